@@ -1,0 +1,60 @@
+"""Every error a user can meet: one number, one sentence, one thing to do next.
+
+The numbers are stable and documented in docs/errors.md; they travel as `body.error.id` of a
+failed DAP response (spec: ErrorResponse, Message).
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program."""
+
+    BAD_MESSAGE = 1001
+    UNSUPPORTED = 1002
+    WRONG_ORDER = 1003
+    BAD_ARGUMENT = 1004
+    UNKNOWN_ARGUMENT = 1005
+    STALE_ID = 1006
+    OTHER_SESSION = 1007
+    NOT_STOPPED = 1008
+    CLIENT_TOO_SLOW = 1009
+
+    NO_CLUSTER = 2001
+    DASHBOARD_UNREACHABLE = 2002
+    DASHBOARD_GARBAGE = 2003
+    TOKEN_WANTED = 2004
+    TOKEN_REFUSED = 2005
+    FILTER_UNKNOWN = 2006
+    TOO_MANY_WORKERS = 2007
+
+    WORKER_REFUSED = 3001
+    WORKER_SILENT = 3002
+    WORKER_GONE = 3003
+    WORKER_BUSY = 3004
+    WORKER_BROKEN = 3005
+    WORKER_TAKEN = 3006
+
+    LAUNCH_FAILED = 4001
+    SUBMIT_FAILED = 4002
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, ready to be shown. `text` is one sentence with what to do next; `detail` is for the log."""
+
+    code: Code
+    text: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} [raydap {self.code.value}]"
+
+
+class ProblemError(Exception):
+    """Carries a Problem to whoever can show it."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem

@@ -1,0 +1,128 @@
+"""The arguments of `attach` and `launch`, checked.
+
+Editors add keys of their own (VS Code: `name`, `type`, `__sessionId`, ...); those are dropped. Any
+other unknown key is an error that names it, because a misspelt filter would silently attach to everything.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from raydap.core.errors import Code, Problem, ProblemError
+
+
+class PathMapping(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
+    """One folder as the client sees it and as the worker sees it; `remote_root` "." is the worker's cwd."""
+
+    local_root: str
+    remote_root: str
+
+
+class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `attach` takes. `None` and empty mean: no restriction.
+
+    dashboard: URL of the Ray dashboard, or a Ray address from which it can be found.
+    workers: explicit `host:port` targets instead of discovery.
+    job, actor, task, node: attach only to workers that match; shell patterns, case-sensitive.
+    max_workers: attach to at most that many at a time; the others stay paused.
+    """
+
+    dashboard: str | None = None
+    workers: tuple[str, ...] | None = None
+    job: str | None = None
+    actor: str | None = None
+    task: str | None = None
+    node: str | None = None
+    just_my_code: bool = True
+    path_mappings: tuple[PathMapping, ...] = ()
+    tune_workers: bool = True
+    max_workers: int | None = None
+
+
+class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `launch` takes besides: the driver program, run as a child of the bridge or as a Ray job.
+
+    Exactly one of `program` (a file) and `module`. `env` adds to the environment; a value of None removes a name.
+    `python` is the interpreter, default the one that runs raydap (on the cluster: `python`).
+    """
+
+    program: str | None = None
+    module: str | None = None
+    args: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: dict[str, str | None] = {}
+    python: str | None = None
+    submit: bool = False
+
+
+_EDITOR_KEYS = frozenset(
+    # VS Code's launch.json keys for every debugger, nvim-dap's and dap-mode's own.
+    "name type request presentation preLaunchTask postDebugTask internalConsoleOptions debugServer serverReadyAction "
+    "suppressMultipleSessionWarning restart noDebug windows linux osx host port dap-server-path "
+    "program-to-start wait-for-port environment-variables skip-debug-session output-filter-function "
+    "startup-function server adapterID console".split()
+)
+
+S = TypeVar("S", bound=AttachSettings)
+
+
+def parse(kind: type[S], arguments: Any) -> S:
+    """Turns the arguments of a request into settings; raises ProblemError naming the argument that is wrong."""
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The arguments must be an object, not {_kind(arguments)}."))
+    given = {
+        key: value
+        for key, value in arguments.items()
+        if key not in _EDITOR_KEYS and not key.startswith("__") and value is not None
+    }
+    known = msgspec.structs.fields(kind)
+    names = {field.encode_name for field in known}
+    for key in given:
+        if key not in names:
+            raise ProblemError(
+                Problem(Code.UNKNOWN_ARGUMENT, f'Unknown argument "{key}"{_did_you_mean(key, names)}; see docs/usage.')
+            )
+    try:
+        settings = msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, _sentence(str(error)), str(error))) from None
+    _check(settings)
+    return settings
+
+
+def _check(settings: AttachSettings) -> None:
+    for target in settings.workers or ():
+        host, _, port = target.rpartition(":")
+        if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise _bad("workers", f'holds "{target}", which is not host:port')
+    if settings.workers == ():
+        raise _bad("workers", "is empty; name at least one host:port, or leave it out to ask the Ray dashboard")
+    if settings.workers is not None and settings.dashboard is not None:
+        raise _bad("workers", "replaces discovery, so it cannot be combined with dashboard")
+    if settings.max_workers is not None and settings.max_workers < 1:
+        raise _bad("maxWorkers", "must be at least 1")
+    if isinstance(settings, LaunchSettings) and (settings.program is None) == (settings.module is None):
+        raise _bad("program", "or module is needed: exactly one of the two")
+
+
+def _bad(name: str, what: str) -> ProblemError:
+    return ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" {what}.'))
+
+
+def _sentence(complaint: str) -> str:
+    """msgspec's "Expected `int`, got `str` - at `$.maxWorkers`" as a sentence that begins with the argument."""
+    what, _, where = complaint.partition(" - at ")
+    name = where.strip("`").removeprefix("$").removeprefix(".") or "arguments"
+    return f'The argument "{name}" is wrong: {what[:1].lower()}{what[1:]}.'
+
+
+def _did_you_mean(key: str, names: set[str]) -> str:
+    folded = {name.casefold(): name for name in names}
+    near = folded.get(key.casefold().replace("_", "").replace("-", ""))
+    return f', did you mean "{near}"?' if near else ""
+
+
+def _kind(value: object) -> str:
+    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "a number")
