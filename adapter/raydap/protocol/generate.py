@@ -1,0 +1,366 @@
+"""Writes ids.py and messages.py from the DAP schema that ships with debugpy.
+
+Run `python -m raydap.protocol.generate` after an update of debugpy; with `--check` nothing is written and the
+exit code is 1 if a file would change. The schema says which properties are integers but not which of them are
+ids, so that is the table IDS below. An integer that looks like an id and is in neither table stops the generator:
+forwarding it untranslated would hand one worker's id to another.
+
+Source: debugpy/_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json, the schema of the DAP
+specification in the version that debugpy speaks.
+"""
+
+import argparse
+import importlib.util
+import json
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+Schema = Mapping[str, Any]
+
+SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
+LINE_LENGTH = 120
+
+# Keyed by "Type.property", or by the property alone where it means the same in every type.
+IDS = {
+    "Thread.id": "THREAD",
+    "threadId": "THREAD",
+    "threadIds": "THREAD",
+    "StackFrame.id": "FRAME",
+    "frameId": "FRAME",
+    "stackFrameId": "FRAME",
+    "variablesReference": "VARIABLES",
+    "sourceReference": "SOURCE",
+    "Breakpoint.id": "BREAKPOINT",
+    "hitBreakpointIds": "BREAKPOINT",
+    "Module.id": "MODULE",
+    "moduleId": "MODULE",
+    "GotoTarget.id": "GOTO_TARGET",
+    "GotoArguments.targetId": "GOTO_TARGET",
+    "StepInTarget.id": "STEP_IN_TARGET",
+    "StepInArguments.targetId": "STEP_IN_TARGET",
+    # DAP 1.68 and later; listed so that a newer debugpy needs no change here.
+    "locationReference": "LOCATION",
+    "valueLocationReference": "LOCATION",
+    "declarationLocationReference": "LOCATION",
+}
+NOT_IDS = frozenset(
+    {
+        "Message.id",  # The number of an error.
+        "requestId",  # The seq of a request, which is mapped with the pending requests.
+        "processId",
+        "shellProcessId",
+        "systemProcessId",
+    }
+)
+LOOKS_LIKE_ID = re.compile(r"(^i|I)ds?$|Reference$")
+
+
+class SchemaError(Exception):
+    """The schema holds something this generator does not know; the text names the type and the property."""
+
+
+@dataclass(frozen=True)
+class ObjectType:
+    """A JSON object of the schema: its properties, and the name of the type it extends."""
+
+    properties: Schema
+    required: frozenset[str] = frozenset()
+    base: str | None = None
+
+
+@dataclass
+class Protocol:
+    """The schema by role. The three maps lead from a command or an event's name to the type of what it carries."""
+
+    objects: dict[str, ObjectType] = field(default_factory=dict)
+    strings: dict[str, Schema] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)
+    responses: dict[str, str] = field(default_factory=dict)
+    events: dict[str, str] = field(default_factory=dict)
+    commands: set[str] = field(default_factory=set)
+    reverse_requests: set[str] = field(default_factory=set)
+    event_names: set[str] = field(default_factory=set)
+
+
+def load() -> Schema:
+    """The definitions of the installed debugpy's schema, found without importing debugpy."""
+    spec = importlib.util.find_spec("debugpy")
+    if spec is None or not spec.submodule_search_locations:
+        raise SchemaError("debugpy is not installed, so there is no schema to read.")
+    text = Path(spec.submodule_search_locations[0], SCHEMA).read_text(encoding="utf-8")
+    return cast(Schema, json.loads(text)["definitions"])
+
+
+def parse(definitions: Schema) -> Protocol:
+    """Sorts the definitions into a Protocol; raises SchemaError for a shape it does not know."""
+    protocol = Protocol()
+    section = ""
+    for name, definition in definitions.items():
+        base, own = _split(definition)
+        # The first definition of each group carries the group's title; only the title tells reverse requests.
+        section = own.get("title", section)
+        if name in ("ProtocolMessage", "Request", "Event", "Response"):
+            continue
+        if base in ("Request", "Event", "Response"):
+            _add_message(protocol, name, base, own.get("properties", {}), section)
+        elif own["type"] == "string":
+            protocol.strings[name] = own
+        else:
+            protocol.objects[name] = _object(own, base)
+    return protocol
+
+
+def _split(definition: Schema) -> tuple[str | None, Schema]:
+    """A definition's base type, if it extends one, and its own part."""
+    if "allOf" not in definition:
+        return None, definition
+    parent, own = definition["allOf"]
+    return _referred(parent), own
+
+
+def _add_message(protocol: Protocol, name: str, base: str, properties: Schema, section: str) -> None:
+    if base == "Request":
+        command = properties["command"]["enum"][0]
+        (protocol.reverse_requests if section == "Reverse Requests" else protocol.commands).add(command)
+        if "arguments" in properties:
+            protocol.arguments[command] = _payload(protocol, name + "Arguments", properties["arguments"])
+    elif base == "Event":
+        event = properties["event"]["enum"][0]
+        protocol.event_names.add(event)
+        if "body" in properties:
+            protocol.events[event] = _payload(protocol, name + "Body", properties["body"])
+    elif "body" in properties:
+        # A response names no command in the schema; only its own name ties it to the request.
+        command = name[0].lower() + name.removesuffix("Response")[1:]
+        protocol.responses[command] = _payload(protocol, name + "Body", properties["body"])
+
+
+def _payload(protocol: Protocol, name: str, schema: Schema) -> str:
+    """The type of a body or of arguments; an inline object becomes a type of its own."""
+    if "$ref" in schema:
+        return _referred(schema)
+    protocol.objects[name] = _object(schema, None)
+    return name
+
+
+def _object(schema: Schema, base: str | None) -> ObjectType:
+    return ObjectType(schema.get("properties", {}), frozenset(schema.get("required", ())), base)
+
+
+def _referred(schema: Schema) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]
+
+
+# ids.py
+
+
+def render_ids(protocol: Protocol) -> str:
+    """The text of ids.py; raises SchemaError for an id nobody has classified."""
+    rules = _rules(protocol)
+    known = [("ARGUMENTS", protocol.arguments), ("RESPONSES", protocol.responses), ("EVENTS", protocol.events)]
+    maps = (
+        f"{name}: Final[Mapping[str, str]] = "
+        + _exploded("{", (f'"{key}": "{value}"' for key, value in sorted(types.items()) if value in rules), "}")
+        for name, types in known
+    )
+    sets = (
+        f"{name}: Final = frozenset(\n" + _indent(_exploded("{", (f'"{key}"' for key in sorted(names)), "}")) + "\n)"
+        for name, names in [
+            ("COMMANDS", protocol.commands),
+            ("REVERSE_REQUESTS", protocol.reverse_requests),
+            ("EVENT_NAMES", protocol.event_names),
+        ]
+    )
+    kinds = "".join(f'    {kind} = "{kind.lower().replace("_", " ")}"\n' for kind in dict.fromkeys(IDS.values()))
+    entries = (f'"{name}": ' + "{" + ", ".join(rules[name]) + "}" for name in sorted(rules))
+    table = "RULES: Final[Mapping[str, Mapping[str, Rule]]] = " + _exploded("{", entries, "}")
+    return IDS_HEAD.replace("    KINDS\n", kinds) + "\n".join([table, *maps, *sets]) + "\n"
+
+
+def _rules(protocol: Protocol) -> dict[str, list[str]]:
+    """By type the source text of its rules, only for the types that hold an id, directly or further down."""
+    ids: dict[str, dict[str, str]] = {}
+    refs: dict[str, dict[str, Schema]] = {}
+    for name in protocol.objects:
+        properties = _all_properties(protocol, name)
+        ids[name] = {key: rule for key, schema in properties.items() if (rule := _id_rule(name, key, schema))}
+        refs[name] = {key: schema for key, schema in properties.items() if _target(schema) in protocol.objects}
+    holding = {name for name in ids if ids[name]}
+    while more := {name for name in refs if any(_target(s) in holding for s in refs[name].values())} - holding:
+        holding |= more
+    return {
+        name: [f'"{key}": {rule}' for key, rule in ids[name].items()]
+        + [f'"{key}": {_ref_rule(schema)}' for key, schema in refs[name].items() if _target(schema) in holding]
+        for name in holding
+    }
+
+
+def _all_properties(protocol: Protocol, name: str) -> dict[str, Any]:
+    this = protocol.objects[name]
+    return {**(_all_properties(protocol, this.base) if this.base else {}), **this.properties}
+
+
+def _id_rule(type_name: str, key: str, schema: Schema) -> str | None:
+    is_list = schema.get("type") == "array"
+    names = schema["items"].get("type", ()) if is_list else schema.get("type", ())
+    full = f"{type_name}.{key}"
+    if "integer" not in ([names] if isinstance(names, str) else names):
+        return None
+    kind = IDS.get(full, IDS.get(key))
+    if kind is not None:
+        return f"(Kind.{kind}, list)" if is_list else f"Kind.{kind}"
+    if LOOKS_LIKE_ID.search(key) and not NOT_IDS & {full, key}:
+        raise SchemaError(f"{full} looks like an id: add it to IDS or NOT_IDS in generate.py.")
+    return None
+
+
+def _ref_rule(schema: Schema) -> str:
+    return f'Ref("{_target(schema)}"' + (", is_list=True)" if "items" in schema else ")")
+
+
+def _target(schema: Schema) -> str | None:
+    inner = schema.get("items", schema)
+    return _referred(inner) if "$ref" in inner else None
+
+
+# messages.py
+
+
+def render_messages(protocol: Protocol) -> str:
+    """The text of messages.py."""
+    strings = "".join(_alias(name, schema) + "\n" for name, schema in protocol.strings.items())
+    blocks = (_typed_dict(name, this) for name, this in protocol.objects.items())
+    return MESSAGES_HEAD + strings + "\n\n" + "\n\n\n".join(blocks) + "\n"
+
+
+def _alias(name: str, schema: Schema) -> str:
+    if "enum" not in schema:
+        return f"{name} = str"
+    return _bracketed(f"{name} = Literal[", [json.dumps(value) for value in schema["enum"]], "]")
+
+
+def _typed_dict(name: str, this: ObjectType) -> str:
+    types = {key: _annotation(schema) for key, schema in this.properties.items()}
+    if any(keyword.iskeyword(key) or key.startswith("__") for key in types):
+        # A class body would refuse a keyword as a name, and mangle a name with two leading underscores.
+        if this.base or this.required:
+            raise SchemaError(f"{name} needs the functional syntax, which can express neither base nor required keys.")
+        items = [f'"{key}": {annotation}' for key, annotation in types.items()]
+        return f'{name} = TypedDict("{name}", {{{", ".join(items)}}}, total=False)'
+    required = {key: annotation for key, annotation in types.items() if key in this.required}
+    optional = {key: annotation for key, annotation in types.items() if key not in this.required}
+    base = this.base or "TypedDict"
+    if required and optional:
+        return (
+            _class(f"_{name}Required({base})", required)
+            + "\n\n\n"
+            + _class(f"{name}(_{name}Required, total=False)", optional)
+        )
+    return _class(f"{name}({base})" if required else f"{name}({base}, total=False)", types)
+
+
+def _class(head: str, types: Mapping[str, str]) -> str:
+    lines = [f"    {key}: {annotation}" for key, annotation in types.items()] or ["    pass"]
+    return "\n".join([f"class {head}:", *lines])
+
+
+def _annotation(schema: Schema) -> str:
+    """The Python type of a property."""
+    if "$ref" in schema:
+        return _referred(schema)
+    if "oneOf" in schema:
+        return " | ".join(_annotation(each) for each in schema["oneOf"])
+    if "enum" in schema:
+        return f"Literal[{', '.join(json.dumps(value) for value in schema['enum'])}]"
+    kind = schema["type"]
+    if isinstance(kind, list):
+        return "Any" if "object" in kind else " | ".join(_annotation({"type": each}) for each in kind)
+    if kind == "array":
+        return f"list[{_annotation(schema['items'])}]"
+    if kind == "object":
+        values = schema.get("additionalProperties")
+        return f"dict[str, {_annotation(values) if isinstance(values, dict) else 'Any'}]"
+    return {"integer": "int", "string": "str", "boolean": "bool", "number": "float", "null": "None"}[kind]
+
+
+# The layout that ruff format wants.
+
+
+def _bracketed(opening: str, items: list[str], closing: str) -> str:
+    line = opening + ", ".join(items) + closing
+    return line if len(line) <= LINE_LENGTH else _exploded(opening, items, closing)
+
+
+def _exploded(opening: str, items: Iterable[str], closing: str) -> str:
+    return "\n".join([opening, *(f"    {item}," for item in items), closing])
+
+
+def _indent(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines())
+
+
+IDS_HEAD = '''"""Where ids are in DAP messages.
+
+Generated by raydap.protocol.generate from debugpy's schema; not edited by hand. RULES says of each type that holds
+ids, directly or further down, where they are; ARGUMENTS, RESPONSES and EVENTS lead from a command or an event's name
+to such a type. What is absent there holds no ids.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+
+class Kind(Enum):
+    """What an id names; the value is the word for people."""
+
+    KINDS
+
+
+class Ref(NamedTuple):
+    """The property holds an object of this type, or an array of them."""
+
+    type_name: str
+    is_list: bool = False
+
+
+# What a property holds: an id, an array of ids, or objects that hold ids further down.
+Rule = Kind | tuple[Kind, type[list[Any]]] | Ref
+
+'''
+
+MESSAGES_HEAD = '''"""The JSON objects of DAP: arguments, bodies and what they are made of.
+
+Generated by raydap.protocol.generate from debugpy's schema; not edited by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+'''
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Writes both files, or with `--check` compares them; exits with a sentence if they differ."""
+    parser = argparse.ArgumentParser(prog="python -m raydap.protocol.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is out of date")
+    check = parser.parse_args(arguments).check
+    protocol = parse(load())
+    folder = Path(__file__).parent
+    for path, text in [
+        (folder / "ids.py", render_ids(protocol)),
+        (folder / "messages.py", render_messages(protocol)),
+    ]:
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            raise SystemExit(f"{path.name} is out of date: run python -m raydap.protocol.generate.")
+
+
+if __name__ == "__main__":
+    main()
