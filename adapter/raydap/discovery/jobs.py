@@ -1,0 +1,141 @@
+"""`launch` with `submit`: the program runs as a job of the cluster (Ray Jobs API)."""
+
+import asyncio
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
+from raydap.core.settings import LaunchSettings
+from raydap.discovery.address import resolve
+from raydap.discovery.asking import AskFailed, ask
+from raydap.discovery.rest import Rest
+
+_SUBMIT_TIMEOUT = 120.0
+_BETWEEN_LOOKS = 0.5
+_FAILURES = 60
+_ENDED = {"SUCCEEDED", "FAILED", "STOPPED"}
+
+
+def entrypoint(settings: LaunchSettings) -> str:
+    """The shell command of the job; `program` is given relative to the working directory where it lies inside."""
+    folder = working_dir(settings)
+    if settings.module is not None:
+        what = ["-m", settings.module]
+    else:
+        assert settings.program is not None
+        path = os.path.relpath(os.path.join(folder, settings.program), folder)
+        what = [settings.program if path.startswith(os.pardir) else path]
+    return shlex.join([settings.python or "python", "-u", *what, *settings.args])
+
+
+def working_dir(settings: LaunchSettings) -> str:
+    """The folder that Ray uploads: `cwd`, or the program's folder, or the current one for a module."""
+    if settings.cwd is not None:
+        return os.path.abspath(settings.cwd)
+    return os.path.dirname(os.path.abspath(settings.program)) if settings.program is not None else os.getcwd()
+
+
+def variables(settings: LaunchSettings) -> dict[str, str]:
+    """The job's environment variables. An empty RAY_DEBUG would switch Ray's debugger off, so it is left out."""
+    return {name: value for name, value in settings.env.items() if value is not None and (name != "RAY_DEBUG" or value)}
+
+
+class SubmittedJob:
+    """Same interface as runtime.debuggee.Child: start, stop, and events until DebuggeeExited or DebuggeeFailed."""
+
+    def __init__(
+        self, settings: LaunchSettings, emit: Callable[[Event], None], environ: Mapping[str, str] = os.environ
+    ) -> None:
+        self._settings = settings
+        self._emit = emit
+        self._environ = environ
+        self._rest: Rest | None = None
+        self._id = ""
+        self._shown = 0
+        self._following: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Submits the job and begins to follow it. Emits DebuggeeStarted or DebuggeeFailed; never raises."""
+        try:
+            location = await resolve(self._settings.dashboard, self._environ)
+            self._id = await self._submit(location.url)
+        except ProblemError as error:
+            self._emit(DebuggeeFailed(error.problem))
+            return
+        self._rest = Rest(location.url, self._environ)
+        self._emit(DebuggeeStarted(self._id, 0))
+        self._following = asyncio.create_task(self._follow(self._rest), name=f"follow job {self._id}")
+
+    async def stop(self) -> None:
+        """Asks Ray to stop the job and waits until DebuggeeExited has been emitted. Only this job is touched."""
+        if self._rest is None or self._following is None:
+            return
+        if not self._following.done():
+            try:
+                await self._rest.post(f"/api/jobs/{self._id}/stop")
+            except ProblemError as error:
+                self._emit(DebuggeeOutput("stderr", f"The job could not be stopped: {error.problem}\n"))
+                self._following.cancel()
+                self._emit(DebuggeeExited(1))
+        await asyncio.gather(self._following, return_exceptions=True)
+
+    async def _submit(self, url: str) -> str:
+        folder = working_dir(self._settings)
+        if not os.path.isdir(folder):  # noqa: ASYNC240  # One look at a local folder.
+            raise _failed(f'the folder "{folder}" (cwd) does not exist', "")
+        runtime_env: dict[str, Any] = {"working_dir": folder, "env_vars": variables(self._settings)}
+        job = {"entrypoint": entrypoint(self._settings), "runtime_env": runtime_env}
+        try:
+            return str(await ask({"url": url, "submit": job}, self._environ, _SUBMIT_TIMEOUT))
+        except AskFailed as failure:
+            raise _failed(str(failure), failure.detail) from None
+
+    async def _follow(self, rest: Rest) -> None:
+        """Streams the job's log until it has ended, through outages of the dashboard."""
+        failures = 0
+        try:
+            while failures < _FAILURES:
+                try:
+                    # Looking first also finds out whether the dashboard wants a token, which a WebSocket cannot.
+                    details = await rest.get(f"/api/jobs/{self._id}")
+                    await self._tail(rest)
+                    if isinstance(details, dict) and details.get("status") in _ENDED:
+                        self._finish(details)
+                        return
+                    failures = 0
+                except (ProblemError, aiohttp.ClientError, OSError):
+                    failures += 1
+                await asyncio.sleep(_BETWEEN_LOOKS)
+            self._emit(DebuggeeOutput("stderr", f"The dashboard no longer answers for the job {self._id}.\n"))
+            self._emit(DebuggeeExited(1))
+        finally:
+            await rest.close()
+
+    async def _tail(self, rest: Rest) -> None:
+        """One connection to the log; Ray sends it from the beginning, so what was shown already is skipped."""
+        received = 0
+        async with rest.websocket(f"/api/jobs/{self._id}/logs/tail") as log:
+            async for message in log:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    received += len(message.data)
+                    fresh = received - self._shown
+                    if fresh > 0:
+                        self._shown = received
+                        self._emit(DebuggeeOutput("stdout", message.data[-fresh:]))
+
+    def _finish(self, details: Mapping[str, Any]) -> None:
+        """`details` as in ray/dashboard/modules/job/pydantic_models.py, JobDetails."""
+        code = details.get("driver_exit_code")
+        if details["status"] == "FAILED" and code is None:
+            # It never came to run; the reason is nowhere in its log.
+            self._emit(DebuggeeOutput("stderr", f"{details.get('message')}\n"))
+        self._emit(DebuggeeExited(code if isinstance(code, int) else int(details["status"] != "SUCCEEDED")))
+
+
+def _failed(reason: str, detail: str) -> ProblemError:
+    return ProblemError(Problem(Code.SUBMIT_FAILED, f"The job could not be submitted: {reason}.", detail))

@@ -1,0 +1,201 @@
+"""Watches one cluster: who is paused, again and again, through outages."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import (
+    DiscoveryFailed,
+    DiscoveryReady,
+    Event,
+    PausedWorker,
+    WorkerLabel,
+    WorkersDescribed,
+    WorkersPaused,
+)
+from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.discovery.address import Location, resolve
+from raydap.discovery.dashboard import Dashboard
+from raydap.discovery.endpoints import targets
+from raydap.discovery.rest import Rest
+from raydap.protocol.types import WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often things happen, in seconds.
+
+    `busy` lies between two polls, `idle` once nothing was paused and nobody did anything for `idle_after`. Retries
+    begin after `retry` and double up to `retry_most`. A patient watch is silent about failures for `patience` and
+    looks every `look_again` whether the launched program has brought a cluster of its own.
+    `describe` are the pauses before each look for labels; the task list lags about a second behind.
+    """
+
+    busy: float = 0.15
+    idle: float = 1.0
+    idle_after: float = 60.0
+    retry: float = 0.2
+    retry_most: float = 5.0
+    patience: float = 60.0
+    look_again: float = 5.0
+    describe: tuple[float, ...] = (0.0, 0.4, 1.1, 2.0)
+
+
+class Watch:
+    """Emits DiscoveryReady, WorkersPaused and DiscoveryFailed while `run()` runs, and WorkersDescribed on demand.
+
+    `patient`: a program is being launched, so no cluster yet is not a failure, and a cluster of this user that
+    starts from now on is preferred to older ones until the first worker pauses.
+    """
+
+    def __init__(
+        self,
+        settings: AttachSettings,
+        emit: Callable[[Event], None],
+        patient: bool = False,
+        environ: Mapping[str, str] = os.environ,
+        pace: Pace | None = None,
+    ) -> None:
+        self._settings = settings
+        self._emit = emit
+        self._patient = patient
+        self._environ = dict(environ)
+        if isinstance(settings, LaunchSettings) and not settings.submit:
+            # The launched program looks for its cluster with this environment, so the watch does too.
+            self._environ.update({name: value for name, value in settings.env.items() if value is not None})
+            for name in settings.env:
+                if settings.env[name] is None:
+                    self._environ.pop(name, None)
+        self._pace = pace or Pace()
+        self._began = time.time()
+        self._dashboard: Dashboard | None = None
+        self._location: Location | None = None
+        self._looked = 0.0
+        self._found = False
+        self._seen_pause = False
+        self._up = False
+        self._last: tuple[PausedWorker, ...] = ()
+        self._active = time.monotonic()
+
+    def touch(self) -> None:
+        """The user did something: poll quickly for a while."""
+        self._active = time.monotonic()
+
+    async def run(self) -> None:
+        """Watches until cancelled. Explicit targets are reported once; then there is nothing more to watch."""
+        if self._settings.workers is not None:
+            self._emit(DiscoveryReady("the given workers"))
+            self._emit(WorkersPaused(targets(self._settings.workers)))
+            return
+        try:
+            await self._watch()
+        finally:
+            await self._leave()
+
+    async def describe(self, workers: tuple[PausedWorker, ...]) -> None:
+        """Emits WorkersDescribed as soon as labels are known, and again when they change a moment later.
+
+        The task list lags, so a first answer may miss a task or still name the one before. Never raises.
+        """
+        known: dict[WorkerKey, WorkerLabel] = {}
+        for pause in self._pace.describe:
+            await asyncio.sleep(pause)
+            if self._dashboard is None:
+                continue
+            try:
+                labels = await self._dashboard.labels(workers)
+            except (ProblemError, RuntimeError):
+                # A dashboard that is down, or left for another one meanwhile: the watch itself reports that.
+                continue
+            news = {key: found for key, found in labels.items() if found != known.get(key, WorkerLabel())}
+            if news:
+                known.update(news)
+                self._emit(WorkersDescribed(news))
+
+    async def _watch(self) -> None:
+        retry = self._pace.retry
+        reported = False
+        failing_since = time.monotonic()
+        while True:
+            try:
+                paused = await self._poll()
+            except ProblemError as error:
+                # Where a cluster went away the next one may be somewhere else.
+                await self._leave()
+                waited = time.monotonic() - failing_since
+                if not reported and (self._is_final(error.problem) or waited >= self._pace.patience):
+                    reported = True
+                    self._emit(DiscoveryFailed(error.problem))
+                await asyncio.sleep(retry)
+                retry = min(retry * 2, self._pace.retry_most)
+                continue
+            retry, reported, failing_since = self._pace.retry, False, time.monotonic()
+            self._report(paused)
+            await asyncio.sleep(self._until_next())
+
+    def _is_final(self, problem: Problem) -> bool:
+        """Whether waiting for a cluster to start would not help."""
+        return self._found or not self._patient or problem.code is Code.BAD_ARGUMENT
+
+    def _report(self, paused: tuple[PausedWorker, ...]) -> None:
+        if not self._up:
+            assert self._dashboard is not None
+            self._up = self._found = True
+            self._emit(DiscoveryReady(self._dashboard.rest.where))
+        if paused or self._last:
+            self._emit(WorkersPaused(paused))
+        if paused:
+            self._seen_pause = True
+            self.touch()
+        self._last = paused
+
+    def _until_next(self) -> float:
+        idle = time.monotonic() - self._active >= self._pace.idle_after
+        return self._pace.idle if idle else self._pace.busy
+
+    async def _poll(self) -> tuple[PausedWorker, ...]:
+        if self._dashboard is None:
+            await self._find()
+        elif self._may_move():
+            # The cluster being watched stays good as long as nothing better answers.
+            with suppress(ProblemError):
+                await self._find()
+        assert self._dashboard is not None
+        try:
+            return await self._dashboard.paused()
+        except ProblemError as error:
+            assert self._location is not None
+            if self._location.guessed and error.problem.code is Code.DASHBOARD_UNREACHABLE:
+                raise ProblemError(_no_cluster(error.problem.detail)) from None
+            raise
+
+    def _may_move(self) -> bool:
+        """Whether the launched program may have brought a cluster that is not the one being watched."""
+        waiting = self._patient and not self._seen_pause
+        return waiting and time.monotonic() - self._looked >= self._pace.look_again
+
+    async def _find(self) -> None:
+        self._looked = time.monotonic()
+        location = await resolve(self._settings.dashboard, self._environ, self._began if self._patient else None)
+        if self._dashboard is None or location != self._location:
+            await self._leave()
+            self._location = location
+            self._dashboard = Dashboard(Rest(location.url, self._environ))
+
+    async def _leave(self) -> None:
+        dashboard, self._dashboard = self._dashboard, None
+        self._up = False
+        if dashboard is not None:
+            await dashboard.rest.close()
+
+
+def _no_cluster(detail: str) -> Problem:
+    text = (
+        "No Ray cluster was found on this machine; start one with `ray start --head`, "
+        'or name its dashboard with the argument "dashboard".'
+    )
+    return Problem(Code.NO_CLUSTER, text, detail)

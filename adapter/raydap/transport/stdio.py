@@ -1,0 +1,142 @@
+"""DAP on standard input and output.
+
+Threads do the reading and writing, because event loops refuse files and would switch a terminal or pipe that is
+shared with other processes to non-blocking mode.
+"""
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from raydap.transport.peer import Peer
+
+_CHUNK = 65536
+_UNREAD_CHUNKS = 16
+
+
+async def connect(on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
+    """Takes standard input and output over for DAP, for the rest of the process.
+
+    Descriptor 1 then leads to standard error, so that a stray print of any library or child cannot corrupt the
+    stream, and descriptor 0 reads nothing.
+    """
+    source, sink = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    peer = Peer(on_message, on_gone)
+    DescriptorTransport(peer, source, sink).start()
+    return peer
+
+
+class DescriptorTransport(asyncio.Transport):
+    """Two blocking file descriptors as an asyncio transport; they may be pipes, sockets, terminals or files.
+
+    The end of the input is the end of the connection, as with every DAP client on stdio.
+    """
+
+    def __init__(self, protocol: asyncio.Protocol, source: int, sink: int) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self._protocol = protocol
+        self._source = source
+        self._sink = sink
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._queued = 0
+        self._high = _CHUNK
+        self._unread = threading.Semaphore(_UNREAD_CHUNKS)
+        self._closing = False
+        self._lost = False
+
+    def start(self) -> None:
+        self._protocol.connection_made(self)
+        # They are daemons because a read of standard input cannot be interrupted when the process wants to end.
+        threading.Thread(target=self._read, name="stdio reader", daemon=True).start()
+        threading.Thread(target=self._write, name="stdio writer", daemon=True).start()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._high = _CHUNK if high is None else high
+
+    def get_write_buffer_size(self) -> int:
+        return self._queued
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if self._closing:
+            return
+        self._queued += len(data)
+        self._queue.put(bytes(data))
+        if self._queued > self._high:
+            self._protocol.pause_writing()
+
+    def close(self) -> None:
+        if not self._closing:
+            self._closing = True
+            self._queue.put(None)
+
+    def abort(self) -> None:
+        self._closing = True
+        self._queue.put(None)
+        self._loop.call_soon(self._end, None)
+
+    # In the threads.
+
+    def _read(self) -> None:
+        while True:
+            self._unread.acquire()
+            try:
+                data = os.read(self._source, _CHUNK)
+            except OSError as error:
+                self._call(self._end, error)
+                return
+            self._call(self._received, data)
+            if not data:
+                return
+
+    def _write(self) -> None:
+        try:
+            while (data := self._queue.get()) is not None and not self._lost:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(self._sink, rest) :]
+                self._call(self._written, len(data))
+        except OSError as error:
+            self._call(self._end, error)
+        else:
+            self._call(self._end, None)
+        finally:
+            os.close(self._sink)
+
+    def _call(self, function: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(function, *args)
+        except RuntimeError:
+            # The loop is closed: the process is ending and nobody is left to tell.
+            self._lost = True
+
+    # In the event loop.
+
+    def _received(self, data: bytes) -> None:
+        self._unread.release()
+        if self._closing:
+            return
+        if data:
+            self._protocol.data_received(data)
+        else:
+            self.close()
+
+    def _written(self, size: int) -> None:
+        self._queued -= size
+
+    def _end(self, error: Exception | None) -> None:
+        self._closing = True
+        if not self._lost:
+            self._lost = True
+            self._queue.put(None)
+            self._protocol.connection_lost(error)
