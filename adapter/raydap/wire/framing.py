@@ -91,9 +91,7 @@ class Decoder:
             raise FramingError("A message header has two Content-Lengths.")
         self._length = int(digits)
         if self._length > self._max_body:
-            raise FramingError(
-                f"A message of {self._length} bytes is larger than the {self._max_body} that are allowed."
-            )
+            raise FramingError(f"A message of {_quoted(digits)} bytes is longer than the allowed {self._max_body}.")
 
 
 def encode(body: bytes) -> bytes:

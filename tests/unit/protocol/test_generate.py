@@ -1,0 +1,86 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raydap.protocol import generate
+
+FOLDER = Path(generate.__file__).parent
+
+
+def type_with(key: str, schema: dict[str, Any]) -> generate.Protocol:
+    return generate.parse({"Thing": {"type": "object", "properties": {key: schema}}})
+
+
+def test_the_checked_in_files_are_what_the_installed_schema_gives() -> None:
+    protocol = generate.parse(generate.load())
+    assert (FOLDER / "ids.py").read_text(encoding="utf-8") == generate.render_ids(protocol)
+    assert (FOLDER / "messages.py").read_text(encoding="utf-8") == generate.render_messages(protocol)
+
+
+def test_both_files_are_written_beside_the_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate, "__file__", str(tmp_path / "generate.py"))
+    generate.main([])
+    for name in ("ids.py", "messages.py"):
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+
+
+def test_check_names_the_file_that_is_out_of_date_and_leaves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generate, "__file__", str(tmp_path / "generate.py"))
+    (tmp_path / "ids.py").write_bytes((FOLDER / "ids.py").read_bytes())
+    (tmp_path / "messages.py").write_text("old", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"^messages\.py is out of date"):
+        generate.main(["--check"])
+    assert (tmp_path / "messages.py").read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.parametrize(
+    ("key", "schema"),
+    [
+        ("id", {"type": "integer"}),
+        ("heapId", {"type": "integer"}),
+        ("heapReference", {"type": "integer"}),
+        ("heapId", {"type": ["integer", "string"]}),
+        ("heapIds", {"type": "array", "items": {"type": "integer"}}),
+    ],
+)
+def test_an_unknown_integer_that_looks_like_an_id_stops_the_generator(key: str, schema: dict[str, Any]) -> None:
+    with pytest.raises(generate.SchemaError, match=rf"^Thing\.{key} looks like an id"):
+        generate.render_ids(type_with(key, schema))
+
+
+@pytest.mark.parametrize(
+    ("key", "schema"),
+    [
+        ("line", {"type": "integer"}),
+        ("valid", {"type": "integer"}),
+        ("processId", {"type": "integer"}),
+        ("memoryReference", {"type": "string"}),
+    ],
+)
+def test_what_is_no_id_gets_no_rule(key: str, schema: dict[str, Any]) -> None:
+    assert '"Thing"' not in generate.render_ids(type_with(key, schema))
+
+
+def test_the_location_ids_of_later_versions_of_dap_are_known() -> None:
+    text = generate.render_ids(type_with("valueLocationReference", {"type": "integer"}))
+    assert '"Thing": {"valueLocationReference": Kind.LOCATION},' in text
+
+
+def test_a_keyword_as_a_key_takes_the_functional_syntax() -> None:
+    text = generate.render_messages(type_with("from", {"type": "string"}))
+    assert 'Thing = TypedDict("Thing", {"from": str}, total=False)' in text
+
+
+def test_a_required_keyword_is_refused_and_not_made_optional() -> None:
+    definition = {"type": "object", "properties": {"from": {"type": "string"}}, "required": ["from"]}
+    with pytest.raises(generate.SchemaError, match=r"^Thing needs the functional syntax"):
+        generate.render_messages(generate.parse({"Thing": definition}))
+
+
+def test_without_debugpy_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(generate.SchemaError, match="debugpy is not installed"):
+        generate.load()
