@@ -20,6 +20,8 @@ class Code(IntEnum):
     OTHER_SESSION = 1007
     NOT_STOPPED = 1008
     CLIENT_TOO_SLOW = 1009
+    NO_WORKER = 1010
+    INTERNAL = 1011
 
     NO_CLUSTER = 2001
     DASHBOARD_UNREACHABLE = 2002
@@ -34,7 +36,7 @@ class Code(IntEnum):
     WORKER_GONE = 3003
     WORKER_BUSY = 3004
     WORKER_BROKEN = 3005
-    WORKER_TAKEN = 3006
+    WORKER_UNREACHABLE = 3006
 
     LAUNCH_FAILED = 4001
     SUBMIT_FAILED = 4002
@@ -58,3 +60,7 @@ class ProblemError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

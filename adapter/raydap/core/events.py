@@ -232,7 +232,7 @@ class StartDebuggee:
 
 @dataclass(frozen=True, slots=True)
 class StopDebuggee:
-    """End the program that StartDebuggee started. DebuggeeExited follows."""
+    """End the program that StartDebuggee started. Nothing more is heard of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,35 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
 
 _EDITOR_KEYS = frozenset(
     # VS Code's launch.json keys for every debugger, nvim-dap's and dap-mode's own.
-    "name type request presentation preLaunchTask postDebugTask internalConsoleOptions debugServer serverReadyAction "
-    "suppressMultipleSessionWarning restart noDebug windows linux osx host port dap-server-path "
-    "program-to-start wait-for-port environment-variables skip-debug-session output-filter-function "
-    "startup-function server adapterID console".split()
+    [
+        "name",
+        "type",
+        "request",
+        "presentation",
+        "preLaunchTask",
+        "postDebugTask",
+        "internalConsoleOptions",
+        "debugServer",
+        "serverReadyAction",
+        "suppressMultipleSessionWarning",
+        "restart",
+        "noDebug",
+        "windows",
+        "linux",
+        "osx",
+        "host",
+        "port",
+        "dap-server-path",
+        "program-to-start",
+        "wait-for-port",
+        "environment-variables",
+        "skip-debug-session",
+        "output-filter-function",
+        "startup-function",
+        "server",
+        "adapterID",
+        "console",
+    ]
 )
 
 S = TypeVar("S", bound=AttachSettings)

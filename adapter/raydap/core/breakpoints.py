@@ -1,0 +1,162 @@
+"""Breakpoints as desired state: what the clients want, told to every worker there is and will be.
+
+A client's request is answered at once from what is known; each worker's own answer is merged in when it comes. The
+rule for workers that disagree: a breakpoint is verified as soon as one worker has verified it, and the worker that was
+first decides the line.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.ids import Ids
+from raydap.protocol.types import Handle, WorkerKey
+
+WAITING = "No worker has this code yet; the breakpoint is set in each one that is attached."
+
+FILTERS = ("raised", "uncaught", "userUnhandled")
+"""debugpy's exception filters (debugpy/adapter/clients.py, initialize_request)."""
+
+
+class Breakpoint:
+    """One breakpoint. `spec` is the client's SourceBreakpoint or FunctionBreakpoint; `answers` are the workers'."""
+
+    __slots__ = ("answers", "id", "source", "spec")
+
+    def __init__(self, handle: Handle, spec: dict[str, Any], source: dict[str, Any] | None) -> None:
+        self.id = handle
+        self.spec = spec
+        self.source = source
+        self.answers: dict[WorkerKey, dict[str, Any]] = {}
+
+    def view(self) -> dict[str, Any]:
+        """The Breakpoint of the spec, merged from all answers."""
+        answers = self.answers.values()
+        best = next((answer for answer in answers if answer.get("verified") is True), None)
+        view: dict[str, Any] = {"id": self.id, "verified": best is not None}
+        line = (best or self.spec).get("line")
+        if line is not None:
+            view["line"] = line
+        if self.source is not None:
+            view["source"] = self.source
+        if best is None:
+            complaints = (answer.get("message") for answer in answers)
+            view["message"] = next((str(complaint) for complaint in complaints if complaint), WAITING)
+        return view
+
+
+class Group:
+    """The breakpoints that one request sets together: those of one source, or all function breakpoints."""
+
+    __slots__ = ("arguments", "breakpoints", "command")
+
+    def __init__(self, command: str, arguments: dict[str, Any], breakpoints: list[Breakpoint]) -> None:
+        self.command = command
+        self.arguments = arguments
+        self.breakpoints = breakpoints
+
+
+class Breakpoints:
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+        self._groups: dict[str, Group] = {}
+        self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
+        """Until a client says otherwise: without `uncaught`, Ray's post-mortem stops would be lost without a word."""
+
+    def groups(self) -> Iterator[Group]:
+        """What a worker has to be told before it may run."""
+        return (group for group in self._groups.values() if group.breakpoints)
+
+    def set(self, command: str, arguments: dict[str, Any]) -> Group:
+        """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT)."""
+        source = _source(arguments) if command == "setBreakpoints" else None
+        key = "" if source is None else source["path"]
+        before = self._groups[key].breakpoints if key in self._groups else []
+        kept = {_same(breakpoint.spec): breakpoint for breakpoint in before}
+        breakpoints = []
+        for spec in _specs(arguments):
+            same = kept.pop(_same(spec), None)
+            breakpoints.append(same if same is not None else Breakpoint(self._ids.new(), spec, source))
+        group = self._groups[key] = Group(command, arguments, breakpoints)
+        if not breakpoints:
+            del self._groups[key]
+        return group
+
+    def set_exceptions(self, arguments: dict[str, Any]) -> None:
+        """Replaces the exception filters. Raises ProblemError (BAD_ARGUMENT)."""
+        filters = arguments.get("filters", [])
+        if not isinstance(filters, list) or any(name not in FILTERS for name in filters):
+            text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        self.exceptions = {**arguments, "filters": filters}
+
+    def answered(self, worker: WorkerKey, group: Group, answers: object) -> list[Breakpoint]:
+        """Merges a worker's answer to `group`; returns the breakpoints that look different now."""
+        changed = []
+        for breakpoint, answer in zip(group.breakpoints, answers if isinstance(answers, list) else [], strict=False):
+            if isinstance(answer, dict):
+                before = breakpoint.view()
+                breakpoint.answers[worker] = answer
+                if breakpoint.view() != before and self._wanted(breakpoint):
+                    changed.append(breakpoint)
+        return changed
+
+    def moved(self, worker: WorkerKey, answer: Mapping[str, Any]) -> list[Breakpoint]:
+        """Merges a worker's `breakpoint` event; returns the breakpoints that look different now."""
+        breakpoint = self._find(worker, answer.get("id"))
+        if breakpoint is None:
+            return []
+        before = breakpoint.view()
+        breakpoint.answers[worker] = {**breakpoint.answers[worker], **answer}
+        return [breakpoint] if breakpoint.view() != before else []
+
+    def forget(self, worker: WorkerKey) -> list[Breakpoint]:
+        """The worker is gone; returns the breakpoints that look different now."""
+        changed = []
+        for breakpoint in self._all():
+            if worker in breakpoint.answers:
+                before = breakpoint.view()
+                del breakpoint.answers[worker]
+                if breakpoint.view() != before:
+                    changed.append(breakpoint)
+        return changed
+
+    def handles(self, worker: WorkerKey, locals_: object) -> list[Handle]:
+        """Our ids for a worker's `hitBreakpointIds`; those that are not ours are left out."""
+        found = [self._find(worker, local) for local in (locals_ if isinstance(locals_, list) else [])]
+        return [breakpoint.id for breakpoint in found if breakpoint is not None]
+
+    def clear(self) -> None:
+        self._groups.clear()
+        self.exceptions = {"filters": ["uncaught"]}
+
+    def _all(self) -> Iterator[Breakpoint]:
+        return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
+
+    def _wanted(self, wanted: Breakpoint) -> bool:
+        return any(breakpoint is wanted for breakpoint in self._all())
+
+    def _find(self, worker: WorkerKey, local: object) -> Breakpoint | None:
+        # debugpy numbers breakpoints from 0, and 0 == False in Python: hence the check of the type.
+        if type(local) is not int:
+            return None
+        return next((each for each in self._all() if each.answers.get(worker, {}).get("id") == local), None)
+
+
+def _source(arguments: dict[str, Any]) -> dict[str, Any]:
+    source = arguments.get("source")
+    if not isinstance(source, dict) or not isinstance(source.get("path"), str):
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "source" must be an object with a "path".'))
+    return source
+
+
+def _specs(arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    specs = arguments.get("breakpoints") or []
+    if not isinstance(specs, list) or not all(isinstance(spec, dict) for spec in specs):
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "breakpoints" must be an array of objects.'))
+    return specs
+
+
+def _same(spec: dict[str, Any]) -> str:
+    """Two breakpoints with the same spec are one: it keeps its id and what workers said of it."""
+    return repr(sorted(spec.items(), key=lambda item: item[0]))

@@ -1,0 +1,111 @@
+"""Clients: editors, terminals, agents. Each has its own sequence numbers and capabilities."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import Effect, SendToClient
+from raydap.protocol.types import ClientId, Handle, Seq
+from raydap.wire import envelope
+
+if TYPE_CHECKING:
+    from raydap.core.workers import Thread
+
+Body = Mapping[str, Any] | bytes | None
+"""A body to be encoded, one that is encoded already, or none."""
+
+
+class Client:
+    """One connection.
+
+    `ready` is true from its configurationDone on: only then it is sent stops and threads. `focus` is the thread its
+    user looks at, as far as requests tell; `threads` are those it knows of.
+    """
+
+    def __init__(self, client: ClientId, emit: Callable[[Effect], None]) -> None:
+        self.id = client
+        self.name = "client"
+        self.supports: frozenset[str] = frozenset()
+        self.initialized = False
+        self.attached = False
+        self.ready = False
+        self.gone = False
+        self.focus: Thread | None = None
+        self.threads: set[Handle] = set()
+        self._emit = emit
+        self._seq = 0
+
+    def event(self, name: str, body: Body = None) -> None:
+        self.send(envelope.event(self.next_seq(), name, encode(body)))
+
+    def send(self, data: bytes) -> None:
+        if not self.gone:
+            self._emit(SendToClient(self.id, data))
+
+    def next_seq(self) -> Seq:
+        self._seq += 1
+        return Seq(self._seq)
+
+    def introduce(self, arguments: Mapping[str, Any]) -> None:
+        """Takes what `initialize` says of the client. Raises ProblemError for positions that start at 0."""
+        for name in ("linesStartAt1", "columnsStartAt1"):
+            if arguments.get(name, True) is not True:
+                raise ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" must be true.'))
+        if arguments.get("pathFormat", "path") != "path":
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "pathFormat" must be "path".'))
+        self.name = str(arguments.get("clientName") or arguments.get("clientID") or "client")
+        self.supports = frozenset(
+            key for key, value in arguments.items() if key.startswith("supports") and value is True
+        )
+        self.initialized = True
+
+
+class Request:
+    """A request of a client, to be answered exactly once; a second answer is a mistake of ours and raises."""
+
+    __slots__ = ("_answered", "_raw", "client", "command", "seq")
+
+    def __init__(self, client: Client, seq: Seq, command: str, raw: bytes | None) -> None:
+        self.client = client
+        self.seq = seq
+        self.command = command
+        self._raw = raw
+        self._answered = False
+
+    def arguments(self) -> dict[str, Any]:
+        """The decoded arguments. Raises ProblemError (BAD_ARGUMENT) if they are not an object."""
+        if self._raw is None:
+            return {}
+        try:
+            arguments = envelope.load(self._raw)
+        except envelope.EnvelopeError as error:
+            raise ProblemError(Problem(Code.BAD_MESSAGE, "The arguments cannot be read as JSON.", str(error))) from None
+        if arguments is None:
+            return {}
+        if not isinstance(arguments, dict):
+            text = f"The arguments of {self.command} must be an object."
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        return arguments
+
+    def respond(self, body: Body = None) -> None:
+        self._answer()
+        self.client.send(envelope.response(self.client.next_seq(), self.seq, self.command, encode(body)))
+
+    def fail(self, problem: Problem) -> None:
+        """Spec: ErrorResponse; `format` is what VS Code shows, `message` what all others show."""
+        body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": True}}
+        self.refuse(str(problem), encode(body))
+
+    def refuse(self, message: str, body: bytes | None) -> None:
+        """A failure in the worker's own words."""
+        self._answer()
+        self.client.send(envelope.failure(self.client.next_seq(), self.seq, self.command, message, body))
+
+    def _answer(self) -> None:
+        if self._answered:
+            raise RuntimeError(f"request {self.seq} ({self.command}) is answered twice")
+        self._answered = True
+
+
+def encode(body: Body) -> bytes | None:
+    return body if body is None or isinstance(body, bytes) else envelope.dump(body)

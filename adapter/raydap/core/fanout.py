@@ -1,0 +1,54 @@
+"""What concerns all workers: breakpoints and exception filters downwards, output and breakpoint news upwards."""
+
+from dataclasses import replace
+from typing import Any
+
+from raydap.core.clients import Request
+from raydap.core.handshake import tell_breakpoints, tell_exceptions
+from raydap.core.rewrite import rewrite
+from raydap.core.routing import up
+from raydap.core.session import Session
+from raydap.core.workers import Stage, Worker
+from raydap.protocol.ids import EVENTS
+
+_CONFIGURED = (Stage.CONFIGURING, Stage.ATTACHED)
+
+
+def set_breakpoints(session: Session, request: Request) -> None:
+    """Answered from what is known; the workers' own answers follow as events."""
+    group = session.breakpoints.set(request.command, request.arguments())
+    request.respond({"breakpoints": [breakpoint.view() for breakpoint in group.breakpoints]})
+    for worker in configured(session):
+        tell_breakpoints(session, worker, group)
+
+
+def set_exception_breakpoints(session: Session, request: Request) -> None:
+    session.breakpoints.set_exceptions(request.arguments())
+    request.respond()
+    for worker in configured(session):
+        tell_exceptions(session, worker)
+
+
+def configured(session: Session) -> list[Worker]:
+    """The workers that have their configuration; the others get the newest when their time comes."""
+    return [worker for worker in session.workers.values() if worker.stage in _CONFIGURED and not worker.leaving]
+
+
+def breakpoint_moved(session: Session, worker: Worker, body: dict[str, Any]) -> None:
+    answer = body.get("breakpoint")
+    for breakpoint in session.breakpoints.moved(worker.key, answer if isinstance(answer, dict) else {}):
+        session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+
+def output(session: Session, worker: Worker, body: dict[str, Any]) -> None:
+    """What a worker prints through debugpy, logpoints for example. Telemetry is between debugpy and its makers."""
+    if body.get("category") != "telemetry":
+        rewrite(body, EVENTS["output"], lambda kind, local: up(worker, worker.scope, kind, local))
+        session.broadcast("output", body)
+
+
+def process(session: Session, worker: Worker, body: dict[str, Any]) -> None:
+    """An explicit target says who it is; of Ray's workers this is known before."""
+    pid = body.get("systemProcessId")
+    if type(pid) is int and worker.row.pid == 0:
+        worker.row = replace(worker.row, pid=pid)

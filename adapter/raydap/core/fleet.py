@@ -1,0 +1,125 @@
+"""Which workers are attached: what discovery finds, what the filters let through, and how many at a time."""
+
+from fnmatch import fnmatchcase
+
+from raydap.core.errors import Code, Problem, sentence
+from raydap.core.events import DescribeWorkers, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
+from raydap.core.handshake import dial, forget, give_up
+from raydap.core.session import Session
+from raydap.core.settings import AttachSettings
+from raydap.core.workers import Stage, Worker
+
+AT_ONCE = 16
+"""Handshakes under way at a time: each is little work, but in as many processes."""
+
+_UNDER_WAY = (Stage.DIALLING, Stage.STARTING, Stage.CONFIGURING)
+
+
+def paused(session: Session, event: WorkersPaused) -> None:
+    """A snapshot of what waits for a debugger. Workers that are ours already may still be in it for a moment."""
+    listed = {row.key: row for row in event.workers}
+    for key in [key for key in session.failures if key not in listed]:
+        del session.failures[key]
+    for key in [key for key in session.candidates if key not in listed]:
+        del session.candidates[key]
+    unknown = []
+    for key, row in listed.items():
+        if key in session.workers or key in session.candidates:
+            continue
+        failure = session.failures.get(key)
+        if failure is not None and failure.port == row.port and session.now < failure.retry_at:
+            continue
+        if _on_node(session.settings, row):
+            session.candidates[key] = row
+            unknown.append(row)
+    ours = [row for row in unknown if row.worker_type != "TARGET"]
+    if ours:
+        session.emit(DescribeWorkers(tuple(ours)))
+
+
+def fill(session: Session) -> None:
+    """Begins as many handshakes as may run at a time. Called after every event; does nothing while nothing waits."""
+    if not session.candidates or not session.configured or session.settings is None:
+        return
+    settings = session.settings
+    room = AT_ONCE - sum(worker.stage in _UNDER_WAY for worker in session.workers.values())
+    for row in list(session.candidates.values()):
+        if settings.max_workers is not None and len(session.workers) >= settings.max_workers:
+            _say_full(session, settings.max_workers)
+            return
+        if room <= 0:
+            return
+        if not _wanted(session, settings, row):
+            continue
+        del session.candidates[row.key]
+        worker = Worker(row, settings, session.ids, session.pending, session.emit)
+        worker.label = session.labels.get(row.key, worker.label)
+        session.workers[row.key] = worker
+        dial(session, worker)
+        room -= 1
+
+
+def described(session: Session, event: WorkersDescribed) -> None:
+    """Ray's lists say (more of) what workers run. Names of shown threads may change by it."""
+    renamed = False
+    for key, label in event.labels.items():
+        session.labels[key] = label
+        worker = session.workers.get(key)
+        if worker is not None and worker.label != label:
+            worker.label = label
+            renamed = renamed or any(thread.handle in session.stopped for thread in worker.threads.values())
+    if renamed:
+        for client in session.ready():
+            if "supportsInvalidatedEvent" in client.supports:
+                client.event("invalidated", {"areas": ["threads"]})
+
+
+def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
+    """The connection to a worker ended, or never came about."""
+    where = f"{worker.row.host}:{worker.row.port}"
+    if worker.leaving:
+        forget(session, worker, "is gone")
+    elif worker.stage is Stage.ATTACHED:
+        if any(thread.handle in session.stopped for thread in worker.threads.values()):
+            text = f"The stopped {worker} is gone ({event.reason}); the other workers go on."
+            session.report(Problem(Code.WORKER_GONE, sentence(text)))
+        forget(session, worker, "is gone")
+    elif event.refused:
+        text = f"Nothing listens on the debug port {where} of {worker}: its debugger died."
+        give_up(session, worker, Problem(Code.WORKER_REFUSED, text))
+    elif worker.stage is Stage.DIALLING:
+        text = f"{where} cannot be reached ({event.reason}); run raydap where it can, for example on the head node."
+        give_up(session, worker, Problem(Code.WORKER_UNREACHABLE, text))
+    else:
+        text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
+        give_up(session, worker, Problem(Code.WORKER_BUSY, text))
+
+
+def _on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
+    wanted = settings.node if settings is not None else None
+    return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
+
+
+def _wanted(session: Session, settings: AttachSettings, row: PausedWorker) -> bool:
+    """Whether the filters that need Ray's labels let a worker through. Until its labels are known, it stays paused."""
+    if settings.job is None and settings.actor is None and settings.task is None:
+        return True
+    label = session.labels.get(row.key)
+    if label is None:
+        return False
+    return (
+        _any(settings.job, label.job, label.submission)
+        and _any(settings.actor, label.actor, label.actor_name)
+        and _any(settings.task, label.task, label.task.rpartition(".")[2])
+    )
+
+
+def _any(pattern: str | None, *names: str) -> bool:
+    return pattern is None or any(name and fnmatchcase(name, pattern) for name in names)
+
+
+def _say_full(session: Session, limit: int) -> None:
+    if "full" not in session.said:
+        session.said.add("full")
+        text = f"{limit} workers are attached, as maxWorkers allows; the others stay paused until one of these is gone."
+        session.report(Problem(Code.TOO_MANY_WORKERS, text))

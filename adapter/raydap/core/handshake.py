@@ -1,0 +1,211 @@
+"""Attaching to one worker, from the first byte until it may run, and letting it go.
+
+Measured with debugpy 1.8: `initialize` and `attach` can be sent together; the answer to `attach` comes only after
+`configurationDone`, so nobody may wait for it. Between the event `initialized` and `configurationDone` the worker takes
+breakpoints and evaluates. A connection that is given up before `initialized` kills the worker's adapter; one that is
+closed just after it leaves the worker waiting, so a handshake once begun always goes on at least that far.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from raydap.core.breakpoints import Group
+from raydap.core.errors import Code, Problem, sentence
+from raydap.core.events import DialWorker, HangUp
+from raydap.core.pending import Reply
+from raydap.core.session import Failure, Session
+from raydap.core.settings import AttachSettings
+from raydap.core.workers import Stage, Worker
+from raydap.wire import envelope
+
+PATIENCE = 20.0
+"""Seconds for a handshake; measured: 0.2 s for one, 0.4 s for 24 at once on two cores."""
+
+RETRY = (5.0, 60.0)
+"""Seconds until a worker that could not be attached, and is still paused, is tried again: first, and at most."""
+
+_TUNE = (
+    "(lambda d, p, s: (d.writer.sock.setsockopt(s.IPPROTO_TCP, s.TCP_NODELAY, {nodelay}), "
+    "setattr(p, 'TIMEOUT_SLOW', {poll})))"
+    "(__import__('pydevd').get_global_debugger(), __import__('pydevd'), __import__('socket'))"
+)
+TUNE = _TUNE.format(nodelay=1, poll=0.01)
+"""Repairs debugpy's two delays in the worker: 40 ms for a message sent in two parts (Nagle against delayed ACK) and the
+0.2 s poll of a suspended thread. Only pydevd's own socket and constant are touched."""
+
+UNTUNE = _TUNE.format(nodelay=0, poll=0.2)
+"""Puts both back to what pydevd starts with (pydevd.py, TIMEOUT_SLOW)."""
+
+INITIALIZE = {
+    "adapterID": "raydap",
+    "clientID": "raydap",
+    "linesStartAt1": True,
+    "columnsStartAt1": True,
+    "pathFormat": "path",
+    "supportsVariableType": True,
+}
+
+
+def attach_arguments(settings: AttachSettings) -> dict[str, Any]:
+    """debugpy's `attach`. The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. With
+    one notification per thread (not one for all), each stop of a threaded actor is seen exactly once."""
+    return {
+        "justMyCode": settings.just_my_code,
+        "rules": [{"module": "ray.util.debugpy", "include": True}],
+        "pathMappings": msgspec.to_builtins(settings.path_mappings),
+        "stopAllThreadsOnSuspend": False,
+        "steppingResumesAllThreads": False,
+    }
+
+
+def dial(session: Session, worker: Worker) -> None:
+    worker.stage = Stage.DIALLING
+    session.emit(DialWorker(worker.key, worker.row.host, worker.row.port))
+
+
+def connected(session: Session, worker: Worker) -> None:
+    worker.stage = Stage.STARTING
+    deadline = session.now + PATIENCE
+
+    def nothing(_: Any) -> None: ...
+
+    def then(done: Callable[[Any], None]) -> Callable[[Reply], None]:
+        def check(reply: Reply) -> None:
+            if isinstance(reply, Problem):
+                give_up(session, worker, reply)
+            elif not reply.success:
+                text = f"{worker} refused the debugger: {reply.message or 'no reason given'}."
+                give_up(session, worker, Problem(Code.WORKER_BUSY, sentence(text)))
+            else:
+                done(reply)
+
+        return check
+
+    worker.request("initialize", INITIALIZE, then(nothing), deadline)
+    worker.request("attach", attach_arguments(worker.settings), then(lambda _: attached(session, worker)), deadline)
+
+
+def initialized(session: Session, worker: Worker) -> None:
+    """The worker takes its configuration now: everything the clients want of it, before it may run."""
+    if worker.stage is not Stage.STARTING:
+        return
+    if worker.leaving:
+        # Nobody is left to look at it; it stays paused and listed, for the next session to find.
+        hang_up(session, worker)
+        return
+    worker.stage = Stage.CONFIGURING
+    deadline = session.now + PATIENCE
+    if worker.settings.tune_workers:
+        worker.request("evaluate", _silently(TUNE), logged(session, worker), deadline)
+    for group in session.breakpoints.groups():
+        tell_breakpoints(session, worker, group)
+    tell_exceptions(session, worker)
+    worker.request("configurationDone", None, logged(session, worker), deadline)
+
+
+def attached(session: Session, worker: Worker) -> None:
+    worker.stage = Stage.ATTACHED
+    session.failures.pop(worker.key, None)
+    session.log("info", f"attached to {worker}")
+    if worker.leaving:
+        let_go(session, worker)
+
+
+def let_go(session: Session, worker: Worker) -> None:
+    """Ends the debugging of a worker, which runs on. Never by `terminate`: debugpy would kill it."""
+    worker.leaving = True
+    if worker.stage is Stage.QUEUED:
+        forget(session, worker, "is not debugged any more")
+    elif worker.stage is Stage.ATTACHED:
+        if worker.settings.tune_workers:
+            worker.request("evaluate", _silently(UNTUNE), _unheard, session.now)
+        worker.request("disconnect", {"terminateDebuggee": False}, _unheard, session.now)
+        hang_up(session, worker)
+
+
+def hang_up(session: Session, worker: Worker) -> None:
+    session.emit(HangUp(worker.key))
+    forget(session, worker, "is not debugged any more")
+
+
+def give_up(session: Session, worker: Worker, problem: Problem) -> None:
+    """The worker could not be attached. It is told to the user once, and tried again later while it stays paused."""
+    if session.workers.get(worker.key) is not worker:
+        return
+    failure = session.failures.get(worker.key)
+    if worker.leaving:
+        hang_up(session, worker)
+        return
+    if failure is None or failure.port != worker.row.port:
+        session.report(problem)
+        delay = RETRY[0]
+    else:
+        session.log("info", str(problem))
+        delay = min(failure.delay * 2, RETRY[1])
+    session.failures[worker.key] = Failure(worker.row.port, session.now + delay, delay)
+    hang_up(session, worker)
+
+
+def forget(session: Session, worker: Worker, why: str) -> None:
+    """The worker is not ours any more: whoever waits for it is told, and all that was shown of it is void."""
+    worker.stage = Stage.GONE
+    session.workers.pop(worker.key, None)
+    for waiting in session.pending.take_worker(worker.key):
+        text = sentence(f"{worker} {why}, so {waiting.command} has no answer.")
+        waiting.then(Problem(Code.WORKER_GONE, text))
+    for thread in worker.threads.values():
+        session.end(thread)
+    worker.scope.close()
+    session.labels.pop(worker.key, None)
+    for breakpoint in session.breakpoints.forget(worker.key):
+        session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+
+def tell_breakpoints(session: Session, worker: Worker, group: Group) -> None:
+    """Sets one group of breakpoints in one worker; what it makes of them goes to the clients as events."""
+
+    def then(reply: Reply) -> None:
+        logged(session, worker)(reply)
+        body = load_body(reply)
+        for breakpoint in session.breakpoints.answered(worker.key, group, body.get("breakpoints")):
+            session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+    worker.request(group.command, group.arguments, then, session.now + PATIENCE)
+
+
+def tell_exceptions(session: Session, worker: Worker) -> None:
+    arguments = session.breakpoints.exceptions
+    worker.request("setExceptionBreakpoints", arguments, logged(session, worker), session.now + PATIENCE)
+
+
+def logged(session: Session, worker: Worker) -> Callable[[Reply], None]:
+    """For requests whose failure the user need not hear of."""
+
+    def then(reply: Reply) -> None:
+        if isinstance(reply, Problem):
+            session.log("warning", str(reply))
+        elif not reply.success:
+            session.log("warning", f"{worker} failed {reply.command}: {reply.message}")
+
+    return then
+
+
+def load_body(reply: Reply) -> Mapping[str, Any]:
+    """The decoded body of a successful answer; empty for any other."""
+    if isinstance(reply, Problem) or not reply.success or reply.body is None:
+        return {}
+    try:
+        body = envelope.load(reply.body)
+    except envelope.EnvelopeError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _silently(expression: str) -> dict[str, str]:
+    """`repl` lets pydevd run statements too; without a frameId it needs no stopped thread."""
+    return {"expression": expression, "context": "repl"}
+
+
+def _unheard(_: Reply) -> None: ...

@@ -1,0 +1,108 @@
+"""Handles: the ids that clients see, and how long each one lives.
+
+Every worker numbers its threads, frames and variables from 1, so a worker's own ids mean nothing in a merged session.
+Clients get handles instead, all from one counter. A handle belongs to a Scope; scopes nest (worker > one stop of one
+thread), and closing a scope frees everything in it. A freed handle is never given out again, so an editor that asks for
+an old one gets an error instead of another worker's data.
+"""
+
+from dataclasses import dataclass
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.protocol.ids import Kind
+from raydap.protocol.types import Handle, LocalId, WorkerKey
+
+FIRST = 1000
+"""Handles begin here, well away from 0 (which clients mistake for "none") and from debugpy's own small ids."""
+
+LAST = 2**31 - 1
+"""DAP numbers are 32 bits (spec: Variable.variablesReference and its like)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a handle stands for. `local` is a string only for modules, whose ids may be either (spec: Module.id)."""
+
+    kind: Kind
+    worker: WorkerKey
+    local: LocalId | str
+    scope: "Scope"
+
+
+class Ids:
+    """All handles of the bridge."""
+
+    def __init__(self) -> None:
+        self._next = FIRST
+        self._targets: dict[int, Target] = {}
+
+    def __len__(self) -> int:
+        return len(self._targets)
+
+    def new(self) -> Handle:
+        """A handle that stands for nothing in one worker: breakpoints are ours. Raises OverflowError after 2^31."""
+        if self._next > LAST:
+            raise OverflowError("all 2^31 handles are used; the session has to be started again")
+        handle = Handle(self._next)
+        self._next += 1
+        return handle
+
+    def scope(self, worker: WorkerKey) -> "Scope":
+        return Scope(self, worker)
+
+    def down(self, kind: Kind, handle: object) -> Target:
+        """What `handle` stands for. Raises ProblemError (STALE_ID) unless it is a living handle of that kind."""
+        target = self._targets.get(handle) if type(handle) is int else None
+        if target is not None and target.kind is kind:
+            return target
+        what = f"{kind.name.lower().replace('_', ' ')} id {handle!r}"
+        if target is None and type(handle) is int and FIRST <= handle < self._next:
+            text = f"The {what} is no longer valid because its worker has gone on; refresh the view."
+        else:
+            text = f"The {what} is not one that raydap gave out; refresh the view."
+        raise ProblemError(Problem(Code.STALE_ID, text))
+
+    def _bind(self, target: Target) -> Handle:
+        handle = self.new()
+        self._targets[handle] = target
+        return handle
+
+    def _free(self, handles: "dict[tuple[Kind, LocalId | str], Handle]") -> None:
+        for handle in handles.values():
+            del self._targets[handle]
+
+
+class Scope:
+    """Handles of one worker that die together. The same local id gets the same handle while the scope is open."""
+
+    __slots__ = ("_handles", "_ids", "_inner", "closed", "worker")
+
+    def __init__(self, ids: Ids, worker: WorkerKey) -> None:
+        self._ids = ids
+        self._handles: dict[tuple[Kind, LocalId | str], Handle] = {}
+        self._inner: list[Scope] = []
+        self.worker = worker
+        self.closed = False
+
+    def open(self) -> "Scope":
+        """A scope that is closed with this one, if not before."""
+        self._inner = [scope for scope in self._inner if not scope.closed]
+        scope = Scope(self._ids, self.worker)
+        self._inner.append(scope)
+        return scope
+
+    def up(self, kind: Kind, local: LocalId | str) -> Handle:
+        """The handle for a worker's own id. The scope must be open."""
+        handle = self._handles.get((kind, local))
+        if handle is None:
+            handle = self._ids._bind(Target(kind, self.worker, local, self))
+            self._handles[kind, local] = handle
+        return handle
+
+    def close(self) -> None:
+        self.closed = True
+        for scope in self._inner:
+            scope.close()
+        self._inner.clear()
+        self._ids._free(self._handles)
+        self._handles.clear()

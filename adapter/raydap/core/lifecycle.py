@@ -1,0 +1,170 @@
+"""A session's beginning and end: from initialize to disconnect, and the launched program."""
+
+from typing import TypeVar
+
+from raydap.core.clients import Client, Request
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import (
+    DebuggeeExited,
+    DebuggeeFailed,
+    DebuggeeOutput,
+    DebuggeeStarted,
+    DiscoveryFailed,
+    DiscoveryReady,
+    DropClient,
+    StartDebuggee,
+    StartDiscovery,
+    StopDebuggee,
+    StopDiscovery,
+)
+from raydap.core.handshake import let_go
+from raydap.core.policy import CAPABILITIES
+from raydap.core.session import Phase, Session
+from raydap.core.settings import AttachSettings, LaunchSettings, parse
+from raydap.core.stops import announce
+
+S = TypeVar("S", bound=AttachSettings)
+
+
+def initialize(session: Session, request: Request) -> None:
+    if request.client.initialized:
+        raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
+    request.client.introduce(request.arguments())
+    request.respond(CAPABILITIES)
+
+
+def attach(session: Session, request: Request) -> None:
+    """The first client says what is debugged; later ones join it."""
+    settings = _begin(session, request, AttachSettings)
+    if session.settings is None:
+        session.settings = settings
+        session.phase = Phase.STARTING
+        session.emit(StartDiscovery(settings))
+    elif settings not in (session.settings, AttachSettings()):
+        text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
+        raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    _admit(session, request)
+
+
+def launch(session: Session, request: Request) -> None:
+    """The program is started once the client has sent its breakpoints (configurationDone)."""
+    settings = _begin(session, request, LaunchSettings)
+    if session.settings is not None:
+        text = "This raydap debugs something already; join it by attach without arguments, or start another one."
+        raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    session.settings = settings
+    session.phase = Phase.STARTING
+    _admit(session, request)
+
+
+def _begin(session: Session, request: Request, kind: type[S]) -> S:
+    if not request.client.initialized:
+        raise ProblemError(Problem(Code.WRONG_ORDER, f"{request.command} may be sent only after initialize."))
+    if request.client.attached:
+        raise ProblemError(Problem(Code.WRONG_ORDER, f"{request.command} may be sent only once."))
+    return parse(kind, request.arguments())
+
+
+def _admit(session: Session, request: Request) -> None:
+    request.client.attached = True
+    request.client.event("initialized")
+    if session.phase is Phase.ACTIVE:
+        request.respond()
+    else:
+        session.starting.append(request)
+
+
+def configuration_done(session: Session, request: Request) -> None:
+    client = request.client
+    if not client.attached:
+        raise ProblemError(Problem(Code.WRONG_ORDER, "configurationDone may be sent only after attach or launch."))
+    request.respond()
+    if client.ready:
+        return
+    client.ready = True
+    for thread in session.stopped.values():
+        announce(client, thread)
+    if not session.configured:
+        session.configured = True
+        if isinstance(session.settings, LaunchSettings):
+            session.emit(StartDebuggee(session.settings))
+            session.emit(StartDiscovery(session.settings, patient=True))
+
+
+def disconnect(session: Session, request: Request) -> None:
+    """The client leaves. `terminateDebuggee` concerns only a launched program, which ends with its session."""
+    request.respond()
+    leave(session, request.client)
+    session.emit(DropClient(request.client.id))
+
+
+def leave(session: Session, client: Client) -> None:
+    """A client is gone. With the last one the session ends: workers run on, the launched program is stopped."""
+    client.gone = True
+    session.clients.pop(client.id, None)
+    session.starting = [request for request in session.starting if request.client is not client]
+    if client.attached and not any(other.attached for other in session.clients.values()):
+        end(session)
+
+
+def end(session: Session) -> None:
+    """Back to the beginning; a new client may attach. Workers in a handshake leave when it is over."""
+    if isinstance(session.settings, LaunchSettings) and session.configured:
+        session.emit(StopDebuggee())
+    session.emit(StopDiscovery())
+    session.reset()
+    for worker in list(session.workers.values()):
+        let_go(session, worker)
+
+
+def discovery_ready(session: Session, event: DiscoveryReady) -> None:
+    session.where = event.where
+    if session.outage:
+        session.outage = False
+        session.say(f"{event.where} answers again.")
+    if not isinstance(session.settings, LaunchSettings):
+        _started(session)
+
+
+def discovery_failed(session: Session, event: DiscoveryFailed) -> None:
+    """At first contact it fails the attach; later it is an outage, which discovery waits out."""
+    if session.phase is Phase.STARTING and not isinstance(session.settings, LaunchSettings):
+        _failed(session, event.problem)
+    elif not session.outage:
+        session.outage = True
+        session.report(event.problem)
+
+
+def debuggee_started(session: Session, event: DebuggeeStarted) -> None:
+    _started(session)
+    body = {"name": event.name, "isLocalProcess": event.pid != 0, "startMethod": "launch"}
+    session.broadcast("process", {**body, "systemProcessId": event.pid} if event.pid else body)
+
+
+def debuggee_output(session: Session, event: DebuggeeOutput) -> None:
+    session.broadcast("output", {"category": event.category, "output": event.text})
+
+
+def debuggee_exited(session: Session, event: DebuggeeExited) -> None:
+    session.broadcast("exited", {"exitCode": event.code})
+    session.broadcast("terminated", {})
+
+
+def debuggee_failed(session: Session, event: DebuggeeFailed) -> None:
+    _failed(session, event.problem)
+
+
+def _started(session: Session) -> None:
+    session.phase = Phase.ACTIVE
+    starting, session.starting = session.starting, []
+    for request in starting:
+        request.respond()
+
+
+def _failed(session: Session, problem: Problem) -> None:
+    session.log("error", f"{problem} {problem.detail}".rstrip())
+    starting, session.starting = session.starting, []
+    for request in starting:
+        request.fail(problem)
+        request.client.attached = request.client.ready = False
+    end(session)

@@ -1,0 +1,91 @@
+"""The one table of what happens to each request of a client.
+
+docs/protocol.md is checked against it. A command that is not here is answered with "not supported".
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from raydap.protocol.ids import Kind
+
+
+class Mode(Enum):
+    """LOCAL: answered by the bridge alone. ROUTE: goes to the worker that an argument names. RESUME: the same, and the
+    thread runs on. FANOUT: answered by the bridge and told to all workers."""
+
+    LOCAL = auto()
+    ROUTE = auto()
+    RESUME = auto()
+    FANOUT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`by` is the argument that names the worker, and the kind of its handle. `patience` is in seconds."""
+
+    mode: Mode
+    by: tuple[str, Kind] | None = None
+    patience: float = 30.0
+
+
+_THREAD = ("threadId", Kind.THREAD)
+_FRAME = ("frameId", Kind.FRAME)
+_USER_CODE = 3600.0
+"""What the user evaluates may run as long as the user likes; the worker's end answers it in any case."""
+
+POLICY: dict[str, Rule] = {
+    "initialize": Rule(Mode.LOCAL),
+    "attach": Rule(Mode.LOCAL),
+    "launch": Rule(Mode.LOCAL),
+    "configurationDone": Rule(Mode.LOCAL),
+    "threads": Rule(Mode.LOCAL),
+    "setBreakpoints": Rule(Mode.FANOUT),
+    "setFunctionBreakpoints": Rule(Mode.FANOUT),
+    "setExceptionBreakpoints": Rule(Mode.FANOUT),
+    "disconnect": Rule(Mode.FANOUT),
+    "pause": Rule(Mode.FANOUT),
+    "stackTrace": Rule(Mode.ROUTE, _THREAD),
+    "exceptionInfo": Rule(Mode.ROUTE, _THREAD),
+    "scopes": Rule(Mode.ROUTE, _FRAME),
+    "variables": Rule(Mode.ROUTE, ("variablesReference", Kind.VARIABLES), 120.0),
+    "evaluate": Rule(Mode.ROUTE, _FRAME, _USER_CODE),
+    "continue": Rule(Mode.RESUME, _THREAD),
+    "next": Rule(Mode.RESUME, _THREAD),
+    "stepIn": Rule(Mode.RESUME, _THREAD),
+    "stepOut": Rule(Mode.RESUME, _THREAD),
+}
+
+CAPABILITIES: dict[str, object] = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsLogPoints": True,
+    "supportsFunctionBreakpoints": True,
+    "supportsExceptionInfoRequest": True,
+    "supportsEvaluateForHovers": True,
+    "supportsDelayedStackTraceLoading": True,
+    "supportsValueFormattingOptions": True,
+    "supportsClipboardContext": True,
+    "supportsSingleThreadExecutionRequests": True,
+    "exceptionBreakpointFilters": [
+        {
+            "filter": "raised",
+            "label": "Raised exceptions",
+            "default": False,
+            "description": "Stop whenever an exception is raised in any worker.",
+        },
+        {
+            "filter": "uncaught",
+            "label": "Uncaught exceptions",
+            "default": True,
+            "description": "Stop where a task or actor method failed, if Ray runs it with RAY_DEBUG_POST_MORTEM=1.",
+        },
+        {
+            "filter": "userUnhandled",
+            "label": "User-uncaught exceptions",
+            "default": False,
+            "description": "Stop when an exception leaves the user's code for a library.",
+        },
+    ],
+}
+"""The answer to `initialize`: only what really works, in the spec's spelling."""

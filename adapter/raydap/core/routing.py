@@ -1,0 +1,109 @@
+"""Requests that one worker answers: down with the worker's own ids, up again with handles."""
+
+from typing import Any
+
+from raydap.core import views
+from raydap.core.clients import Request
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.ids import Scope
+from raydap.core.pending import Reply
+from raydap.core.policy import Rule
+from raydap.core.rewrite import rewrite
+from raydap.core.session import Session
+from raydap.core.stops import find
+from raydap.core.workers import Thread, Worker
+from raydap.protocol.ids import ARGUMENTS, RESPONSES, Kind
+from raydap.protocol.types import LocalId, WorkerKey
+from raydap.wire import envelope
+
+_LASTING = frozenset({Kind.THREAD, Kind.SOURCE, Kind.MODULE})
+"""Ids that live as long as their worker; all others end with the stop they were shown in."""
+
+
+def route(session: Session, request: Request, rule: Rule) -> None:
+    """Sends a request to the worker that its argument names. Raises ProblemError if that is nobody."""
+    arguments = request.arguments()
+    worker, scope = locate(session, request, rule, arguments)
+
+    def down(kind: Kind, handle: int | str) -> int | str:
+        target = session.ids.down(kind, handle)
+        if target.worker != worker.key:
+            text = "The ids in one request belong to different workers; refresh the view."
+            raise ProblemError(Problem(Code.STALE_ID, text))
+        return target.local
+
+    def then(reply: Reply) -> None:
+        if isinstance(reply, Problem):
+            request.fail(reply)
+        elif not reply.success:
+            request.refuse(reply.message, reply.body)
+        elif reply.body is None or request.command not in RESPONSES:
+            request.respond(reply.body)
+        elif scope.closed:
+            request.fail(_ran_on())
+        else:
+            try:
+                request.respond(lift(reply.body))
+            except envelope.EnvelopeError as error:
+                request.fail(Problem(Code.WORKER_BROKEN, f"The answer of {worker} cannot be read.", str(error)))
+
+    def lift(raw: bytes) -> dict[str, Any] | bytes:
+        body = envelope.load(raw)
+        if not isinstance(body, dict):
+            return raw
+        rewrite(body, RESPONSES[request.command], lambda kind, local: up(worker, scope, kind, local))
+        if request.command == "stackTrace":
+            views.mark_plumbing(body)
+        return body
+
+    if request.command in ARGUMENTS:
+        rewrite(arguments, ARGUMENTS[request.command], down)
+    worker.request(request.command, arguments, then, session.now + rule.patience)
+
+
+def up(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
+    """The handle for a worker's own id, which lives as long as what it stands for."""
+    if kind is Kind.THREAD and isinstance(local, int):
+        return worker.thread(LocalId(local)).handle
+    owner = worker.scope if kind in _LASTING else scope
+    return owner.up(kind, LocalId(local) if isinstance(local, int) else local)
+
+
+def locate(session: Session, request: Request, rule: Rule, arguments: dict[str, Any]) -> tuple[Worker, Scope]:
+    """The worker a request is for, and the scope of what its answer will show."""
+    assert rule.by is not None
+    name, kind = rule.by
+    handle = arguments.get(name)
+    if handle is None and request.command == "evaluate":
+        thread = _looked_at(session, request)
+        return thread.worker, thread.stop or thread.worker.scope
+    if kind is Kind.THREAD:
+        thread = find(session, handle)
+        if thread.stop is None:
+            raise ProblemError(_ran_on())
+        return thread.worker, thread.stop
+    target = session.ids.down(kind, handle)
+    if request.command == "scopes":
+        _look(session, request, target.worker, target.scope)
+    return session.workers[target.worker], target.scope
+
+
+def _look(session: Session, request: Request, key: WorkerKey, scope: Scope) -> None:
+    """Editors ask for the scopes of the one frame that they show: there the user is looking."""
+    threads = session.workers[key].threads.values()
+    request.client.focus = next((thread for thread in threads if thread.stop is scope), request.client.focus)
+
+
+def _looked_at(session: Session, request: Request) -> Thread:
+    """Where an expression without a frame belongs: to the thread the user looks at, else to any that is stopped."""
+    focus = request.client.focus
+    if focus is not None and focus.handle in session.stopped:
+        return focus
+    for thread in session.stopped.values():
+        return thread
+    text = "No worker is stopped, so there is nowhere to evaluate; wait for a stop, or pause a worker."
+    raise ProblemError(Problem(Code.NOT_STOPPED, text))
+
+
+def _ran_on() -> Problem:
+    return Problem(Code.NOT_STOPPED, "The thread runs; wait for its next stop.")

@@ -1,0 +1,102 @@
+"""What the rooms of the core share: the clients, the workers, and what they are to do."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Literal
+
+from raydap.core.breakpoints import Breakpoints
+from raydap.core.clients import Client, Request
+from raydap.core.errors import Problem
+from raydap.core.events import Effect, Log, PausedWorker, WorkerLabel
+from raydap.core.ids import Ids
+from raydap.core.pending import Pending
+from raydap.core.settings import AttachSettings
+from raydap.core.workers import Thread, Worker
+from raydap.protocol.types import ClientId, Handle, WorkerKey
+
+
+class Phase(Enum):
+    """IDLE: nothing asked for. STARTING: discovery or the program has not answered yet. ACTIVE: it has."""
+
+    IDLE = auto()
+    STARTING = auto()
+    ACTIVE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A paused worker that could not be attached: when to try again, and how long that was put off."""
+
+    port: int
+    retry_at: float
+    delay: float
+
+
+class Session:
+    """State only; the functions around it change it. `emit` takes the effects, `now` is the time of the last Tick."""
+
+    def __init__(self, emit: Callable[[Effect], None]) -> None:
+        self.emit = emit
+        self.now = 0.0
+        self.phase = Phase.IDLE
+        self.settings: AttachSettings | None = None
+        self.configured = False
+        self.where = ""
+        self.outage = False
+        self.starting: list[Request] = []
+        self.clients: dict[ClientId, Client] = {}
+        self.workers: dict[WorkerKey, Worker] = {}
+        self.candidates: dict[WorkerKey, PausedWorker] = {}
+        self.failures: dict[WorkerKey, Failure] = {}
+        self.labels: dict[WorkerKey, WorkerLabel] = {}
+        self.said: set[str] = set()
+        self.ids = Ids()
+        self.pending = Pending()
+        self.breakpoints = Breakpoints(self.ids)
+        self.stopped: dict[Handle, Thread] = {}
+
+    def reset(self) -> None:
+        """Forgets what was asked for; clients and workers stay until each has gone."""
+        self.phase = Phase.IDLE
+        self.settings = None
+        self.configured = False
+        self.outage = False
+        self.candidates.clear()
+        self.failures.clear()
+        self.labels.clear()
+        self.said.clear()
+        self.breakpoints.clear()
+
+    def ready(self) -> Iterator[Client]:
+        return (client for client in self.clients.values() if client.ready)
+
+    def broadcast(self, event: str, body: Mapping[str, Any]) -> None:
+        for client in self.ready():
+            client.event(event, body)
+
+    def end(self, thread: Thread) -> None:
+        """The thread is no more; clients that know of it are told."""
+        self.stopped.pop(thread.handle, None)
+        thread.end()
+        for client in self.clients.values():
+            if thread.handle in client.threads:
+                client.threads.remove(thread.handle)
+                client.event("thread", {"reason": "exited", "threadId": thread.handle})
+
+    def say(self, text: str) -> None:
+        """Tells the users something that is no answer to anything."""
+        self._output("console", text)
+
+    def report(self, problem: Problem) -> None:
+        """Tells the users of a problem that no request of theirs can be blamed for."""
+        self.log("warning", f"{problem} {problem.detail}".rstrip())
+        self._output("important", str(problem))
+
+    def log(self, level: Literal["debug", "info", "warning", "error"], text: str) -> None:
+        self.emit(Log(level, text))
+
+    def _output(self, category: str, text: str) -> None:
+        for client in self.clients.values():
+            if client.attached:
+                client.event("output", {"category": category, "output": f"{text}\n"})

@@ -1,0 +1,32 @@
+"""What the user reads: the names of threads, and which frames are worth a look."""
+
+import re
+from typing import Any
+
+from raydap.core.workers import Thread
+
+_PLUMBING = re.compile(
+    r"[/\\]ray[/\\](_private|util[/\\](tracing|debugpy\.py|rpdb\.py)|actor\.py|remote_function\.py)|_raylet\.p(yx|y)"
+    r"|[/\\]debugpy[/\\]|[/\\]_?pydevd"
+)
+"""Files of Ray and debugpy that stand between the worker's start and the user's code, and above `breakpoint()`."""
+
+
+def thread(thread: Thread) -> dict[str, Any]:
+    """The Thread of the spec: `task or Actor.method · pid · node`."""
+    worker = thread.worker
+    row, label = worker.row, worker.label
+    what = label.task or label.actor or ("driver" if row.worker_type == "DRIVER" else "worker")
+    parts = [what, str(row.pid) if row.pid else "", row.node or f"{row.host}:{row.port}"]
+    if worker.threaded:
+        parts.append(f"#{thread.order}")
+    return {"id": thread.handle, "name": " · ".join(part for part in parts if part)}
+
+
+def mark_plumbing(stack: dict[str, Any]) -> None:
+    """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's."""
+    for frame in stack.get("stackFrames") or ():
+        source = frame.get("source") if isinstance(frame, dict) else None
+        path = source.get("path") if isinstance(source, dict) else None
+        if isinstance(path, str) and _PLUMBING.search(path):
+            frame["presentationHint"] = "subtle"
