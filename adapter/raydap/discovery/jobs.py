@@ -57,6 +57,7 @@ class SubmittedJob:
         self._rest: Rest | None = None
         self._id = ""
         self._shown = 0
+        self._started = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -64,15 +65,20 @@ class SubmittedJob:
         try:
             location = await resolve(self._settings.dashboard, self._environ)
             self._id = await self._submit(location.url)
+            self._rest = Rest(location.url, self._environ)
+            self._emit(DebuggeeStarted(self._id, 0))
+            self._following = asyncio.create_task(self._follow(self._rest), name=f"follow job {self._id}")
         except ProblemError as error:
             self._emit(DebuggeeFailed(error.problem))
-            return
-        self._rest = Rest(location.url, self._environ)
-        self._emit(DebuggeeStarted(self._id, 0))
-        self._following = asyncio.create_task(self._follow(self._rest), name=f"follow job {self._id}")
+        finally:
+            self._started.set()
 
     async def stop(self) -> None:
-        """Asks Ray to stop the job and waits until DebuggeeExited has been emitted. Only this job is touched."""
+        """Asks Ray to stop the job and waits until DebuggeeExited has been emitted. Only this job is touched.
+
+        May be called while `start` runs: a job that is still being uploaded is stopped once it is known.
+        """
+        await self._started.wait()
         if self._rest is None or self._following is None:
             return
         if not self._following.done():

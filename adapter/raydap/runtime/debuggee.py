@@ -50,17 +50,18 @@ class Child(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders = {fd: decoder(errors="replace") for fd in _CATEGORIES}
+        self._started = asyncio.Event()
         self._exited = asyncio.Event()
         self._finished = asyncio.Event()
 
     async def start(self) -> None:
         """Starts the program; never raises."""
         settings = self._settings
-        complaint = _complaint(settings)
-        if complaint:
-            self._fail(complaint, "")
-            return
         try:
+            complaint = _complaint(settings)
+            if complaint:
+                self._fail(complaint, "")
+                return
             self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
                 *command(settings),
@@ -71,12 +72,15 @@ class Child(asyncio.SubprocessProtocol):
             )
         except (OSError, ValueError) as error:
             self._fail(f"{settings.python or sys.executable} cannot be run", repr(error))
+        finally:
+            self._started.set()
 
     async def stop(self) -> None:
         """Ends the program's process group and returns when DebuggeeExited has been emitted.
 
-        It is asked to end by SIGTERM first, and killed after `stop_grace` seconds.
+        It is asked to end by SIGTERM first, and killed after `stop_grace` seconds. May be called while `start` runs.
         """
+        await self._started.wait()
         if self._transport is None:
             return
         if not self._exited.is_set():
