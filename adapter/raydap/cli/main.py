@@ -24,9 +24,8 @@ class Address(click.ParamType[tuple[str, int]]):
         if not port.isascii() or not port.isdecimal() or int(port) > 65535:
             self.fail(f'"{value}" is not HOST:PORT; write it like 127.0.0.1:5678.', param, ctx)
         if host not in ("127.0.0.1", "localhost", "::1"):
-            self.fail(
-                f'"{host}" is not a loopback address; listen on 127.0.0.1 and forward the port by SSH.', param, ctx
-            )
+            text = f'"{host}" is not a loopback address; listen on 127.0.0.1 and forward the port by SSH.'
+            self.fail(text, param, ctx)
         return host, int(port)
 
 

@@ -94,10 +94,13 @@ class Request:
     def fail(self, problem: Problem) -> None:
         """Spec: ErrorResponse; `format` is what VS Code shows, `message` what all others show."""
         body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": True}}
-        self.refuse(str(problem), encode(body))
+        self._refuse(str(problem), encode(body))
 
-    def refuse(self, message: str, body: bytes | None) -> None:
+    def refuse(self, reply: envelope.Envelope) -> None:
         """A failure in the worker's own words."""
+        self._refuse(reply.message or "", reply.body)
+
+    def _refuse(self, message: str, body: bytes | None) -> None:
         self._answer()
         self.client.send(envelope.failure(self.client.next_seq(), self.seq, self.command, message, body))
 

@@ -36,7 +36,7 @@ def route(session: Session, request: Request, rule: Rule) -> None:
         if isinstance(reply, Problem):
             request.fail(reply)
         elif not reply.success:
-            request.refuse(reply.message, reply.body)
+            request.refuse(reply)
         elif reply.body is None or request.command not in RESPONSES:
             request.respond(reply.body)
         elif scope.closed:

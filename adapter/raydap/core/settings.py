@@ -55,38 +55,12 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     submit: bool = False
 
 
-_EDITOR_KEYS = frozenset(
-    # VS Code's launch.json keys for every debugger, nvim-dap's and dap-mode's own.
-    [
-        "name",
-        "type",
-        "request",
-        "presentation",
-        "preLaunchTask",
-        "postDebugTask",
-        "internalConsoleOptions",
-        "debugServer",
-        "serverReadyAction",
-        "suppressMultipleSessionWarning",
-        "restart",
-        "noDebug",
-        "windows",
-        "linux",
-        "osx",
-        "host",
-        "port",
-        "dap-server-path",
-        "program-to-start",
-        "wait-for-port",
-        "environment-variables",
-        "skip-debug-session",
-        "output-filter-function",
-        "startup-function",
-        "server",
-        "adapterID",
-        "console",
-    ]
-)
+_VSCODE_KEYS = {"name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer"}
+_VSCODE_KEYS |= {"internalConsoleOptions", "serverReadyAction", "suppressMultipleSessionWarning", "restart", "noDebug"}
+_VSCODE_KEYS |= {"windows", "linux", "osx"}
+_EMACS_KEYS = {"host", "port", "dap-server-path", "program-to-start", "wait-for-port", "environment-variables"}
+_EMACS_KEYS |= {"skip-debug-session", "output-filter-function", "startup-function", "adapterID", "server", "console"}
+_EDITOR_KEYS = frozenset(_VSCODE_KEYS | _EMACS_KEYS)
 
 S = TypeVar("S", bound=AttachSettings)
 

@@ -130,7 +130,7 @@ def resume(session: Session, request: Request) -> None:
         else:
             if thread.state is State.RESUMING:
                 thread.state = State.STOPPED
-            request.refuse(reply.message, reply.body)
+            request.refuse(reply)
 
     deadline = session.now + POLICY[request.command].patience
     thread.state = State.RESUMING

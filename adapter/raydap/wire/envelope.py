@@ -19,15 +19,15 @@ class EnvelopeError(ValueError):
 
 
 class Envelope(msgspec.Struct, frozen=True, gc=False, rename={"raw_arguments": "arguments", "raw_body": "body"}):
-    """One message. What its type needs is not None: `command` of a request, `event` of an event, `command`,
-    `request_seq` and `success` of a response.
+    """One message. What its type needs is there: `command` of a request, `event` of an event, `command`, `request_seq`
+    and `success` of a response.
     """
 
     type: str
     seq: int
-    command: str | None = None
-    event: str | None = None
-    request_seq: int | None = None
+    command: str = ""
+    event: str = ""
+    request_seq: int = -1
     success: bool | None = None
     message: str | None = None
     raw_arguments: msgspec.Raw = _ABSENT
@@ -45,6 +45,9 @@ class Envelope(msgspec.Struct, frozen=True, gc=False, rename={"raw_arguments": "
 
 
 _NEEDED = {"request": ("command",), "event": ("event",), "response": ("command", "request_seq", "success")}
+_MISSING = ("", -1, None)
+
+_PLAIN_FIELDS = [name for name in Envelope.__struct_fields__ if not name.startswith("raw_")]
 
 _decoder = msgspec.json.Decoder(Envelope)
 
@@ -63,7 +66,7 @@ def read(data: bytes) -> Envelope:
     if needed is None:
         raise EnvelopeError(f"The message's type is {envelope.type!a}, not request, response or event.")
     for name in needed:
-        if getattr(envelope, name) is None:
+        if getattr(envelope, name) in _MISSING:
             raise EnvelopeError(f'The {envelope.type} has no "{name}".')
     return envelope
 
@@ -121,11 +124,11 @@ def _read_leniently(data: bytes) -> Envelope:
     value = _load_leniently(data)
     if not isinstance(value, dict):
         raise EnvelopeError("The message is not a JSON object.")
-    raw = {
-        f"raw_{name}": msgspec.Raw(_dump_leniently(value.pop(name))) for name in ("arguments", "body") if name in value
-    }
+    # Only the known fields, because msgspec.convert fails on a key that is no UTF-8.
+    plain = {name: value[name] for name in _PLAIN_FIELDS if name in value}
+    raw = {f"raw_{name}": msgspec.Raw(_dump_leniently(value[name])) for name in ("arguments", "body") if name in value}
     try:
-        return msgspec.structs.replace(msgspec.convert(value, Envelope), **raw)
+        return msgspec.structs.replace(msgspec.convert(plain, Envelope), **raw)
     except msgspec.ValidationError as error:
         raise EnvelopeError(f"The message is not a DAP message: {error}.") from None
 

@@ -66,7 +66,7 @@ def test_a_body_is_forwarded_byte_for_byte(body: bytes) -> None:
         (b'{"seq":1,"type":"event","event":5}', r"at `\$.event`"),
         (b'{"seq":1,"type":"\\u00e4"}', r"type is '\\xe4', not request, response or event"),
         (b'{"seq":1,"type":"request"}', 'The request has no "command"'),
-        (b'{"seq":1,"type":"request","command":null}', 'The request has no "command"'),
+        (b'{"seq":1,"type":"request","command":null}', r"Expected `str`, got `null` - at `\$.command`"),
         (b'{"seq":1,"type":"event"}', 'The event has no "event"'),
         (b'{"seq":1,"type":"response","request_seq":1,"success":true}', 'The response has no "command"'),
         (b'{"seq":1,"type":"response","command":"x","success":true}', 'The response has no "request_seq"'),
@@ -105,6 +105,10 @@ def test_a_lone_surrogate_stays_an_escape() -> None:
 
 def test_a_lone_surrogate_in_raw_utf8_is_read_too() -> None:
     assert read(b'{"seq":1,"type":"event","event":"x","body":"\xed\xb2\x80\\ud800"}').body == b'"\\udc80\\ud800"'
+
+
+def test_an_unknown_field_with_a_lone_surrogate_for_a_name_is_dropped() -> None:
+    assert read(b'{"\\udc80":1,"seq":1,"type":"event","event":"x"}').event == "x"
 
 
 def test_numbers_that_json_has_not_become_null() -> None:
