@@ -127,19 +127,22 @@ class Client:
         try:
             return future.result(self.timeout)
         except FutureTimeout:  # Python 3.11 made it the built-in TimeoutError.
-            raise self._timed_out(what) from None
+            raise self._timed_out(what, self.timeout) from None
 
     def wait_event(
         self,
         name: str,
         where: Callable[[dict[str, Any]], bool] = lambda body: True,
         unless: Future[dict[str, Any]] | None = None,
+        timeout: float | None = None,
     ) -> dict[str, Any]:
         """Waits for an event and returns its body, each event once over all calls.
 
-        With `unless`, an error of that request ends the wait with that error.
+        With `unless`, an error of that request ends the wait with that error. `timeout` is in seconds, default the
+        client's. Raises TimeoutError and ConnectionError, whose texts list the events that did come.
         """
-        deadline = time.monotonic() + self.timeout
+        timeout = self.timeout if timeout is None else timeout
+        deadline = time.monotonic() + timeout
         with self._changed:
             while True:
                 for place, message in enumerate(self.received):
@@ -154,7 +157,7 @@ class Client:
                     raise ConnectionError(f"{name}: the adapter has closed the connection; {self._heard()}")
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
-                    raise self._timed_out(f'event "{name}"')
+                    raise self._timed_out(f'event "{name}"', timeout)
                 self._changed.wait(remaining)
 
     def start_session(
@@ -233,8 +236,8 @@ class Client:
         else:
             self._write({**response, "success": True, "body": answer(request.get("arguments") or {})})
 
-    def _timed_out(self, what: str) -> TimeoutError:
-        return TimeoutError(f"{what}: nothing within {self.timeout} s; {self._heard()}")
+    def _timed_out(self, what: str, timeout: float) -> TimeoutError:
+        return TimeoutError(f"{what}: nothing within {timeout} s; {self._heard()}")
 
     def _heard(self) -> str:
         lines = [f"  {message['event']} {json.dumps(message.get('body'))[:200]}" for message in self.events]

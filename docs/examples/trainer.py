@@ -24,7 +24,7 @@ class RolloutWorker:
         self.episodes = 0
 
     def collect(self, policy: float) -> list[float]:
-        actions = [policy + 0.1 * (self.rank + step) for step in range(4)]
+        actions = [policy + 0.25 * (self.rank + step) for step in range(4)]
         self.episodes += 1
         breakpoint()  # Stop 1 of an iteration, in every rollout worker at once.
         return actions
@@ -86,7 +86,7 @@ def train(workers: int, iterations: int) -> float:
         episodes = [worker.collect.remote(policy) for worker in rollout_workers]
         rewards = ray.get([reward_server.score.remote(episode) for episode in episodes])
         advantages = ray.get(normalise.remote(rewards))
-        policy = ray.get(trainer.update.remote(advantages, rate=0.1))
+        policy = ray.get(trainer.update.remote(advantages, rate=0.25))
         breakpoint()  # Stop 5, in the driver.
         print(f"iteration {iteration}: policy {policy:.2f}")
     return policy
