@@ -107,9 +107,8 @@ class SubmittedJob:
         try:
             while failures < _FAILURES:
                 try:
-                    # Looking first also finds out whether the dashboard wants a token, which a WebSocket cannot.
-                    details = await rest.get(f"/api/jobs/{self._id}")
                     await self._tail(rest)
+                    details = await rest.get(f"/api/jobs/{self._id}")
                     if isinstance(details, dict) and details.get("status") in _ENDED:
                         self._finish(details)
                         return
@@ -125,6 +124,8 @@ class SubmittedJob:
     async def _tail(self, rest: Rest) -> None:
         """One connection to the log; Ray sends it from the beginning, so what was shown already is skipped."""
         received = 0
+        # Only this finds out whether the dashboard wants a token: the handshake of a WebSocket cannot.
+        await rest.get(f"/api/jobs/{self._id}")
         async with rest.websocket(f"/api/jobs/{self._id}/logs/tail") as log:
             async for message in log:
                 if message.type is aiohttp.WSMsgType.TEXT:

@@ -20,8 +20,8 @@ _UNREAD_CHUNKS = 16
 def connect(on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
     """Takes standard input and output over for DAP, for the rest of the process.
 
-    Must be called while the event loop runs. Descriptor 1 then leads to standard error, so that a stray print of any library or child cannot corrupt the
-    stream, and descriptor 0 reads nothing.
+    Must be called while the event loop runs. Descriptor 1 then leads to standard error, so that a stray print of any
+    library or child cannot corrupt the stream, and descriptor 0 reads nothing.
     """
     source, sink = os.dup(0), os.dup(1)
     os.dup2(2, 1)

@@ -1,0 +1,87 @@
+"""Dialling and listening."""
+
+import asyncio
+import socket
+
+import pytest
+
+from raydap.transport import tcp
+from raydap.transport.peer import Peer
+from raydap.wire.framing import encode
+
+WAIT = 10.0
+
+
+def test_the_chosen_port_is_told_and_differs_per_listener() -> None:
+    async def main() -> None:
+        listeners = [await tcp.listen("127.0.0.1", 0, lambda: Peer(print, print)) for _ in range(2)]
+        assert listeners[0].port != listeners[1].port
+        assert all(listener.port > 0 and listener.host == "127.0.0.1" for listener in listeners)
+        for listener in listeners:
+            listener.close()
+
+    asyncio.run(main())
+
+
+def test_what_the_other_side_says_first_waits_for_the_caller() -> None:
+    """debugpy sends two events as soon as it is connected; the caller has to know the peer before they come."""
+
+    async def main() -> None:
+        async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(encode(b"1") + encode(b"2"))
+            writer.close()
+
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        happened: list[object] = []
+        gone = asyncio.Event()
+
+        def on_gone(reason: str) -> None:
+            happened.append(reason)
+            gone.set()
+
+        port = server.sockets[0].getsockname()[1]
+        peer = await tcp.dial("127.0.0.1", port, happened.append, on_gone, WAIT)
+        happened.append("dialled")
+        await asyncio.wait_for(gone.wait(), WAIT)
+        assert happened == ["dialled", b"1", b"2", "closed"]
+        peer.close()
+        server.close()
+
+    asyncio.run(main())
+
+
+def test_a_port_without_listener_refuses() -> None:
+    # A bound socket that does not listen refuses, and nobody else can take its port meanwhile.
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        gone: list[str] = []
+        with pytest.raises(ConnectionRefusedError):
+            asyncio.run(tcp.dial("127.0.0.1", port, print, gone.append, WAIT))
+    assert gone == []
+
+
+def test_no_answer_is_a_timeout() -> None:
+    """A listener with a full backlog leaves further connections hanging."""
+
+    async def main() -> None:
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen(0)
+            address = silent.getsockname()
+            waiting = [socket.socket() for _ in range(8)]
+            for connection in waiting:
+                connection.setblocking(False)
+                connection.connect_ex(address)
+            with pytest.raises(TimeoutError, match="no connection within"):
+                await tcp.dial(*address, print, print, timeout=0.1)
+            for connection in waiting:
+                connection.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "x" * 70 + ".example"])
+def test_a_bad_name_is_an_os_error(host: str) -> None:
+    with pytest.raises(OSError):  # noqa: PT011  # Resolvers differ in what they say.
+        asyncio.run(tcp.dial(host, 1, print, print, WAIT))
