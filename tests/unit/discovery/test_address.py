@@ -1,0 +1,122 @@
+"""Which dashboard is meant; Ray itself is played by a stand-in for the process that asks it."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.discovery import address
+from raydap.discovery.address import DEFAULT_URL, Location, resolve
+from raydap.discovery.asking import AskFailed
+
+
+class FakeRay:
+    """Takes the place of asking.ask."""
+
+    def __init__(self) -> None:
+        self.answer: Any = {"address": "10.0.0.1:6379", "url": "http://10.0.0.1:8265"}
+        self.questions: list[Mapping[str, Any]] = []
+        self.environ: Mapping[str, str] = {}
+
+    async def ask(self, question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
+        self.questions.append(question)
+        self.environ = environ
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    fake = FakeRay()
+    monkeypatch.setattr(address, "ask", fake.ask)
+    return fake
+
+
+def where(dashboard: str | None, since: float | None = None, **environ: str) -> Location:
+    return asyncio.run(resolve(dashboard, environ, since))
+
+
+def problem(dashboard: str | None, **environ: str) -> Problem:
+    with pytest.raises(ProblemError) as caught:
+        where(dashboard, **environ)
+    return caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("http://head:8265", "http://head:8265"),
+        ("https://ray.example.com/team/", "https://ray.example.com/team"),
+        ("http://[::1]:8265/", "http://[::1]:8265"),
+        ("  http://head:8265/?x=1#/jobs ", "http://head:8265"),
+    ],
+)
+def test_a_url_is_taken_as_it_is(ray: FakeRay, given: str, url: str) -> None:
+    assert where(given) == Location(url)
+    assert ray.questions == []
+
+
+def test_the_argument_the_variables_and_the_local_cluster_come_in_this_order(ray: FakeRay) -> None:
+    both = {"RAY_API_SERVER_ADDRESS": "http://api:1", "RAY_ADDRESS": "http://addr:2"}
+    assert where("http://arg:3", **both).url == "http://arg:3"
+    assert where(None, **both).url == "http://api:1"
+    assert where(None, RAY_API_SERVER_ADDRESS="", RAY_ADDRESS="http://addr:2").url == "http://addr:2"
+    assert ray.questions == []
+    assert where(None).url == "http://10.0.0.1:8265"
+    assert ray.questions == [{"address": None, "since": None}]
+
+
+@pytest.mark.parametrize("given", ["head:6379", "10.0.0.1:6379", "[::1]:6379", "ray://head:10001"])
+def test_a_ray_address_is_ray_s_to_answer(ray: FakeRay, given: str) -> None:
+    assert where(given) == Location("http://10.0.0.1:8265")
+    assert ray.questions == [{"address": given, "since": None}]
+
+
+def test_auto_is_the_local_cluster_even_beside_variables(ray: FakeRay) -> None:
+    where("auto", RAY_ADDRESS="http://other:1", KEPT="x")
+    assert ray.questions == [{"address": None, "since": None}]
+    assert ray.environ == {"KEPT": "x"}, "Ray would let RAY_ADDRESS override the question"
+
+
+def test_since_is_handed_on(ray: FakeRay) -> None:
+    where(None, since=5.0)
+    assert ray.questions == [{"address": None, "since": 5.0}]
+
+
+def test_without_any_cluster_ray_s_default_is_guessed(ray: FakeRay) -> None:
+    ray.answer = None
+    assert where(None) == Location(DEFAULT_URL, guessed=True)
+
+
+@pytest.mark.parametrize(
+    "given", ["", "head", "local", "anyscale://x", "http://", "http://a:b", "http://a:99999", "a b:1"]
+)
+def test_what_is_no_address_is_named(ray: FakeRay, given: str) -> None:
+    found = problem(given)
+    assert found.code is Code.BAD_ARGUMENT
+    assert f'The argument "dashboard" is "{given}"' in found.text
+
+
+def test_a_bad_variable_is_named(ray: FakeRay) -> None:
+    found = problem(None, RAY_ADDRESS="nonsense")
+    assert found.code is Code.BAD_ARGUMENT
+    assert found.text.startswith('The environment variable RAY_ADDRESS is "nonsense"')
+
+
+def test_a_cluster_that_does_not_answer(ray: FakeRay) -> None:
+    ray.answer = AskFailed("OSError: refused", "much noise")
+    found = problem("head:8265")
+    assert found.code is Code.NO_CLUSTER
+    assert "write http://head:8265" in found.text
+    assert "much noise" in found.detail
+    assert "much noise" not in found.text
+
+
+def test_a_cluster_without_dashboard(ray: FakeRay) -> None:
+    ray.answer = {"address": "10.0.0.1:6379", "url": None}
+    found = problem("head:6379")
+    assert found.code is Code.NO_CLUSTER
+    assert "include_dashboard" in found.text
