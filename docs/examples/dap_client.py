@@ -112,10 +112,7 @@ class Client:
                 raise ConnectionError(f"{command}: the adapter has closed the connection")
             self._seq += 1
             self._pending[self._seq] = (command, future)
-            message: dict[str, Any] = {"seq": self._seq, "type": "request", "command": command}
-            if arguments:
-                message["arguments"] = arguments
-            self._write(message)
+            self._write({"seq": self._seq, "type": "request", "command": command, "arguments": arguments})
         return future
 
     def request(self, command: str, /, **arguments: Any) -> dict[str, Any]:
@@ -172,7 +169,7 @@ class Client:
         """Does the handshake of an editor up to the answer to `request` ("attach" or "launch").
 
         `breakpoints` maps paths to lines, `filters` are exception filters, `capabilities` go to `initialize`.
-        Returns the adapter's capabilities.
+        Returns the adapter's capabilities. (debugpy refuses an `attach` whose arguments are empty.)
         """
         offered = self.request("initialize", **{"adapterID": "raydap", "clientID": "script", **capabilities})
         started = self.send(request, **arguments)

@@ -1,0 +1,56 @@
+# raydap's commands; `make` lists them. Everything installs into .venv, nothing outside this directory changes.
+
+PYTHON ?= $(shell ./.ci/find-python)
+VENV ?= .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/stamp
+KEEP ?= 0
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
+
+demo: $(STAMP)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
+	$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
+
+test: $(STAMP)  ## all tests, on a Ray cluster of their own
+	$(BIN)/python -m pytest
+
+check: lint types imports test test-matrix  ## everything a change has to pass
+
+lint: $(STAMP)  ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP)  ## repair the style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)  ## static types
+	$(BIN)/mypy
+
+imports: $(STAMP)  ## the direction of imports between rooms
+	$(BIN)/lint-imports
+
+test-matrix:  ## the core tests on each Python version found (3.10 to 3.13)
+	@for version in 3.10 3.11 3.12 3.13; do \
+	    if python=$$(./.ci/find-python $$version); then \
+	        echo "Python $$version:" && \
+	        $(MAKE) --no-print-directory VENV=.venv-$$version PYTHON="$$python" test-core || exit 1; \
+	    else \
+	        echo "Python $$version: not tested, there is none here"; \
+	    fi; \
+	done
+
+test-core: $(STAMP)
+	$(BIN)/python -m pytest -q -m core
+
+clean:  ## remove the environments and caches
+	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find adapter docs tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml
+	@python="$(PYTHON)"; test -n "$$python" && "$$python" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+.PHONY: help demo test check lint format types imports test-matrix test-core clean

@@ -1,0 +1,85 @@
+"""Fixtures for tests that need processes. All they start ends with the test, also when it fails."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from dap_client import Client
+from local_cluster import Child
+
+from support import processes
+from support.bridge import Bridge
+from support.debuggee import Debuggee
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_left() -> Iterator[None]:
+    """The net below all other fixtures: it is set up first and so torn down last."""
+    processes.mark()
+    yield
+    overdue = processes.end_marked(grace=10)
+    assert not overdue, "processes that no test ended:\n" + "\n".join(overdue)
+
+
+@pytest.fixture
+def children() -> Iterator[ExitStack]:
+    """What is entered or pushed here is undone in reverse order at the end of the test."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def connect_to(children: ExitStack) -> Callable[[str, int], Client]:
+    """`connect_to(host, port)` returns a Client that hangs up at the end of the test."""
+    return lambda host, port: children.enter_context(Client.connect(host, port))
+
+
+@pytest.fixture
+def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
+    """A bridge in a process of its own; the test fails if it dies or prints a traceback."""
+    started = Bridge.start(tmp_path / "bridge.log")
+    children.callback(started.end)
+    return started
+
+
+@pytest.fixture
+def client(bridge: Bridge, connect_to: Callable[[str, int], Client]) -> Client:
+    """A client of the bridge, before `initialize`."""
+    return connect_to(bridge.host, bridge.port)
+
+
+@pytest.fixture
+def plain_debugpy(children: ExitStack, tmp_path: Path) -> Callable[[str], Debuggee]:
+    """`plain_debugpy(source)` starts a program without Ray that waits for a client before its first line."""
+
+    def start(source: str) -> Debuggee:
+        debuggee = Debuggee.start(source, tmp_path)
+        children.push(debuggee.child)
+        return debuggee
+
+    return start
+
+
+@pytest.fixture
+def run_program(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
+    """`run_program(program, *args, env=..., python=..., cwd=...)` starts a file (Path) or source text (str)."""
+
+    def run(
+        program: Path | str,
+        *args: str,
+        env: dict[str, str] | None = None,
+        python: str = sys.executable,
+        cwd: Path | None = None,
+    ) -> Child:
+        number = len(list(tmp_path.glob("program*.log")))
+        if isinstance(program, str):
+            path = tmp_path / f"program{number}.py"
+            path.write_text(program)
+        else:
+            path = program
+        log = tmp_path / f"program{number}.log"
+        return children.enter_context(Child([python, str(path), *args], log, env, cwd))
+
+    return run

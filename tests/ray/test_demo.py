@@ -1,0 +1,48 @@
+"""`make demo` does what it says, and leaves nothing behind that it does not name."""
+
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dap_client import Client
+from local_cluster import Child
+
+WALK = Path(__file__).parents[2] / "docs" / "examples" / "walk.py"
+
+pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="needs several loopback addresses, so Linux")
+
+
+def test_the_walk_sees_every_stop_and_the_jobs_result(run_program: Callable[..., Child]) -> None:
+    walk = run_program(WALK, "--workers=2", "--iterations=1")
+    assert walk.wait(120) == 0, walk.output
+    for line in ("stops seen: 8 of 8", "re-attachments: 0", "job: exit code 0, result: policy 0.50 after 1 iterations"):
+        assert line in walk.output
+    for task in ("RolloutWorker.collect", "RewardServer.score", "normalise", "Trainer.update", "driver", "evaluate"):
+        assert re.search(rf"^\d/8  {re.escape(task)}.*  pid \d+, node ", walk.output, re.MULTILINE), walk.output
+    assert "ZeroDivisionError: float division by zero" in walk.output
+
+
+def test_ctrl_c_ends_everything_it_started(run_program: Callable[..., Child]) -> None:
+    walk = run_program(WALK, "--workers=1")
+    walk.wait_for(r"1/\d+")
+    walk.process.send_signal(signal.SIGINT)
+    assert walk.wait() == 130, walk.output
+    assert "Traceback" not in walk.output
+
+
+def test_keep_leaves_a_bridge_to_connect_to_and_says_how_to_end_it(
+    run_program: Callable[..., Child], connect_to: Callable[[str, int], Client]
+) -> None:
+    walk = run_program(WALK, "--keep", "--workers=1")
+    assert walk.wait(120) == 0, walk.output
+    host, port = re.search(r"bridge ([\d.]+):(\d+)", walk.output).groups()
+    dashboard = re.search(r"dashboard (http\S+),", walk.output)[1]
+    end = re.search(r"kill [\d ]+; rm -r /tmp/raydap-\w+", walk.output)[0]
+    try:
+        client = connect_to(host, int(port))
+        client.start_session("attach", {"dashboard": dashboard})
+        assert client.wait_event("stopped")["reason"] == "breakpoint"
+    finally:
+        assert Child(["sh", "-c", end], walk.log.with_name("end.log")).wait() == 0

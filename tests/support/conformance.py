@@ -1,0 +1,68 @@
+"""Holds messages of the bridge against the DAP schema that ships with debugpy.
+
+`validate(message)` takes one decoded message as a client receives it, for example each of `Client.received` of
+docs/examples/dap_client.py, and raises AssertionError naming the message and what is wrong with it.
+"""
+
+from functools import cache
+from typing import Any
+
+import jsonschema
+
+from raydap.protocol import generate
+
+DEFINITIONS = generate.load()
+
+LAST_ID = 2**31 - 1
+"""DAP numbers that name something are 32 bits (spec: Variable.variablesReference); the JSON schema does not say so."""
+
+
+def validate(message: dict[str, Any], command: str | None = None) -> None:
+    """Raises AssertionError unless the message is what the schema says. `command`: of the request a response answers."""
+    name = definition(message)
+    if command is not None:
+        assert message.get("command") == command, f"the answer to {command} says {message.get('command')!r}"
+    errors = sorted(_validator(name).iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
+    complaints = [f"{error.json_path}: {error.message}" for error in errors]
+    complaints += [f"{path}: {value} is beyond 32 bits" for path, value in _too_large(message.get("body"), "$.body")]
+    assert not complaints, f"{message} is no {name}:\n" + "\n".join(complaints)
+
+
+def definition(message: dict[str, Any]) -> str:
+    """The name of the schema's definition for a message that goes to a client; AssertionError if there is none."""
+    kind = message.get("type")
+    if kind == "event":
+        name = _capital(message.get("event")) + "Event"
+    elif kind == "request":
+        name = _capital(message.get("command")) + "Request"
+    elif message.get("success") is False:
+        return "ErrorResponse"
+    else:
+        name = _capital(message.get("command")) + "Response"
+    assert name in DEFINITIONS, f"{message} is unknown to the schema"
+    return name
+
+
+def _capital(word: object) -> str:
+    assert isinstance(word, str), f"{word!r} is no name"
+    return word[:1].upper() + word[1:]
+
+
+@cache
+def _validator(name: str) -> jsonschema.Draft7Validator:
+    # Each definition is an allOf of its base and its own part, so unknown fields are allowed everywhere, as in the spec.
+    return jsonschema.Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": DEFINITIONS})
+
+
+def _too_large(value: Any, path: str) -> list[tuple[str, int]]:
+    """Ids that do not fit; other numbers, such as a module's size, may be of any size."""
+    if isinstance(value, list):
+        return [found for place, item in enumerate(value) for found in _too_large(item, f"{path}[{place}]")]
+    if not isinstance(value, dict):
+        return []
+    found = []
+    for key, item in value.items():
+        if type(item) is int and generate.LOOKS_LIKE_ID.search(key) and not 0 <= item <= LAST_ID:
+            found.append((f"{path}.{key}", item))
+        found += _too_large(item, f"{path}.{key}")
+    return found

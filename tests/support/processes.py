@@ -1,0 +1,45 @@
+"""The processes of a test session: how they are recognised, and ended when a test forgot to."""
+
+import contextlib
+import os
+import select
+import signal
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+MARK = "RAYDAP_TEST_SESSION"
+"""A variable in the environment of every process that descends from the test session, daemons included."""
+
+
+def mark() -> None:
+    """Marks this process' environment, and so everything it starts from now on."""
+    os.environ[MARK] = uuid.uuid4().hex
+
+
+def marked() -> Iterator[int]:
+    """The pids of the marked processes, without our own. Empty where there is no /proc."""
+    wanted = f"{MARK}={os.environ[MARK]}".encode()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if wanted in (entry / "environ").read_bytes().split(b"\0") and int(entry.name) != os.getpid():
+                yield int(entry.name)
+
+
+def end_marked(grace: float) -> list[str]:
+    """Ends the marked processes; returns the command lines of those that did not end by themselves.
+
+    debugpy's adapters end by themselves soon after their debuggee and client are gone: `grace` is in seconds.
+    """
+    overdue = []
+    for pid in marked():
+        with contextlib.suppress(OSError):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            descriptor = os.pidfd_open(pid)
+            try:
+                if not select.select([descriptor], [], [], grace)[0]:
+                    overdue.append(f"{pid}: {command}")
+                    os.kill(pid, signal.SIGKILL)
+            finally:
+                os.close(descriptor)
+    return overdue
