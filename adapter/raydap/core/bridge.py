@@ -53,6 +53,7 @@ REQUESTS: dict[str, Callable[[Session, Request], None]] = {
 
 WORKER_EVENTS: dict[str, Callable[[Session, Worker, dict[str, Any]], None]] = {
     "initialized": lambda session, worker, _: handshake.initialized(session, worker),
+    "terminated": lambda session, worker, _: fleet.terminated(session, worker),
     "stopped": stops.stopped,
     "continued": stops.continued,
     "thread": stops.exited,
@@ -60,8 +61,8 @@ WORKER_EVENTS: dict[str, Callable[[Session, Worker, dict[str, Any]], None]] = {
     "output": fanout.output,
     "process": fanout.process,
 }
-"""Events of workers that mean something here. All others are dropped: debugpy's private ones, and `exited` and
-`terminated`, which speak of one worker and would end the whole session."""
+"""Events of workers that mean something here; all others are dropped, debugpy's private ones for example. No client
+hears of `terminated` and `exited`: there they would end the whole session."""
 
 
 class Bridge:

@@ -3,7 +3,7 @@
 from fnmatch import fnmatchcase
 
 from raydap.core.errors import Code, Problem, sentence
-from raydap.core.events import DescribeWorkers, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
+from raydap.core.events import DescribeWorkers, HangUp, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
 from raydap.core.handshake import dial, forget, give_up
 from raydap.core.session import Session
 from raydap.core.settings import AttachSettings
@@ -93,6 +93,13 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
     else:
         text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
         give_up(session, worker, Problem(Code.WORKER_BUSY, text))
+
+
+def terminated(session: Session, worker: Worker) -> None:
+    """The process has ended. Its adapter is still there and waits to be told to go as well."""
+    worker.request("disconnect", {"terminateDebuggee": False}, lambda _: None, session.now)
+    session.emit(HangUp(worker.key))
+    gone(session, worker, WorkerGone(worker.key, "its process has ended"))
 
 
 def _on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
