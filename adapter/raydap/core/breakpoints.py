@@ -59,7 +59,7 @@ class Group:
 class Breakpoints:
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
         self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
         """Until a client says otherwise: without `uncaught`, Ray's post-mortem stops would be lost without a word."""
 
@@ -70,7 +70,7 @@ class Breakpoints:
     def set(self, command: str, arguments: dict[str, Any]) -> Group:
         """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT)."""
         source = _source(arguments) if command == "setBreakpoints" else None
-        key = "" if source is None else source["path"]
+        key = None if source is None else source["path"]
         before = self._groups[key].breakpoints if key in self._groups else []
         kept = {_same(breakpoint.spec): breakpoint for breakpoint in before}
         breakpoints = []

@@ -97,8 +97,8 @@ class Request:
         self._refuse(str(problem), encode(body))
 
     def refuse(self, reply: envelope.Envelope) -> None:
-        """A failure in the worker's own words."""
-        self._refuse(reply.message or "", reply.body)
+        """A failure in the worker's own words. debugpy leaves out the body that an ErrorResponse must have."""
+        self._refuse(reply.message or "", reply.body or b"{}")
 
     def _refuse(self, message: str, body: bytes | None) -> None:
         self._answer()

@@ -44,13 +44,13 @@ def fill(session: Session) -> None:
     settings = session.settings
     room = AT_ONCE - sum(worker.stage in _UNDER_WAY for worker in session.workers.values())
     for row in list(session.candidates.values()):
-        if settings.max_workers is not None and len(session.workers) >= settings.max_workers:
-            _say_full(session, settings.max_workers)
-            return
         if room <= 0:
             return
         if not _wanted(session, settings, row):
             continue
+        if settings.max_workers is not None and len(session.workers) >= settings.max_workers:
+            _say_full(session, settings.max_workers)
+            return
         del session.candidates[row.key]
         worker = Worker(row, settings, session.ids, session.pending, session.emit)
         worker.label = session.labels.get(row.key, worker.label)

@@ -162,7 +162,7 @@ def _started(session: Session) -> None:
 
 
 def _failed(session: Session, problem: Problem) -> None:
-    session.log("error", f"{problem} {problem.detail}".rstrip())
+    session.log("warning", f"{problem} {problem.detail}".rstrip())
     starting, session.starting = session.starting, []
     for request in starting:
         request.fail(problem)

@@ -57,7 +57,8 @@ def stopped(session: Session, worker: Worker, body: dict[str, Any]) -> None:
 
 def show(session: Session, thread: Thread, body: dict[str, Any]) -> None:
     worker = thread.worker
-    if worker.stage is Stage.GONE:
+    # While its stack was looked at, the worker or the thread may have ended.
+    if worker.stage is Stage.GONE or worker.threads.get(thread.local) is not thread:
         return
     stepping = thread.stepping
     hit = session.breakpoints.handles(worker.key, body.get("hitBreakpointIds"))
@@ -119,6 +120,8 @@ def resume(session: Session, request: Request) -> None:
 
     def then(reply: Reply) -> None:
         if isinstance(reply, Problem):
+            # Nobody knows whether it runs; as long as the worker does not say so, the user may try again.
+            stays_stopped()
             request.fail(reply)
         elif reply.success:
             request.respond(answer)
@@ -128,9 +131,12 @@ def resume(session: Session, request: Request) -> None:
             session.log("warning", f"{thread.worker} cannot resume one thread alone: {reply.message}")
             thread.worker.request("continue", {"threadId": thread.local}, then, deadline)
         else:
-            if thread.state is State.RESUMING:
-                thread.state = State.STOPPED
+            stays_stopped()
             request.refuse(reply)
+
+    def stays_stopped() -> None:
+        if thread.state is State.RESUMING:
+            thread.state = State.STOPPED
 
     deadline = session.now + POLICY[request.command].patience
     thread.state = State.RESUMING
@@ -145,7 +151,8 @@ def pause(session: Session, request: Request) -> None:
     """Stops one thread, or with 0 every thread of every worker; the stops follow as events."""
     handle = request.arguments().get("threadId", 0)
     deadline = session.now + POLICY["pause"].patience
-    if handle != 0:
+    # The type is checked because False == 0 in Python.
+    if type(handle) is not int or handle != 0:
         thread = find(session, handle)
         if thread.state is not State.STOPPED:
             request.client.focus = thread

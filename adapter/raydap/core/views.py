@@ -25,7 +25,8 @@ def thread(thread: Thread) -> dict[str, Any]:
 
 def mark_plumbing(stack: dict[str, Any]) -> None:
     """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's."""
-    for frame in stack.get("stackFrames") or ():
+    frames = stack.get("stackFrames")
+    for frame in frames if isinstance(frames, list) else ():
         source = frame.get("source") if isinstance(frame, dict) else None
         path = source.get("path") if isinstance(source, dict) else None
         if isinstance(path, str) and _PLUMBING.search(path):
