@@ -18,7 +18,10 @@ LAST_ID = 2**31 - 1
 
 
 def validate(message: dict[str, Any], command: str | None = None) -> None:
-    """Raises AssertionError unless the message is what the schema says. `command`: of the request a response answers."""
+    """Raises AssertionError unless the message is what the schema says.
+
+    `command` is the one of the request that a response answers.
+    """
     name = definition(message)
     if command is not None:
         assert message.get("command") == command, f"the answer to {command} says {message.get('command')!r}"
@@ -50,7 +53,7 @@ def _capital(word: object) -> str:
 
 @cache
 def _validator(name: str) -> jsonschema.Draft7Validator:
-    # Each definition is an allOf of its base and its own part, so unknown fields are allowed everywhere, as in the spec.
+    # Each definition is an allOf of its base and its own part, so unknown fields are allowed, as in the spec.
     return jsonschema.Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": DEFINITIONS})
 
 

@@ -1,0 +1,219 @@
+"""A worker for scripts: a debugpy that says what the real one says, in the real one's order.
+
+tests/golden/debugpy_session.jsonl is a recording of the real one; tests/golden/test_debugpy.py compares them.
+"""
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+from raydap.core import handshake, stops
+from raydap.core.events import Event, PausedWorker, WorkerConnected, WorkerGone, WorkerLabel, WorkerMessage
+from support.conformance import validate
+
+PLUMBING = "/venv/ray/_private/workers/default_worker.py"
+
+
+class FakeWorker:
+    """`hold` names what it keeps back until `release`: "dial" (the connection), "initialized" (the event), "attach"
+    (the answer, which comes after configurationDone), or any other command. `heard` are the requests it got.
+    """
+
+    def __init__(self, feed: Callable[[Event], None], row: PausedWorker, label: WorkerLabel | None) -> None:
+        self.row = row
+        self.key = row.key
+        self.label = label
+        self.path = "/app/train.py"
+        self.hold: set[str] = set()
+        self.heard: list[dict[str, Any]] = []
+        self.said: list[dict[str, Any]] = []
+        self.dials = 0
+        self.connected = False
+        self.complete = False
+        """Whether the attach is over."""
+        self.stopped: dict[int, list[dict[str, Any]]] = {}
+        self.started: set[int] = set()
+        self._feed = feed
+        self._held: list[tuple[str, Callable[[], None]]] = []
+        self._seq = 0
+        self._expected = 1
+        # pydevd numbers frames and variables together, from 1 in every process; 1 is the first thread here.
+        self._ids = itertools.count(2)
+        self._breakpoints = itertools.count()
+        self._scopes: dict[int, dict[str, Any]] = {}
+
+    # What happens to it.
+
+    def dialled(self, host: str, port: int) -> None:
+        assert (host, port) == (self.row.host, self.row.port)
+        assert not self.connected, "debugpy takes one client"
+        self.dials += 1
+        self.connected, self.complete = True, False
+        self._seq, self._expected = 0, 1
+        self._step("dial", lambda: self._feed(WorkerConnected(self.key)))
+
+    def received(self, data: bytes) -> None:
+        message = json.loads(data)
+        assert self.connected, f"{self.key} has hung up and gets {message}"
+        assert message["seq"] == self._expected, message
+        self._expected += 1
+        if message["type"] != "request":
+            self.heard.append(message)
+            return
+        validate(message)
+        self.heard.append(message)
+        command = message["command"]
+        if command in ("attach", "configurationDone"):
+            self._handshake(message)
+        else:
+            self._step(command, lambda: self._answer(message))
+
+    def _step(self, name: str, action: Callable[[], None]) -> None:
+        if name in self.hold:
+            self._held.append((name, action))
+        else:
+            action()
+
+    def release(self, name: str | None = None) -> None:
+        """Lets go of what it has held back under this name, or of everything."""
+        self.hold = self.hold - {name} if name is not None else set()
+        held, self._held = self._held, []
+        for step, action in held:
+            self._step(step, action)
+
+    def commands(self) -> list[str]:
+        """What it was asked since the last call."""
+        commands = [message["command"] for message in self.heard]
+        self.heard.clear()
+        return commands
+
+    # What it says.
+
+    def say(self, event: str, body: Any = None) -> None:
+        self._send({"type": "event", "event": event, **({} if body is None else {"body": body})})
+
+    def reply(self, request: dict[str, Any], body: Any = None) -> None:
+        answer = {"type": "response", "request_seq": request["seq"], "success": True, "command": request["command"]}
+        self._send({**answer, **({} if body is None else {"body": body})})
+
+    def refuse(self, request: dict[str, Any], message: str) -> None:
+        answer = {"type": "response", "request_seq": request["seq"], "success": False, "command": request["command"]}
+        self._send({**answer, "message": message})
+
+    def raw(self, data: bytes) -> None:
+        self._feed(WorkerMessage(self.key, data))
+
+    def stop(self, thread: int = 1, reason: str = "breakpoint", **body: Any) -> None:
+        """A thread stops."""
+        if thread not in self.started:
+            self.started.add(thread)
+            self.say("thread", {"reason": "started", "threadId": thread})
+        paths = (self.path, PLUMBING)
+        self.stopped[thread] = [self._frame(name, path) for name, path in zip(("step", "main"), paths, strict=True)]
+        event = {"reason": reason, "threadId": thread, "preserveFocusHint": False, "allThreadsStopped": False}
+        self.say("stopped", {**event, **body})
+
+    def resume(self, *threads: int) -> None:
+        """Threads run on."""
+        for thread in threads:
+            self.stopped.pop(thread, None)
+            self.say("continued", {"threadId": thread, "allThreadsContinued": False})
+
+    def exit(self, thread: int) -> None:
+        """A thread ends."""
+        self.stopped.pop(thread, None)
+        self.say("thread", {"reason": "exited", "threadId": thread})
+
+    def die(self, reason: str = "connection reset", refused: bool = False) -> None:
+        """The connection ends, or never comes about."""
+        self.connected = False
+        self._held.clear()
+        self._feed(WorkerGone(self.key, reason, refused))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._seq += 1
+        self.said.append(message)
+        self.raw(json.dumps({"seq": self._seq, **message}).encode())
+
+    def _frame(self, name: str, path: str) -> dict[str, Any]:
+        source = {"path": path, "sourceReference": 0}
+        return {"id": next(self._ids), "name": name, "line": 7, "column": 1, "source": source}
+
+    # How it answers.
+
+    def _handshake(self, request: dict[str, Any]) -> None:
+        """`attach` is answered only after configurationDone, which may come only after `initialized`."""
+        if request["command"] == "attach":
+            self._attach = request
+            self._step("initialized", lambda: self.say("initialized"))
+            return
+        self._step("configurationDone", lambda: self.reply(request))
+        self._step("attach", self._attached)
+
+    def _attached(self) -> None:
+        self.complete = True
+        self.reply(self._attach)
+        body = {"name": "train.py", "systemProcessId": self.row.pid or 4711, "isLocalProcess": True}
+        self.say("process", {**body, "startMethod": "attach"})
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        command, arguments = request["command"], request.get("arguments", {})
+        thread = arguments.get("threadId")
+        if command == "initialize":
+            self.reply(request, {"supportsConfigurationDoneRequest": True})
+            for package in ("ptvsd", "debugpy"):
+                self.say("output", {"category": "telemetry", "output": package, "data": {"packageVersion": "1.8.22"}})
+            self.say("debugpySockets", {"sockets": []})
+            self.say("debugpyWaitingForServer", {"host": "127.0.0.1", "port": 1})
+        elif command == "evaluate":
+            self._evaluate(request, arguments["expression"])
+        elif command in ("setBreakpoints", "setFunctionBreakpoints"):
+            source = arguments.get("source", {})
+            answers = [
+                {"verified": True, "id": next(self._breakpoints), "source": source, **_line(spec)}
+                for spec in arguments["breakpoints"]
+            ]
+            self.reply(request, {"breakpoints": answers})
+        elif command == "stackTrace":
+            frames = self.stopped.get(thread, [])
+            self.reply(request, {"stackFrames": frames, "totalFrames": len(frames)})
+        elif command == "scopes":
+            self._scopes_of(request, arguments["frameId"])
+        elif command == "variables":
+            reference = arguments["variablesReference"]
+            variable = {"name": f"{self.key}:{reference}", "value": "1", "variablesReference": next(self._ids)}
+            self.reply(request, {"variables": [variable]})
+        elif command == "exceptionInfo":
+            self.reply(request, {"exceptionId": "ValueError", "breakMode": "unhandled"})
+        elif command == "continue":
+            self.reply(request, {"allThreadsContinued": True})
+            self.resume(*self.stopped)
+        elif command in ("next", "stepIn", "stepOut"):
+            self.reply(request)
+            self.resume(thread)
+        else:
+            self.reply(request)
+
+    def _scopes_of(self, request: dict[str, Any], frame: int) -> None:
+        if not any(each["id"] == frame for frames in self.stopped.values() for each in frames):
+            self.refuse(request, "frame not found")
+            return
+        if frame not in self._scopes:
+            self._scopes[frame] = {"name": "Locals", "variablesReference": next(self._ids), "expensive": False}
+        self.reply(request, {"scopes": [self._scopes[frame]]})
+
+    def _evaluate(self, request: dict[str, Any], expression: str) -> None:
+        resumed = [thread for thread in self.started if expression == stops.RESUME.format(thread)]
+        paused = [thread for thread in self.started if expression == stops.PAUSE.format(thread)]
+        if expression == "fail":
+            self.refuse(request, "evaluation failed")
+        elif resumed or paused or expression in (handshake.TUNE, handshake.UNTUNE):
+            self.reply(request, {"result": "(None, None)", "variablesReference": 0})
+            self.resume(*resumed)
+        else:
+            self.reply(request, {"result": f"{expression} of {self.key}", "variablesReference": 0})
+
+
+def _line(spec: dict[str, Any]) -> dict[str, Any]:
+    return {"line": spec["line"]} if "line" in spec else {}

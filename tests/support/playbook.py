@@ -1,0 +1,313 @@
+"""Scripts of sessions: a Play feeds events into a Bridge, and fakes at both ends take what it sends.
+
+    client = play.session()
+    worker = play.worker("w1")
+    play.paused(worker)
+    worker.stop()
+    stop = client.stop()
+    client.request("continue", threadId=stop["threadId"])
+
+Everything the bridge does has to be accounted for. Messages to a worker are answered by its FakeWorker, messages to a
+client wait in its inbox until the script takes them, and so do all other effects (`play.take`); `finish` fails for what
+is left. A log of level "error" is a mistake of the bridge and fails at once. Each message to either side is held
+against the DAP schema.
+"""
+
+import json
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from raydap.core.bridge import Bridge
+from raydap.core.errors import Code
+from raydap.core.events import (
+    ClientConnected,
+    ClientGone,
+    ClientMessage,
+    DescribeWorkers,
+    DialWorker,
+    DiscoveryReady,
+    DropClient,
+    Effect,
+    Event,
+    HangUp,
+    Log,
+    PausedWorker,
+    SendToClient,
+    SendToWorker,
+    StartDebuggee,
+    StartDiscovery,
+    StopDebuggee,
+    StopDiscovery,
+    Tick,
+    WorkerLabel,
+    WorkersDescribed,
+    WorkersPaused,
+)
+from raydap.protocol.types import ClientId, WorkerKey
+from support.conformance import validate
+from support.fake_worker import FakeWorker
+
+E = TypeVar("E", bound=Effect)
+
+
+class Play:
+    """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP."""
+
+    def __init__(self, conform: bool = True) -> None:
+        self.bridge = Bridge()
+        self.conform = conform
+        self.clients: dict[int, FakeClient] = {}
+        self.workers: dict[str, FakeWorker] = {}
+        self.described: list[str] = []
+        self.now = 0.0
+        self._effects: list[Effect] = []
+        self._events: deque[Event] = deque()
+        self._busy = False
+
+    def feed(self, *events: Event) -> None:
+        """Lets these events happen, and all that the fakes answer to what comes of them."""
+        self._events.extend(events)
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._events:
+                for effect in self.bridge.handle(self._events.popleft()):
+                    self._perform(effect)
+        finally:
+            self._busy = False
+
+    def _perform(self, effect: Effect) -> None:
+        match effect:
+            case SendToClient(client, data):
+                self.clients[client].received(data)
+            case DropClient(client):
+                self.clients[client].dropped = True
+            case SendToWorker(worker, data):
+                self.workers[worker].received(data)
+            case DialWorker(worker, host, port):
+                self.workers[worker].dialled(host, port)
+            case HangUp(worker):
+                self.workers[worker].connected = False
+            case DescribeWorkers(rows):
+                self.described += [row.key for row in rows]
+                labels = {row.key: self.workers[row.key].label for row in rows}
+                self.feed(WorkersDescribed({key: label for key, label in labels.items() if label is not None}))
+            case Log("error", text):
+                raise AssertionError(f"the bridge failed: {text}")
+            case Log("warning") | StartDiscovery() | StopDiscovery() | StartDebuggee() | StopDebuggee():
+                self._effects.append(effect)
+            case Log("info" | "debug"):
+                pass
+            case _:
+                raise AssertionError(f"unknown effect {effect}")
+
+    def take(self, kind: type[E]) -> E:
+        """The oldest effect nobody has taken yet, which must be of this kind."""
+        assert self._effects, f"no {kind.__name__} came"
+        effect = self._effects.pop(0)
+        assert isinstance(effect, kind), effect
+        return effect
+
+    def warned(self, part: str) -> None:
+        """The bridge has logged a warning with this in it."""
+        text = self.take(Log).text
+        assert part in text, text
+
+    def client(self, **supports: Any) -> "FakeClient":
+        """A client that has connected and said `initialize`, with these capabilities."""
+        client = self.connect()
+        client.request("initialize", adapterID="raydap", **supports)
+        return client
+
+    def connect(self) -> "FakeClient":
+        client = FakeClient(self, ClientId(len(self.clients) + 1))
+        self.clients[client.id] = client
+        self.feed(ClientConnected(client.id))
+        return client
+
+    def session(self, arguments: dict[str, Any] | None = None, **supports: Any) -> "FakeClient":
+        """A client whose attach, with these arguments, is over: it waits for stops."""
+        client = self.client(**supports)
+        attach = client.send("attach", **(arguments or {}))
+        client.event("initialized")
+        self.take(StartDiscovery)
+        client.request("configurationDone")
+        self.feed(DiscoveryReady("the cluster"))
+        client.answer(attach)
+        return client
+
+    def joined(self, **supports: Any) -> "FakeClient":
+        """A client that joins the session there is."""
+        client = self.client(**supports)
+        client.request("attach")
+        client.event("initialized")
+        client.request("configurationDone")
+        return client
+
+    def worker(self, key: str, label: WorkerLabel | None = None, **row: Any) -> FakeWorker:
+        """A worker that waits for a debugger; `paused` lets discovery find it. `row` is as in PausedWorker."""
+        number = len(self.workers) + 1
+        fields = {"host": "10.0.0.1", "port": 40000 + number, "pid": 100 + number, "node": "10.0.0.1", **row}
+        worker = self.workers[key] = FakeWorker(self.feed, PausedWorker(WorkerKey(key), **fields), label)
+        return worker
+
+    def paused(self, *workers: FakeWorker) -> None:
+        """Discovery finds these workers, and no others, waiting for a debugger."""
+        self.feed(WorkersPaused(tuple(worker.row for worker in workers)))
+
+    def attached(self, *keys: str) -> list[FakeWorker]:
+        """Workers that the session has attached to."""
+        workers = [self.worker(key) for key in keys]
+        self.paused(*workers)
+        return workers
+
+    def tick(self, seconds: float) -> None:
+        self.now += seconds
+        self.feed(Tick(self.now))
+
+    def finish(self) -> None:
+        """Nothing is left unaccounted for; and once everybody has gone, nothing is left in the bridge."""
+        assert not self._effects, self._effects
+        for client in self.clients.values():
+            client.nothing()
+            assert client.left or not client.open, f"without an answer: {client.open}"
+        self.leave()
+
+    def leave(self) -> None:
+        """All clients hang up, all workers answer what they have held back: the bridge has to be empty then."""
+        for client in self.clients.values():
+            client.hang_up()
+        for worker in self.workers.values():
+            worker.release()
+        for worker in self.workers.values():
+            if worker.connected and not worker.complete:
+                worker.die()
+        session = self.bridge._session
+        assert self.bridge.idle, session.workers
+        assert not len(session.pending), "requests to workers are left"
+        assert not len(session.ids), "handles are left"
+        assert not session.stopped, "stopped threads are left"
+
+
+class FakeClient:
+    """An editor. Checks that `seq` grows by one and that nothing is answered twice or unasked."""
+
+    def __init__(self, play: Play, client: ClientId) -> None:
+        self.play = play
+        self.id = client
+        self.open: dict[int, str] = {}
+        self.inbox: list[dict[str, Any]] = []
+        self.transcript: list[dict[str, Any]] = []
+        self.dropped = False
+        self.left = False
+        self._seq = 0
+        self._expected = 1
+
+    def raw(self, data: bytes) -> None:
+        """Sends anything at all."""
+        self.play.feed(ClientMessage(self.id, data))
+
+    def send(self, command: str, /, **arguments: Any) -> int:
+        """Sends a request; returns its seq."""
+        self._seq += 1
+        message: dict[str, Any] = {"seq": self._seq, "type": "request", "command": command}
+        if arguments:
+            message["arguments"] = arguments
+        self.open[self._seq] = command
+        self.transcript.append(message)
+        seq = self._seq
+        self.left = self.left or command == "disconnect"
+        self.raw(json.dumps(message).encode())
+        return seq
+
+    def request(self, command: str, /, **arguments: Any) -> dict[str, Any]:
+        """Sends a request, which must succeed; returns the body of the answer."""
+        return self.answer(self.send(command, **arguments))
+
+    def refused(self, code: Code | None, command: str, /, **arguments: Any) -> str:
+        """Sends a request, which must fail with this number; returns the text. None: in the worker's own words."""
+        return self.refusal(code, self.send(command, **arguments))
+
+    def answer(self, seq: int) -> dict[str, Any]:
+        response = self._response(seq)
+        assert response["success"] is True, response
+        body: dict[str, Any] = response.get("body", {})
+        return body
+
+    def refusal(self, code: Code | None, seq: int) -> str:
+        response = self._response(seq)
+        assert response["success"] is False, response
+        text: str = response["message"]
+        number = response["body"].get("error", {}).get("id")
+        assert number == (None if code is None else code.value), response
+        return text
+
+    def event(self, name: str) -> dict[str, Any]:
+        """The oldest message nobody has taken yet, which must be this event; returns its body."""
+        assert self.inbox, f"no {name} came"
+        message = self.inbox.pop(0)
+        assert message.get("event") == name, message
+        body: dict[str, Any] = message.get("body", {})
+        return body
+
+    def stop(self) -> dict[str, Any]:
+        """Takes a `stopped`, and the `thread` before it if the thread is new; returns the body."""
+        if self.inbox and self.inbox[0].get("event") == "thread":
+            started = self.event("thread")
+            stopped = self.event("stopped")
+            assert started == {"reason": "started", "threadId": stopped["threadId"]}
+        else:
+            stopped = self.event("stopped")
+        assert stopped["allThreadsStopped"] is False
+        return stopped
+
+    def told(self, code: Code) -> str:
+        """Takes the message about a problem that no request can be blamed for, and its log."""
+        body = self.event("output")
+        text: str = body["output"]
+        assert body["category"] == "important"
+        assert f"[raydap {code.value}]" in text, text
+        self.play.warned(text.rstrip())
+        return text
+
+    def resume(self, thread: int, command: str = "continue") -> None:
+        """Lets a thread run on, with all that comes of it."""
+        self.request(command, threadId=thread)
+        assert self.event("continued") == {"threadId": thread, "allThreadsContinued": False}
+
+    def nothing(self) -> None:
+        assert not self.inbox, self.inbox
+
+    def hang_up(self, reason: str = "connection closed") -> None:
+        self.left = True
+        self.play.feed(ClientGone(self.id, reason))
+
+    def leave(self) -> None:
+        self.request("disconnect")
+        assert self.dropped
+
+    def received(self, data: bytes) -> None:
+        message = json.loads(data)
+        assert message["seq"] == self._expected, message
+        self._expected += 1
+        command = None
+        if message["type"] == "response":
+            command = self.open.pop(message["request_seq"], None)
+            assert command is not None, f"answered twice or unasked: {message}"
+        if self.play.conform:
+            validate(message, command)
+        self.transcript.append(message)
+        self.inbox.append(message)
+
+    def _response(self, seq: int) -> dict[str, Any]:
+        for place, message in enumerate(self.inbox):
+            if message["type"] == "response" and message["request_seq"] == seq:
+                return self.inbox.pop(place)
+        raise AssertionError(f"request {seq} ({self.open.get(seq)}) has no answer; received: {self.inbox}")
+
+
+def names(messages: Iterable[dict[str, Any]]) -> list[str]:
+    """What messages are, for comparisons: the command or the event's name."""
+    return [message.get("event") or message["command"] for message in messages]
