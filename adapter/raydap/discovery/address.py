@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from raydap.core.errors import Code, Problem, ProblemError
+from raydap.discovery import tokens
 from raydap.discovery.asking import AskFailed, ask
 
 DEFAULT_URL = "http://127.0.0.1:8265"
@@ -75,8 +77,10 @@ async def _from_ray(address: str | None, source: str, environ: Mapping[str, str]
     # Ray would let these variables override the address that it is asked for.
     bare = {name: value for name, value in environ.items() if name not in _VARIABLES}
     try:
-        found = await ask({"address": address, "since": since}, bare, _ASK_TIMEOUT)
+        found = await _ask({"address": address, "since": since}, bare)
     except AskFailed as failure:
+        if _wants_token(failure):
+            raise ProblemError(tokens.refusal(f"{source} leads to a Ray cluster that", tokens.find(bare))) from None
         where = f" at {address}" if address else ""
         hint = f"; if that is the dashboard, write http://{address}" if address and "://" not in address else ""
         raise ProblemError(
@@ -97,3 +101,18 @@ async def _from_ray(address: str | None, source: str, environ: Mapping[str, str]
             )
         )
     return Location(found["url"])
+
+
+async def _ask(question: Mapping[str, Any], environ: Mapping[str, str]) -> Any:
+    """Asks once more with the token where the cluster wants one though nothing in the environment says so."""
+    try:
+        return await ask(question, environ, _ASK_TIMEOUT)
+    except AskFailed as failure:
+        if not _wants_token(failure) or tokens.wanted(environ) or tokens.find(environ) is None:
+            raise
+    return await ask(question, tokens.demand(environ), _ASK_TIMEOUT)
+
+
+def _wants_token(failure: AskFailed) -> bool:
+    # ray/exceptions.py, AuthenticationError: Ray's own word for a missing or wrong token.
+    return "AuthenticationError" in str(failure)

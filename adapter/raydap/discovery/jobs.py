@@ -11,6 +11,7 @@ import aiohttp
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.discovery import tokens
 from raydap.discovery.address import resolve
 from raydap.discovery.asking import AskFailed, ask
 from raydap.discovery.rest import Rest
@@ -64,13 +65,15 @@ class SubmittedJob:
         """Submits the job and begins to follow it. Emits DebuggeeStarted or DebuggeeFailed; never raises."""
         try:
             location = await resolve(self._settings.dashboard, self._environ)
-            self._id = await self._submit(location.url)
             self._rest = Rest(location.url, self._environ)
+            self._id = await self._submit(self._rest)
             self._emit(DebuggeeStarted(self._id, 0))
             self._following = asyncio.create_task(self._follow(self._rest), name=f"follow job {self._id}")
         except ProblemError as error:
             self._emit(DebuggeeFailed(error.problem))
         finally:
+            if self._rest is not None and self._following is None:
+                await self._rest.close()
             self._started.set()
 
     async def stop(self) -> None:
@@ -90,14 +93,17 @@ class SubmittedJob:
                 self._emit(DebuggeeExited(1))
         await asyncio.gather(self._following, return_exceptions=True)
 
-    async def _submit(self, url: str) -> str:
+    async def _submit(self, rest: Rest) -> str:
         folder = working_dir(self._settings)
         if not os.path.isdir(folder):  # noqa: ASYNC240  # One look at a local folder.
             raise _failed(f'the folder "{folder}" (cwd) does not exist', "")
         runtime_env: dict[str, Any] = {"working_dir": folder, "env_vars": variables(self._settings)}
         job = {"entrypoint": entrypoint(self._settings), "runtime_env": runtime_env}
+        # This finds out whether somebody is there at all, and whether a token is wanted.
+        await rest.get("/api/version")
+        environ = tokens.demand(self._environ) if rest.sends_token else self._environ
         try:
-            return str(await ask({"url": url, "submit": job}, self._environ, _SUBMIT_TIMEOUT))
+            return str(await ask({"url": rest.url, "submit": job}, environ, _SUBMIT_TIMEOUT))
         except AskFailed as failure:
             raise _failed(str(failure), failure.detail) from None
 

@@ -28,6 +28,8 @@ class Rest:
 
     Requests never follow redirects, so a token cannot wander to another host, and never use proxies of the
     environment, which would look for the user's loopback on another machine. All raise ProblemError.
+
+    `sends_token`: the environment or the dashboard itself has asked for Ray's token.
     """
 
     def __init__(self, url: str, environ: Mapping[str, str], timeout: float = TIMEOUT, limit: int = MAX_ANSWER) -> None:
@@ -36,7 +38,7 @@ class Rest:
         self._timeout = timeout
         self._limit = limit
         self._token = tokens.find(environ)
-        self._send_token = self._token is not None and tokens.wanted(environ)
+        self.sends_token = self._token is not None and tokens.wanted(environ)
         self._session = aiohttp.ClientSession(trust_env=False)
 
     async def close(self) -> None:
@@ -60,12 +62,13 @@ class Rest:
 
     async def _json(self, method: str, path: str, params: Params | None = None) -> Any:
         status, body = await self._request(method, path, params)
-        if status == 401 and self._token is not None and not self._send_token:
+        if status == 401 and self._token is not None and not self.sends_token:
             # Nothing in the environment asked for the token, but this cluster does.
-            self._send_token = True
+            self.sends_token = True
             status, body = await self._request(method, path, params)
         if status in (401, 403):
-            raise ProblemError(self._refusal(status))
+            sent = self._token if self.sends_token else None
+            raise ProblemError(tokens.refusal(f"The Ray dashboard at {self.where}", sent))
         if 300 <= status < 400:
             raise self._garbage(f"redirects to another page (HTTP {status})")
         try:
@@ -93,22 +96,7 @@ class Rest:
                 return response.status, bytes(body)
 
     def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._token}"} if self._send_token else {}
-
-    def _refusal(self, status: int) -> Problem:
-        if self._send_token:
-            return Problem(
-                Code.TOKEN_REFUSED,
-                f"The Ray dashboard at {self.where} refuses the token; "
-                "put the cluster's own into RAY_AUTH_TOKEN or ~/.ray/auth_token.",
-                f"HTTP {status}",
-            )
-        return Problem(
-            Code.TOKEN_WANTED,
-            f"The Ray dashboard at {self.where} wants a token; set RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH "
-            "or write it to ~/.ray/auth_token.",
-            f"HTTP {status}",
-        )
+        return {"Authorization": f"Bearer {self._token}"} if self.sends_token else {}
 
     def _garbage(self, what: str, detail: str = "") -> ProblemError:
         return garbage(self.where, what, detail)

@@ -4,10 +4,26 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from raydap.core.errors import Code, Problem
+
 
 def wanted(environ: Mapping[str, str]) -> bool:
     """Whether the environment says from the start that clusters want a token."""
     return environ.get("RAY_AUTH_MODE", "").strip().lower() == "token"
+
+
+def demand(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which Ray's own client sends the token."""
+    return {**environ, "RAY_AUTH_MODE": "token"}
+
+
+def refusal(who: str, token: str | None) -> Problem:
+    """What to say when a cluster refused us, with the token that was sent to it, if one was."""
+    if token is None:
+        text = f"{who} wants a token; set RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or write it to ~/.ray/auth_token."
+        return Problem(Code.TOKEN_WANTED, text)
+    text = f"{who} refuses the token; put the cluster's own into RAY_AUTH_TOKEN or ~/.ray/auth_token."
+    return Problem(Code.TOKEN_REFUSED, text)
 
 
 def find(environ: Mapping[str, str]) -> str | None:

@@ -37,6 +37,7 @@ class FakeDashboard:
             "/api/v0/tasks": listing([]),
             "/api/v0/actors": listing([]),
             "/api/jobs/": [],
+            "/api/version": {"ray_version": "2.60.0"},
         }
         self.requests: list[web.Request] = []
         self.url = ""

@@ -115,6 +115,29 @@ def test_a_cluster_that_does_not_answer(ray: FakeRay) -> None:
     assert "much noise" not in found.text
 
 
+def test_a_cluster_that_wants_a_token_is_asked_again_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[str | None] = []
+
+    async def ask(question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
+        modes.append(environ.get("RAY_AUTH_MODE"))
+        if modes[-1] is None:
+            raise AskFailed("AuthenticationError: RPC error: InvalidAuthToken")
+        return {"address": "10.0.0.1:6379", "url": "http://10.0.0.1:8265"}
+
+    monkeypatch.setattr(address, "ask", ask)
+    assert where("head:6379", RAY_AUTH_TOKEN="s3cret").url == "http://10.0.0.1:8265"
+    assert modes == [None, "token"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "code"),
+    [({"RAY_AUTH_TOKEN": "wr0ng"}, Code.TOKEN_REFUSED), ({"HOME": "/nonexistent"}, Code.TOKEN_WANTED)],
+)
+def test_a_cluster_that_refuses_us(ray: FakeRay, environ: dict[str, str], code: Code) -> None:
+    ray.answer = AskFailed("AuthenticationError: RPC error: InvalidAuthToken")
+    assert problem("head:6379", **environ).code is code
+
+
 def test_a_cluster_without_dashboard(ray: FakeRay) -> None:
     ray.answer = {"address": "10.0.0.1:6379", "url": None}
     found = problem("head:6379")
