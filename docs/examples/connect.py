@@ -5,7 +5,7 @@ import json
 VSCODE = {"name": "Ray", "type": "debugpy", "request": "attach"}
 
 TEXT = """\
-VS Code: put this into the "configurations" of .vscode/launch.json and press F5
+VS Code with the Python Debugger extension: put this into the "configurations" of .vscode/launch.json and press F5
 {vscode}
 
 Neovim with nvim-dap: run this, then :lua require("dap").run(require("dap").configurations.python[1])

@@ -149,7 +149,8 @@ def keep(cluster: Cluster, job: Child, bridge: Child, host: str, port: int) -> N
     print(instructions(host, port, cluster.dashboard))
     print(f"The job waits at its first breakpoints; its output is in {job.log}.")
     print(f"Ray cluster: pid {cluster.child.pid}, job: pid {job.pid}, bridge: pid {bridge.pid}. To end them:")
-    print(f"  kill {bridge.pid} {job.pid} {cluster.child.pid}; rm -r {cluster.directory}")
+    ray = cluster.child.pid  # Ends its children before itself; until then they write below the directory.
+    print(f"  kill {bridge.pid} {job.pid} {ray}; while kill -0 {ray}; do sleep 1; done; rm -r {cluster.directory}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from dap_client import Client
 
 from support.debuggee import Debuggee
@@ -16,6 +17,7 @@ print("result:", double(21))
 """
 
 
+@pytest.mark.core
 def test_one_session_over_two_programs(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
     debuggees = [plain_debugpy(PROGRAM), plain_debugpy(PROGRAM)]
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}" for debuggee in debuggees]})

@@ -14,6 +14,7 @@ WALK = Path(__file__).parents[2] / "docs" / "examples" / "walk.py"
 pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="needs several loopback addresses, so Linux")
 
 
+@pytest.mark.core
 def test_the_walk_sees_every_stop_and_the_jobs_result(run_program: Callable[..., Child]) -> None:
     walk = run_program(WALK, "--workers=2", "--iterations=1")
     assert walk.wait(120) == 0, walk.output
@@ -39,10 +40,11 @@ def test_keep_leaves_a_bridge_to_connect_to_and_says_how_to_end_it(
     assert walk.wait(120) == 0, walk.output
     host, port = re.search(r"bridge ([\d.]+):(\d+)", walk.output).groups()
     dashboard = re.search(r"dashboard (http\S+),", walk.output)[1]
-    end = re.search(r"kill [\d ]+; rm -r /tmp/raydap-\w+", walk.output)[0]
+    end = re.search(r"^ +(kill .*; rm -r (/tmp/raydap-\w+))$", walk.output, re.MULTILINE)
     try:
         client = connect_to(host, int(port))
         client.start_session("attach", {"dashboard": dashboard})
         assert client.wait_event("stopped")["reason"] == "breakpoint"
     finally:
-        assert Child(["sh", "-c", end], walk.log.with_name("end.log")).wait() == 0
+        assert Child(["sh", "-c", end[1]], walk.log.with_name("end.log")).wait() == 0
+    assert not Path(end[2]).exists()
