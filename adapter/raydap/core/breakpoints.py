@@ -6,10 +6,11 @@ first decides the line.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.ids import Ids
+from raydap.protocol import messages
 from raydap.protocol.types import Handle, WorkerKey
 
 WAITING = "No worker has this code yet; the breakpoint is set in each one that is attached."
@@ -23,17 +24,17 @@ class Breakpoint:
 
     __slots__ = ("answers", "id", "source", "spec")
 
-    def __init__(self, handle: Handle, spec: dict[str, Any], source: dict[str, Any] | None) -> None:
+    def __init__(self, handle: Handle, spec: dict[str, Any], source: messages.Source | None) -> None:
         self.id = handle
         self.spec = spec
         self.source = source
         self.answers: dict[WorkerKey, dict[str, Any]] = {}
 
-    def view(self) -> dict[str, Any]:
-        """The Breakpoint of the spec, merged from all answers."""
+    def view(self) -> messages.Breakpoint:
+        """What clients see, merged from all answers."""
         answers = self.answers.values()
         best = next((answer for answer in answers if answer.get("verified") is True), None)
-        view: dict[str, Any] = {"id": self.id, "verified": best is not None}
+        view: messages.Breakpoint = {"id": self.id, "verified": best is not None}
         line = (best or self.spec).get("line")
         if line is not None:
             view["line"] = line
@@ -143,11 +144,11 @@ class Breakpoints:
         return next((each for each in self._all() if each.answers.get(worker, {}).get("id") == local), None)
 
 
-def _source(arguments: dict[str, Any]) -> dict[str, Any]:
+def _source(arguments: dict[str, Any]) -> messages.Source:
     source = arguments.get("source")
     if not isinstance(source, dict) or not isinstance(source.get("path"), str):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "source" must be an object with a "path".'))
-    return source
+    return cast("messages.Source", source)
 
 
 def _specs(arguments: dict[str, Any]) -> list[dict[str, Any]]:

@@ -172,6 +172,7 @@ def _worker_message(session: Session, event: WorkerMessage) -> None:
 
 def _tick(session: Session, event: Tick) -> None:
     session.now = event.now
+    fleet.ask_again(session)
     for key, waiting in session.pending.take_overdue(event.now):
         name = sentence(str(session.workers.get(key, key)))
         waiting.then(Problem(Code.WORKER_SILENT, f"{name} does not answer {waiting.command}; it may be very busy."))

@@ -5,12 +5,15 @@ from fnmatch import fnmatchcase
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DescribeWorkers, HangUp, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
 from raydap.core.handshake import dial, forget, give_up
-from raydap.core.session import Session
+from raydap.core.session import Candidate, Session
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
 
 AT_ONCE = 16
 """Handshakes under way at a time: each is little work, but in as many processes."""
+
+ASK_AGAIN = 10.0
+"""Seconds until Ray is asked again for labels that a filter needs; its task list lags about one second."""
 
 _UNDER_WAY = (Stage.DIALLING, Stage.STARTING, Stage.CONFIGURING)
 
@@ -22,7 +25,7 @@ def paused(session: Session, event: WorkersPaused) -> None:
         del session.failures[key]
     for key in [key for key in session.candidates if key not in listed]:
         del session.candidates[key]
-    unknown = []
+    fresh = []
     for key, row in listed.items():
         if key in session.workers or key in session.candidates:
             continue
@@ -30,11 +33,31 @@ def paused(session: Session, event: WorkersPaused) -> None:
         if failure is not None and failure.port == row.port and session.now < failure.retry_at:
             continue
         if _on_node(session.settings, row):
-            session.candidates[key] = row
-            unknown.append(row)
-    ours = [row for row in unknown if row.worker_type != "TARGET"]
+            session.candidates[key] = Candidate(row, session.now + ASK_AGAIN)
+            fresh.append(row)
+    _describe(session, fresh)
+
+
+def ask_again(session: Session) -> None:
+    """Workers that the filters cannot judge stay paused: Ray is asked again, and the user is told once."""
+    filtered = session.settings is not None and _needs_labels(session.settings)
+    late = [
+        candidate.row
+        for key, candidate in session.candidates.items()
+        if filtered and key not in session.labels and candidate.ask_at <= session.now
+    ]
+    for row in late:
+        session.candidates[row.key] = Candidate(row, session.now + ASK_AGAIN)
+    _describe(session, late)
+    if late:
+        text = "Ray does not say yet what some paused workers run, so the filters cannot choose them; they stay paused."
+        session.report_once(Problem(Code.FILTER_UNKNOWN, text))
+
+
+def _describe(session: Session, rows: list[PausedWorker]) -> None:
+    ours = tuple(row for row in rows if row.worker_type != "TARGET")
     if ours:
-        session.emit(DescribeWorkers(tuple(ours)))
+        session.emit(DescribeWorkers(ours))
 
 
 def fill(session: Session) -> None:
@@ -43,13 +66,14 @@ def fill(session: Session) -> None:
         return
     settings = session.settings
     room = AT_ONCE - sum(worker.stage in _UNDER_WAY for worker in session.workers.values())
-    for row in list(session.candidates.values()):
+    for row in [candidate.row for candidate in session.candidates.values()]:
         if room <= 0:
             return
         if not _wanted(session, settings, row):
             continue
         if settings.max_workers is not None and len(session.workers) >= settings.max_workers:
-            _say_full(session, settings.max_workers)
+            text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
+            session.report_once(Problem(Code.TOO_MANY_WORKERS, text))
             return
         del session.candidates[row.key]
         worker = Worker(row, settings, session.ids, session.pending, session.emit)
@@ -109,7 +133,7 @@ def _on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
 
 def _wanted(session: Session, settings: AttachSettings, row: PausedWorker) -> bool:
     """Whether the filters that need Ray's labels let a worker through. Until its labels are known, it stays paused."""
-    if settings.job is None and settings.actor is None and settings.task is None:
+    if not _needs_labels(settings):
         return True
     label = session.labels.get(row.key)
     if label is None:
@@ -121,12 +145,9 @@ def _wanted(session: Session, settings: AttachSettings, row: PausedWorker) -> bo
     )
 
 
+def _needs_labels(settings: AttachSettings) -> bool:
+    return settings.job is not None or settings.actor is not None or settings.task is not None
+
+
 def _any(pattern: str | None, *names: str) -> bool:
     return pattern is None or any(name and fnmatchcase(name, pattern) for name in names)
-
-
-def _say_full(session: Session, limit: int) -> None:
-    if "full" not in session.said:
-        session.said.add("full")
-        text = f"{limit} workers are attached, as maxWorkers allows; the others stay paused until one of these is gone."
-        session.report(Problem(Code.TOO_MANY_WORKERS, text))

@@ -18,6 +18,7 @@ from raydap.core.pending import Reply
 from raydap.core.session import Failure, Session
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
+from raydap.protocol import messages
 from raydap.wire import envelope
 
 PATIENCE = 20.0
@@ -38,7 +39,7 @@ TUNE = _TUNE.format(nodelay=1, poll=0.01)
 UNTUNE = _TUNE.format(nodelay=0, poll=0.2)
 """Puts both back to what pydevd starts with (pydevd.py, TIMEOUT_SLOW)."""
 
-INITIALIZE = {
+INITIALIZE: messages.InitializeRequestArguments = {
     "adapterID": "raydap",
     "clientID": "raydap",
     "linesStartAt1": True,

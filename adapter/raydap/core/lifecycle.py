@@ -22,6 +22,7 @@ from raydap.core.policy import CAPABILITIES
 from raydap.core.session import Phase, Session
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
 from raydap.core.stops import announce
+from raydap.protocol import messages
 
 S = TypeVar("S", bound=AttachSettings)
 
@@ -137,12 +138,15 @@ def discovery_failed(session: Session, event: DiscoveryFailed) -> None:
 
 def debuggee_started(session: Session, event: DebuggeeStarted) -> None:
     _started(session)
-    body = {"name": event.name, "isLocalProcess": event.pid != 0, "startMethod": "launch"}
-    session.broadcast("process", {**body, "systemProcessId": event.pid} if event.pid else body)
+    body: messages.ProcessEventBody = {"name": event.name, "startMethod": "launch", "isLocalProcess": event.pid != 0}
+    if event.pid:
+        body["systemProcessId"] = event.pid
+    session.broadcast("process", body)
 
 
 def debuggee_output(session: Session, event: DebuggeeOutput) -> None:
-    session.broadcast("output", {"category": event.category, "output": event.text})
+    body: messages.OutputEventBody = {"category": event.category, "output": event.text}
+    session.broadcast("output", body)
 
 
 def debuggee_exited(session: Session, event: DebuggeeExited) -> None:

@@ -6,6 +6,7 @@ docs/protocol.md is checked against it. A command that is not here is answered w
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from raydap.protocol import messages
 from raydap.protocol.ids import Kind
 
 
@@ -55,7 +56,7 @@ POLICY: dict[str, Rule] = {
     "stepOut": Rule(Mode.RESUME, _THREAD),
 }
 
-CAPABILITIES: dict[str, object] = {
+CAPABILITIES: messages.Capabilities = {
     "supportsConfigurationDoneRequest": True,
     "supportsConditionalBreakpoints": True,
     "supportsHitConditionalBreakpoints": True,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from raydap.core.breakpoints import Breakpoints
 from raydap.core.clients import Client, Request
-from raydap.core.errors import Problem
+from raydap.core.errors import Code, Problem
 from raydap.core.events import Effect, Log, PausedWorker, WorkerLabel
 from raydap.core.ids import Ids
 from raydap.core.pending import Pending
@@ -22,6 +22,17 @@ class Phase(Enum):
     IDLE = auto()
     STARTING = auto()
     ACTIVE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A paused worker that waits for room, or for the labels by which the filters judge it.
+
+    `ask_at`: when Ray is asked for those labels again, if they are needed and still unknown.
+    """
+
+    row: PausedWorker
+    ask_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +58,10 @@ class Session:
         self.starting: list[Request] = []
         self.clients: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
-        self.candidates: dict[WorkerKey, PausedWorker] = {}
+        self.candidates: dict[WorkerKey, Candidate] = {}
         self.failures: dict[WorkerKey, Failure] = {}
         self.labels: dict[WorkerKey, WorkerLabel] = {}
-        self.said: set[str] = set()
+        self.said: set[Code] = set()
         self.ids = Ids()
         self.pending = Pending()
         self.breakpoints = Breakpoints(self.ids)
@@ -92,6 +103,12 @@ class Session:
         """Tells the users of a problem that no request of theirs can be blamed for."""
         self.log("warning", f"{problem} {problem.detail}".rstrip())
         self._output("important", str(problem))
+
+    def report_once(self, problem: Problem) -> None:
+        """The same, but only the first time in this session."""
+        if problem.code not in self.said:
+            self.said.add(problem.code)
+            self.report(problem)
 
     def log(self, level: Literal["debug", "info", "warning", "error"], text: str) -> None:
         self.emit(Log(level, text))

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from raydap.core.workers import Thread
+from raydap.protocol import messages
 
 _PLUMBING = re.compile(
     r"[/\\]ray[/\\](_private|util[/\\](tracing|debugpy\.py|rpdb\.py)|actor\.py|remote_function\.py)|_raylet\.p(yx|y)"
@@ -12,8 +13,8 @@ _PLUMBING = re.compile(
 """Files of Ray and debugpy that stand between the worker's start and the user's code, and above `breakpoint()`."""
 
 
-def thread(thread: Thread) -> dict[str, Any]:
-    """The Thread of the spec: `task or Actor.method · pid · node`."""
+def thread(thread: Thread) -> messages.Thread:
+    """How a thread is listed: `task or Actor.method · pid · node`."""
     worker = thread.worker
     row, label = worker.row, worker.label
     what = label.task or label.actor or ("driver" if row.worker_type == "DRIVER" else "worker")

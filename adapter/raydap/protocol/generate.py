@@ -56,6 +56,15 @@ NOT_IDS = frozenset(
         "systemProcessId",
     }
 )
+# The objects that the bridge itself makes; everything else passes through it and needs no type.
+WRITTEN = (
+    "Breakpoint",
+    "Capabilities",
+    "InitializeRequestArguments",
+    "OutputEventBody",
+    "ProcessEventBody",
+    "Thread",
+)
 LOOKS_LIKE_ID = re.compile(r"(^i|I)ds?$|Reference$")
 
 
@@ -230,11 +239,34 @@ def _target(schema: Schema) -> str | None:
 # messages.py
 
 
-def render_messages(protocol: Protocol) -> str:
-    """The text of messages.py."""
-    strings = "".join(_alias(name, schema) + "\n" for name, schema in protocol.strings.items())
-    blocks = (_typed_dict(name, this) for name, this in protocol.objects.items())
+def render_messages(protocol: Protocol, roots: Iterable[str] = WRITTEN) -> str:
+    """The text of messages.py: the types named by `roots` and those they are made of."""
+    wanted = _with_parts(protocol, roots)
+    strings = "".join(_alias(name, schema) + "\n" for name, schema in protocol.strings.items() if name in wanted)
+    blocks = (_typed_dict(name, this) for name, this in protocol.objects.items() if name in wanted)
     return MESSAGES_HEAD + strings + "\n\n" + "\n\n\n".join(blocks) + "\n"
+
+
+def _with_parts(protocol: Protocol, roots: Iterable[str]) -> set[str]:
+    wanted: set[str] = set()
+    todo = list(roots)
+    while todo:
+        name = todo.pop()
+        if name not in wanted:
+            wanted.add(name)
+            if name in protocol.objects:
+                this = protocol.objects[name]
+                todo += [this.base] if this.base else []
+                todo += _mentioned(this.properties)
+    return wanted
+
+
+def _mentioned(schema: Any) -> list[str]:
+    """Every type that a piece of the schema refers to."""
+    if isinstance(schema, dict):
+        here = [_referred(schema)] if "$ref" in schema else []
+        return here + [name for value in schema.values() for name in _mentioned(value)]
+    return [name for each in schema for name in _mentioned(each)] if isinstance(schema, list) else []
 
 
 def _alias(name: str, schema: Schema) -> str:

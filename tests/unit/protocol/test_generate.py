@@ -70,14 +70,14 @@ def test_the_location_ids_of_later_versions_of_dap_are_known() -> None:
 
 
 def test_a_keyword_as_a_key_takes_the_functional_syntax() -> None:
-    text = generate.render_messages(type_with("from", {"type": "string"}))
+    text = generate.render_messages(type_with("from", {"type": "string"}), ["Thing"])
     assert 'Thing = TypedDict("Thing", {"from": str}, total=False)' in text
 
 
 def test_a_required_keyword_is_refused_and_not_made_optional() -> None:
     definition = {"type": "object", "properties": {"from": {"type": "string"}}, "required": ["from"]}
     with pytest.raises(generate.SchemaError, match=r"^Thing needs the functional syntax"):
-        generate.render_messages(generate.parse({"Thing": definition}))
+        generate.render_messages(generate.parse({"Thing": definition}), ["Thing"])
 
 
 def test_without_debugpy_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
