@@ -1,0 +1,270 @@
+"""Attaching to workers and letting them go (invariants 5, 6 and 7)."""
+
+import pytest
+
+from raydap.core import handshake
+from raydap.core.errors import Code
+from raydap.core.events import StopDiscovery, WorkerConnected
+from raydap.core.fleet import AT_ONCE
+from support.playbook import Play
+
+
+def test_everything_a_worker_has_to_know_comes_before_configuration_done(play: Play) -> None:
+    client = play.session()
+    client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+    client.request("setFunctionBreakpoints", breakpoints=[{"name": "step"}])
+    client.request("setExceptionBreakpoints", filters=["raised"])
+    worker = play.worker("w1")
+    worker.hold.add("dial")
+    play.paused(worker)
+    assert worker.commands() == []
+    worker.hold.add("initialized")
+    worker.release("dial")
+    assert worker.commands() == ["initialize", "attach"]
+    worker.release("initialized")
+    tune, lines, functions, exceptions, _ = worker.heard
+    assert tune["arguments"] == {"expression": handshake.TUNE, "context": "repl"}
+    assert lines["arguments"]["breakpoints"] == [{"line": 7}]
+    assert functions["arguments"]["breakpoints"] == [{"name": "step"}]
+    assert exceptions["arguments"] == {"filters": ["raised"]}
+    assert worker.commands() == [
+        "evaluate",
+        "setBreakpoints",
+        "setFunctionBreakpoints",
+        "setExceptionBreakpoints",
+        "configurationDone",
+    ]
+    assert [client.event("breakpoint")["breakpoint"]["verified"] for _ in range(2)] == [True, True]
+
+
+def test_the_attach_keeps_rays_breakpoint_and_stops_threads_one_by_one(play: Play) -> None:
+    arguments = {"justMyCode": False, "pathMappings": [{"localRoot": "/home/me", "remoteRoot": "."}]}
+    play.session(arguments)
+    worker = play.worker("w1")
+    play.paused(worker)
+    (attach,) = [message for message in worker.heard if message["command"] == "attach"]
+    assert attach["arguments"] == {
+        **arguments,
+        "rules": [{"module": "ray.util.debugpy", "include": True}],
+        "stopAllThreadsOnSuspend": False,
+        "steppingResumesAllThreads": False,
+    }
+
+
+def test_tuning_can_be_left_out(play: Play) -> None:
+    play.session({"tuneWorkers": False})
+    (worker,) = play.attached("w1")
+    assert "evaluate" not in worker.commands()
+
+
+def test_a_tuning_that_fails_is_only_logged(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold.add("evaluate")
+    play.paused(worker)
+    (tune,) = [message for message in worker.heard if message["command"] == "evaluate"]
+    worker.refuse(tune, "no writer")
+    play.warned("failed evaluate: no writer")
+    worker._held.clear()
+    worker.stop()
+    client.stop()
+
+
+def test_a_bounded_number_of_handshakes_at_a_time(play: Play) -> None:
+    client = play.session()
+    workers = [play.worker(f"w{number}") for number in range(AT_ONCE + 4)]
+    for worker in workers:
+        worker.hold.add("attach")
+    play.paused(*workers)
+    assert [worker.dials for worker in workers] == [1] * AT_ONCE + [0] * 4
+    workers[3].release()
+    workers[9].die(refused=True)
+    client.told(Code.WORKER_REFUSED)
+    assert [worker.dials for worker in workers] == [1] * (AT_ONCE + 2) + [0] * 2
+    for worker in workers:
+        worker.release()
+    assert [worker.dials for worker in workers] == [1] * len(workers)
+
+
+def fails_refused(play: Play) -> None:
+    play.workers["bad"].die("connection refused", refused=True)
+
+
+def fails_unreachable(play: Play) -> None:
+    play.workers["bad"].die("no route to host")
+
+
+def fails_silent(play: Play) -> None:
+    play.workers["bad"].release("dial")
+    play.tick(handshake.PATIENCE)
+
+
+def fails_died(play: Play) -> None:
+    play.workers["bad"].release("dial")
+    play.workers["bad"].die()
+
+
+def fails_rejected(play: Play) -> None:
+    bad = play.workers["bad"]
+    bad.release("dial")
+    bad.refuse(bad.heard[-1], "another client is there")
+
+
+FAILURES = {
+    fails_refused: Code.WORKER_REFUSED,
+    fails_unreachable: Code.WORKER_UNREACHABLE,
+    fails_silent: Code.WORKER_SILENT,
+    fails_died: Code.WORKER_BUSY,
+    fails_rejected: Code.WORKER_BUSY,
+}
+
+
+@pytest.mark.parametrize("fail", FAILURES)
+def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Play, fail) -> None:
+    client = play.session()
+    bad, good = play.worker("bad"), play.worker("good")
+    bad.hold |= {"dial", "initialize", "initialized"}
+    play.paused(bad, good)
+    good.stop()
+    client.stop()
+    fail(play)
+    client.told(FAILURES[fail])
+    # It stays listed, and is left alone until its time has come.
+    play.tick(handshake.RETRY[0] - 1)
+    play.paused(bad)
+    assert bad.dials == 1
+    bad._held.clear()
+    bad.hold |= {"dial"}
+    play.tick(1)
+    play.paused(bad)
+    assert bad.dials == 2
+    fail(play)
+    client.nothing()
+    play.tick(handshake.RETRY[0] * 2 - 1)
+    play.paused(bad)
+    assert bad.dials == 2
+    bad._held.clear()
+    bad.hold.clear()
+    play.tick(1)
+    play.paused(bad)
+    bad.stop()
+    client.stop()
+
+
+def test_a_failure_is_forgotten_when_the_worker_pauses_anew(play: Play) -> None:
+    client = play.session()
+    bad = play.worker("bad")
+    bad.hold.add("dial")
+    for _ in range(2):
+        play.paused(bad)
+        fails_refused(play)
+        client.told(Code.WORKER_REFUSED)
+        play.paused()
+    assert bad.dials == 2
+
+
+def test_a_second_initialized_configures_nothing_again(play: Play) -> None:
+    play.session()
+    worker = play.worker("w1")
+    worker.hold.add("initialized")
+    play.paused(worker)
+    worker.release()
+    worker.commands()
+    worker.say("initialized")
+    assert worker.commands() == []
+
+
+@pytest.mark.parametrize("step", ["dial", "initialized"])
+def test_a_worker_nobody_wants_any_more_is_left_waiting(play: Play, step: str) -> None:
+    """Giving up before `initialized` kills debugpy's adapter; closing just after it leaves the worker paused."""
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold.add(step)
+    play.paused(worker)
+    client.leave()
+    play.take(StopDiscovery)
+    assert worker.connected
+    assert not play.bridge.idle
+    worker.release()
+    assert worker.commands() == ["initialize", "attach"]
+    assert not worker.connected
+    assert play.bridge.idle
+
+
+def test_a_worker_that_is_being_configured_is_let_run_on(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold.add("attach")
+    play.paused(worker)
+    client.leave()
+    play.take(StopDiscovery)
+    assert worker.commands()[-1] == "configurationDone"
+    worker.release()
+    untune, disconnect = worker.heard
+    assert untune["arguments"]["expression"] == handshake.UNTUNE
+    assert disconnect["arguments"] == {"terminateDebuggee": False}
+    assert not worker.connected
+
+
+def test_leaving_lets_attached_workers_run_on_and_never_terminates(play: Play) -> None:
+    client = play.session()
+    workers = play.attached("w1", "w2")
+    workers[0].stop()
+    client.stop()
+    for worker in workers:
+        worker.commands()
+    client.leave()
+    play.take(StopDiscovery)
+    for worker in workers:
+        assert worker.commands() == ["evaluate", "disconnect"]
+        assert not worker.connected
+
+
+def test_a_worker_that_dies_while_leaving_is_forgotten(play: Play) -> None:
+    client = play.session()
+    workers = [play.worker(key) for key in ("w1", "w2", "w3")]
+    for worker, step in zip(workers, ("dial", "initialized", "attach"), strict=True):
+        worker.hold.add(step)
+    play.paused(*workers)
+    client.leave()
+    play.take(StopDiscovery)
+    for worker in workers:
+        worker.die()
+    assert play.bridge.idle
+
+
+def test_a_worker_that_is_silent_while_leaving_is_hung_up(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold |= {"initialize", "initialized"}
+    play.paused(worker)
+    client.leave()
+    play.take(StopDiscovery)
+    play.tick(handshake.PATIENCE)
+    assert not worker.connected
+
+
+def test_workers_left_in_a_handshake_are_found_again_by_the_next_session(play: Play) -> None:
+    first = play.session()
+    worker = play.worker("w1")
+    worker.hold.add("initialized")
+    play.paused(worker)
+    first.leave()
+    play.take(StopDiscovery)
+    second = play.session()
+    play.paused(worker)
+    assert worker.dials == 1
+    worker.release()
+    play.paused(worker)
+    assert worker.dials == 2
+    worker.stop()
+    second.stop()
+
+
+def test_news_of_workers_that_are_not_ours_is_ignored(play: Play) -> None:
+    play.session()
+    worker = play.worker("stranger")
+    play.feed(WorkerConnected(worker.key))
+    worker.say("stopped", {"reason": "breakpoint", "threadId": 1})
+    worker.die()
+    assert worker.commands() == []

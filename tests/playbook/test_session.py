@@ -1,0 +1,250 @@
+"""The beginning and the end of sessions: attach, joining, leaving, launch, outages."""
+
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code, Problem
+from raydap.core.events import (
+    DebuggeeExited,
+    DebuggeeFailed,
+    DebuggeeOutput,
+    DebuggeeStarted,
+    DiscoveryFailed,
+    DiscoveryReady,
+    StartDebuggee,
+    StartDiscovery,
+    StopDebuggee,
+    StopDiscovery,
+)
+from raydap.core.settings import AttachSettings, LaunchSettings
+from support.playbook import FakeClient, Play
+
+DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
+
+
+def test_attach_is_answered_when_discovery_is(play: Play) -> None:
+    client = play.client()
+    attach = client.send("attach", dashboard="http://127.0.0.1:8265")
+    client.event("initialized")
+    assert play.take(StartDiscovery) == StartDiscovery(AttachSettings(dashboard="http://127.0.0.1:8265"))
+    client.request("setExceptionBreakpoints", filters=[])
+    client.request("configurationDone")
+    client.nothing()
+    play.feed(DiscoveryReady("the cluster"))
+    client.answer(attach)
+
+
+def test_workers_wait_until_the_client_is_configured(play: Play) -> None:
+    client = play.client()
+    attach = client.send("attach")
+    client.event("initialized")
+    play.take(StartDiscovery)
+    play.feed(DiscoveryReady("the cluster"))
+    client.answer(attach)
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert worker.dials == 0
+    client.request("configurationDone")
+    assert worker.dials == 1
+
+
+def test_a_cluster_that_does_not_answer_at_first_fails_the_attach_which_can_be_repeated(play: Play) -> None:
+    client = play.client()
+    attach = client.send("attach")
+    client.event("initialized")
+    play.take(StartDiscovery)
+    client.request("configurationDone")
+    play.feed(DOWN)
+    assert "does not answer" in client.refusal(Code.DASHBOARD_UNREACHABLE, attach)
+    play.warned("does not answer")
+    play.take(StopDiscovery)
+    again = client.send("attach")
+    client.event("initialized")
+    play.take(StartDiscovery)
+    client.request("configurationDone")
+    play.feed(DiscoveryReady("the cluster"))
+    client.answer(again)
+
+
+def test_an_outage_and_its_end_are_told_once(play: Play) -> None:
+    client = play.session()
+    for _ in range(2):
+        for _ in range(3):
+            play.feed(DOWN)
+        client.told(Code.DASHBOARD_UNREACHABLE)
+        for _ in range(3):
+            play.feed(DiscoveryReady("the cluster"))
+        assert client.event("output") == {"category": "console", "output": "the cluster answers again.\n"}
+
+
+@pytest.mark.parametrize("command", ["attach", "launch", "configurationDone"])
+def test_the_order_of_the_beginning_is_kept(play: Play, command: str) -> None:
+    client = play.connect()
+    assert "only after" in client.refused(Code.WRONG_ORDER, command)
+
+
+def test_initialize_and_attach_come_once(play: Play) -> None:
+    client = play.session()
+    client.refused(Code.WRONG_ORDER, "initialize", adapterID="x")
+    client.refused(Code.WRONG_ORDER, "attach")
+    client.refused(Code.WRONG_ORDER, "launch", program="x.py")
+    client.request("configurationDone")
+
+
+@pytest.mark.parametrize("arguments", [{"linesStartAt1": False}, {"columnsStartAt1": 0}, {"pathFormat": "uri"}])
+def test_other_ways_to_count_are_refused(play: Play, arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+    assert name in play.connect().refused(Code.BAD_ARGUMENT, "initialize", adapterID="x", **arguments)
+
+
+def test_wrong_arguments_are_named_and_start_nothing(play: Play) -> None:
+    client = play.client()
+    assert '"filter"' in client.refused(Code.UNKNOWN_ARGUMENT, "attach", filter="x")
+    assert '"maxWorkers"' in client.refused(Code.BAD_ARGUMENT, "attach", maxWorkers="two")
+    assert '"program"' in client.refused(Code.BAD_ARGUMENT, "launch")
+
+
+def test_two_clients_share_ids_and_stops_but_not_seq(play: Play) -> None:
+    first = play.session()
+    second = play.joined()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    stop = first.stop()
+    assert second.stop() == stop
+    frames = [client.request("stackTrace", threadId=stop["threadId"])["stackFrames"] for client in (first, second)]
+    assert frames[0] == frames[1]
+    second.resume(stop["threadId"])
+    assert first.event("continued")["threadId"] == stop["threadId"]
+
+
+def test_who_joins_later_sees_the_stops_there_are(play: Play) -> None:
+    first = play.session()
+    one, two = play.attached("w1", "w2")
+    one.stop()
+    two.stop()
+    stops = [first.stop(), first.stop()]
+    second = play.client()
+    second.request("attach")
+    second.event("initialized")
+    second.nothing()
+    second.request("configurationDone")
+    assert [second.stop()["threadId"] for _ in stops] == [stop["threadId"] for stop in stops]
+
+
+def test_a_client_that_joins_for_something_else_is_refused(play: Play) -> None:
+    play.session({"job": "01"})
+    other = play.client()
+    assert "join it" in other.refused(Code.OTHER_SESSION, "attach", job="02")
+    assert "join it" in other.refused(Code.OTHER_SESSION, "launch", program="x.py")
+    other.request("attach", job="01")
+    other.event("initialized")
+
+
+@pytest.mark.parametrize("leave", [FakeClient.leave, FakeClient.hang_up])
+def test_the_last_one_to_leave_frees_everything(play: Play, leave) -> None:
+    first, second = play.session(), play.joined()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    first.stop()
+    second.stop()
+    leave(first)
+    assert worker.connected
+    assert second.request("threads")["threads"]
+    leave(second)
+    play.take(StopDiscovery)
+    assert not worker.connected
+    assert play.bridge.idle
+    assert not len(play.bridge._session.ids)
+
+
+def test_after_the_last_one_a_new_session_may_be_another(play: Play) -> None:
+    first = play.session({"job": "01"})
+    first.request("setFunctionBreakpoints", breakpoints=[{"name": "f"}])
+    first.leave()
+    play.take(StopDiscovery)
+    second = play.session({"job": "02"})
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert worker.dials == 0, "its label says nothing of job 02"
+    second.nothing()
+
+
+def test_a_client_that_only_looked_in_ends_nothing(play: Play) -> None:
+    first = play.session()
+    other = play.client()
+    other.leave()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    first.stop()
+
+
+def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
+    client = play.client()
+    client.send("attach")
+    client.event("initialized")
+    play.take(StartDiscovery)
+    client.hang_up()
+    play.take(StopDiscovery)
+    play.feed(DiscoveryReady("the cluster"))
+    client.nothing()
+
+
+def launch(play: Play, **arguments: Any) -> tuple[FakeClient, int]:
+    client = play.client()
+    seq = client.send("launch", program="train.py", **arguments)
+    client.event("initialized")
+    client.nothing()
+    client.request("configurationDone")
+    settings = play.take(StartDebuggee).settings
+    assert settings == LaunchSettings(program="train.py", **arguments)
+    assert play.take(StartDiscovery) == StartDiscovery(settings, patient=True)
+    return client, seq
+
+
+def test_a_launched_program_from_start_to_end(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    process = {"name": "train.py", "isLocalProcess": True, "startMethod": "launch", "systemProcessId": 4711}
+    assert client.event("process") == process
+    play.feed(DebuggeeOutput("stdout", "epoch 1\n"), DebuggeeOutput("stderr", "warning\n"))
+    assert client.event("output") == {"category": "stdout", "output": "epoch 1\n"}
+    assert client.event("output") == {"category": "stderr", "output": "warning\n"}
+    play.feed(DOWN)
+    client.told(Code.DASHBOARD_UNREACHABLE)
+    play.feed(DiscoveryReady("the cluster"))
+    client.event("output")
+    (worker,) = play.attached("w1")
+    worker.stop()
+    client.stop()
+    play.feed(DebuggeeExited(3))
+    assert client.event("exited") == {"exitCode": 3}
+    client.event("terminated")
+    client.leave()
+    play.take(StopDebuggee)
+    play.take(StopDiscovery)
+
+
+def test_a_submitted_job_has_no_pid(play: Play) -> None:
+    client, seq = launch(play, submit=True)
+    play.feed(DebuggeeStarted("raysubmit_1", 0))
+    client.answer(seq)
+    assert client.event("process") == {"name": "raysubmit_1", "isLocalProcess": False, "startMethod": "launch"}
+
+
+def test_a_program_that_cannot_start_fails_the_launch(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, "There is no train.py.")))
+    assert "no train.py" in client.refusal(Code.LAUNCH_FAILED, seq)
+    play.warned("no train.py")
+    play.take(StopDebuggee)
+    play.take(StopDiscovery)
+
+
+def test_a_launch_that_is_left_before_it_began_starts_and_stops_nothing(play: Play) -> None:
+    client = play.client()
+    client.send("launch", program="train.py")
+    client.event("initialized")
+    client.hang_up()
+    play.take(StopDiscovery)
