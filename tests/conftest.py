@@ -11,6 +11,7 @@ from local_cluster import Child
 
 from support import processes
 from support.bridge import Bridge
+from support.conformance import validate
 from support.debuggee import Debuggee
 
 
@@ -32,8 +33,23 @@ def children() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def connect_to(children: ExitStack) -> Callable[[str, int], Client]:
-    """`connect_to(host, port)` returns a Client that hangs up at the end of the test."""
-    return lambda host, port: children.enter_context(Client.connect(host, port))
+    """`connect_to(host, port)` returns a Client that hangs up at the end of the test.
+
+    All it has received by then has to be what the DAP schema says.
+    """
+
+    def connect(host: str, port: int) -> Client:
+        client = Client.connect(host, port)
+        children.callback(validate_all, client)
+        return children.enter_context(client)
+
+    return connect
+
+
+def validate_all(client: Client) -> None:
+    for message in client.received:
+        validate(message)
+    assert [message["seq"] for message in client.received] == list(range(1, len(client.received) + 1))
 
 
 @pytest.fixture

@@ -1,0 +1,51 @@
+"""Exception filters, and what is told of an exception."""
+
+from collections.abc import Callable
+
+import pytest
+from dap_client import Client, RequestFailed
+
+from support.debuggee import Debuggee
+from support.look import bodies, frames, go_on, variables
+
+PROGRAM = """\
+def careful(key):
+    try:
+        return {}[key]
+    except KeyError:
+        return None
+
+def divide(number):
+    return 1 / number
+
+careful("first")
+careful("second")
+divide(0)
+"""
+
+
+def test_raised_and_uncaught(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
+    debuggee = plain_debugpy(PROGRAM)
+    where = {"workers": [f"{debuggee.host}:{debuggee.port}"]}
+    client.start_session("attach", where, filters=["raised", "uncaught"])
+    stop = client.wait_event("stopped")
+    assert stop["reason"] == "exception"
+    frame = frames(client, stop)[0]
+    assert (frame["name"], variables(client, frame)["key"]) == ("careful", "'first'")
+    info = client.request("exceptionInfo", threadId=stop["threadId"])
+    assert (info["exceptionId"], info["description"]) == ("KeyError", "'first'")
+
+    with pytest.raises(RequestFailed, match=r"filters.*1004"):
+        client.request("setExceptionBreakpoints", filters=["raised", "thrown"])
+    client.request("setExceptionBreakpoints", filters=["uncaught"])
+    go_on(client, stop)
+    stop = client.wait_event("stopped")
+    frame = frames(client, stop)[0]
+    assert (frame["name"], variables(client, frame)["number"]) == ("divide", "0")
+    info = client.request("exceptionInfo", threadId=stop["threadId"])
+    # debugpy adds to the name that the thread is held in an outer frame.
+    assert (info["exceptionId"].split()[0], info["description"]) == ("ZeroDivisionError", "division by zero")
+    go_on(client, stop)
+    assert debuggee.child.wait() == 1
+    assert "ZeroDivisionError" in debuggee.child.output
+    assert len(bodies(client, "stopped")) == 2
