@@ -60,7 +60,10 @@ _VSCODE_KEYS |= {"internalConsoleOptions", "serverReadyAction", "suppressMultipl
 _VSCODE_KEYS |= {"windows", "linux", "osx"}
 _EMACS_KEYS = {"host", "port", "dap-server-path", "program-to-start", "wait-for-port", "environment-variables"}
 _EMACS_KEYS |= {"skip-debug-session", "output-filter-function", "startup-function", "adapterID", "server", "console"}
-_EDITOR_KEYS = frozenset(_VSCODE_KEYS | _EMACS_KEYS)
+# The Python Debugger extension fills these in when raydap is reached through its debugger type by `debugServer`.
+_PYTHON_KEYS = {"debugOptions", "workspaceFolder", "clientOS", "showReturnValue", "redirectOutput", "subProcess"}
+_PYTHON_KEYS |= {"stopOnEntry", "envFile", "pythonPath", "debugAdapterPython", "debugLauncherPython", "purpose"}
+_EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
 
 S = TypeVar("S", bound=AttachSettings)
 

@@ -1,0 +1,62 @@
+"""The tables in docs/ are what the code says, and their links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from raydap.core.errors import Code
+from raydap.core.policy import POLICY
+from raydap.core.settings import LaunchSettings
+from raydap.protocol.ids import COMMANDS, RULES, Kind
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.rglob("*.md")]
+
+
+def rows(page: str, heading: str) -> list[list[str]]:
+    """The cells of the table under a heading, without its first two lines."""
+    section = (DOCS / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_matrix_of_requests_is_the_policy() -> None:
+    written = {command.strip("`"): mode for command, mode, _ in rows("protocol.md", "Requests")}
+    expected = {command: rule.mode.name.lower() for command, rule in POLICY.items()}
+    assert written == expected | {command: "no" for command in COMMANDS - POLICY.keys()}
+
+
+def test_the_matrix_names_the_argument_that_leads_to_the_worker() -> None:
+    written = {command.strip("`"): by.strip("`") for command, _, by in rows("protocol.md", "Requests")}
+    for command, rule in POLICY.items():
+        assert written[command] == (rule.by[0] if rule.by else "")
+
+
+def test_the_id_table_names_every_place_that_holds_ids() -> None:
+    written = {kind: set(re.findall(r"`([\w.]+)`", places)) for kind, places, _ in rows("protocol.md", "Ids")}
+    expected: dict[str, set[str]] = {kind.value: set() for kind in Kind}
+    for type_name, rules in RULES.items():
+        for name, rule in rules.items():
+            kind = rule[0] if isinstance(rule, tuple) and isinstance(rule[0], Kind) else rule
+            if isinstance(kind, Kind):
+                expected[kind.value].add(f"{type_name}.{name}")
+    assert written == {kind: places for kind, places in expected.items() if places}
+
+
+def test_every_error_is_explained_under_its_number() -> None:
+    written = {int(number) for number, *_ in rows("errors.md", "All errors")}
+    assert written == {code.value for code in Code}
+
+
+def test_every_argument_is_explained() -> None:
+    written = {name.strip("`") for name, *_ in rows("usage/arguments.md", "attach")}
+    written |= {name.strip("`") for name, *_ in rows("usage/arguments.md", "launch")}
+    assert written == {field.encode_name for field in msgspec.structs.fields(LaunchSettings)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
