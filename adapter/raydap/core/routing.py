@@ -75,6 +75,7 @@ def locate(session: Session, request: Request, rule: Rule, arguments: dict[str, 
     name, kind = rule.by
     handle = arguments.get(name)
     if handle is None and request.command == "evaluate":
+        arguments.pop(name, None)  # To the client null is as good as nothing; debugpy wants an integer or nothing.
         thread = _looked_at(session, request)
         return thread.worker, thread.stop or thread.worker.scope
     if kind is Kind.THREAD:
