@@ -1,0 +1,150 @@
+"""Bad input from either side: nothing raises, nothing is lost, nobody else notices."""
+
+import json
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code
+from raydap.core.events import StopDiscovery
+from support.playbook import Play
+
+NO_MESSAGES = [
+    b"",
+    b"null",
+    b"[]",
+    b"7",
+    b"{",
+    b"\xff\xfe",
+    b'{"seq":1}',
+    b'{"seq":1,"type":"letter"}',
+    b'{"seq":1,"type":"request"}',
+    b'{"seq":"1","type":"request","command":"threads"}',
+    b'{"seq":1,"type":"request","command":7}',
+    b'{"seq":1,"type":"event"}',
+    b'{"seq":1,"type":"response","success":true,"command":"next"}',
+    b"[" * 100_000,
+    b'{"seq":1,"type":"event","event":"stopped","body":' + b"[" * 100_000,
+    b'{"seq":1,"type":"request","command":"next","arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+]
+
+
+@pytest.mark.parametrize("data", NO_MESSAGES, ids=lambda data: repr(data[:60]))
+def test_a_client_that_sends_no_dap_is_told_and_stays(play: Play, data: bytes) -> None:
+    client = play.session()
+    client.raw(data)
+    play.warned("sent what is no DAP message")
+    output = client.event("output")
+    assert f"[raydap {Code.BAD_MESSAGE.value}]" in output["output"]
+    assert client.request("threads") == {"threads": []}
+
+
+@pytest.mark.parametrize("data", NO_MESSAGES, ids=lambda data: repr(data[:60]))
+def test_a_worker_that_sends_no_dap_is_logged_and_stays(play: Play, data: bytes) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.raw(data)
+    play.warned("sent what is no DAP message")
+    worker.stop()
+    client.stop()
+
+
+def test_answers_and_events_of_clients_are_ignored(play: Play) -> None:
+    client = play.session()
+    client.raw(b'{"seq":1,"type":"event","event":"stopped"}')
+    client.raw(b'{"seq":1,"type":"response","request_seq":1,"success":true,"command":"startDebugging"}')
+    client.nothing()
+
+
+def test_messages_of_clients_that_are_gone_are_ignored(play: Play) -> None:
+    client = play.session()
+    client.leave()
+    client.raw(b'{"seq":9,"type":"request","command":"threads"}')
+    client.hang_up()
+    client.nothing()
+    play.take(StopDiscovery)
+
+
+@pytest.mark.parametrize("arguments", [7, "x", [], [1], True, 1.5])
+@pytest.mark.parametrize("command", ["attach", "setBreakpoints", "stackTrace", "continue", "evaluate", "pause"])
+def test_arguments_that_are_no_object_are_refused(play: Play, command: str, arguments: Any) -> None:
+    client = play.client() if command == "attach" else play.session()
+    client.open[99] = command
+    client.raw(json.dumps({"seq": 99, "type": "request", "command": command, "arguments": arguments}).encode())
+    assert "object" in client.refusal(Code.BAD_ARGUMENT, 99)
+
+
+@pytest.mark.parametrize("arguments", [b"NaN", b"null", b'{"threadId":1e999}', b'{"threadId":"\\ud800"}'])
+def test_arguments_that_are_hard_to_read_are_answered(play: Play, arguments: bytes) -> None:
+    client = play.session()
+    client.open[99] = "stackTrace"
+    client.raw(b'{"seq":99,"type":"request","command":"stackTrace","arguments":%b}' % arguments)
+    assert "not one that raydap gave out" in client.refusal(Code.STALE_ID, 99)
+
+
+ANSWERS: list[Any] = [
+    None,
+    7,
+    "x",
+    [],
+    [1],
+    {},
+    {"stackFrames": 5},
+    {"stackFrames": True},
+    {"stackFrames": "abc"},
+    {"stackFrames": [None, 7, [], {}, {"id": None}, {"id": "x", "source": 3}, {"id": 1, "source": {"path": 5}}]},
+    {"stackFrames": [{"id": 2**70, "name": "\udc80", "line": 1, "column": 1}]},
+    {"stackFrames": [{"id": -5, "name": "f", "line": 1, "column": 1, "moduleId": []}]},
+]
+
+
+@pytest.mark.parametrize("body", ANSWERS, ids=repr)
+def test_any_answer_of_a_worker_answers_the_request_once(rough_play: Play, body: Any) -> None:
+    client = rough_play.session()
+    (worker,) = rough_play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold.add("stackTrace")
+    seq = client.send("stackTrace", threadId=thread)
+    request = worker.heard[-1]
+    worker.reply(request, body)
+    client.answer(seq)
+    worker.reply(request, body)
+    client.nothing()
+    worker._held.clear()
+
+
+BODIES: list[Any] = [None, 7, "x", [], {}, {"threadId": 1}, {"threadId": None}, {"breakpoint": 7}, {"category": []}]
+
+
+@pytest.mark.parametrize("body", BODIES, ids=repr)
+@pytest.mark.parametrize("event", ["stopped", "continued", "thread", "breakpoint", "output", "process", "initialized"])
+def test_any_event_of_a_worker_harms_nobody(rough_play: Play, event: str, body: Any) -> None:
+    client = rough_play.session()
+    odd, good = rough_play.attached("odd", "good")
+    odd.say(event, body)
+    client.inbox.clear()
+    rough_play._effects.clear()
+    good.stop()
+    client.stop()
+    assert client.request("threads")["threads"]
+
+
+def test_lone_surrogates_pass(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.raw(b'{"seq":1,"type":"event","event":"output","body":{"category":"stdout","output":"\\udc80"}}')
+    assert client.event("output")["output"] == "\udc80"
+
+
+@pytest.mark.parametrize("body", [None, 7, {"breakpoints": 7}, {"breakpoints": [7, None]}, {"breakpoints": [{}] * 9}])
+def test_any_answer_to_breakpoints_harms_nobody(rough_play: Play, body: Any) -> None:
+    client = rough_play.session()
+    (worker,) = rough_play.attached("w1")
+    worker.hold.add("setBreakpoints")
+    client.request("setBreakpoints", source={"path": "/a.py"}, breakpoints=[{"line": 1}])
+    worker.reply(worker.heard[-1], body)
+    client.inbox.clear()
+    worker._held.clear()
+    worker.stop()
+    client.stop()
