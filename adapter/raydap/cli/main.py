@@ -21,7 +21,7 @@ class Address(click.ParamType[tuple[str, int]]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         host, _, port = value.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not port.isascii() or not port.isdecimal() or int(port) > 65535:
+        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
             self.fail(f'"{value}" is not HOST:PORT; write it like 127.0.0.1:5678.', param, ctx)
         if host not in ("127.0.0.1", "localhost", "::1"):
             text = f'"{host}" is not a loopback address; listen on 127.0.0.1 and forward the port by SSH.'

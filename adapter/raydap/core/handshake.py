@@ -77,7 +77,8 @@ def connected(session: Session, worker: Worker) -> None:
             if isinstance(reply, Problem):
                 give_up(session, worker, reply)
             elif not reply.success:
-                text = f"{worker} refused the debugger: {reply.message or 'no reason given'}."
+                reason = (reply.message or "no reason given").rstrip(".")
+                text = f"{worker} refused the debugger: {reason}."
                 give_up(session, worker, Problem(Code.WORKER_BUSY, sentence(text)))
             else:
                 done(reply)
