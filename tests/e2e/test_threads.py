@@ -60,12 +60,13 @@ def test_one_thread_goes_on_and_the_others_stay(client: Client, plain_debugpy: C
     debuggee = plain_debugpy(WORKING)
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]})
     first, second, third = (client.wait_event("stopped") for _ in range(3))
+    moving = first["threadId"]
     looked_at = frames(client, second)[0]
     assert variables(client, looked_at)["turn"] == "0"
     for turn in ("1", "2"):
         go_on(client, first)
-        client.wait_event("continued", lambda body: body["threadId"] == first["threadId"])
-        first = client.wait_event("stopped", lambda body: body["threadId"] == first["threadId"])
+        client.wait_event("continued", lambda body: body["threadId"] == moving)
+        first = client.wait_event("stopped", lambda body: body["threadId"] == moving)
         assert local_variables(client, first)["turn"] == turn
     # What was shown of the second thread is still valid, so it has never run.
     assert variables(client, looked_at)["turn"] == "0"
@@ -76,7 +77,7 @@ def test_one_thread_goes_on_and_the_others_stay(client: Client, plain_debugpy: C
     assert all(body["allThreadsStopped"] is False for body in bodies(client, "stopped"))
     assert all(body["allThreadsContinued"] is False for body in bodies(client, "continued"))
     go_on(client, first)
-    client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": first["threadId"]})
+    client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": moving})
     for stop in (second, third):
         go_on(client, stop)
     assert walk(client, 4, "turn") == {("1",): 2, ("2",): 2}

@@ -1,0 +1,88 @@
+"""`launch` of a program that does not use Ray: its output, its end, and what can go wrong before it runs."""
+
+import os
+import select
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client, RequestFailed
+
+from support.look import bodies
+
+PROGRAM = """\
+import os, sys
+print("to", "stdout", sys.argv[1:], os.environ["COLOUR"], os.getcwd())
+print("to stderr", file=sys.stderr)
+sys.exit(3)
+"""
+
+
+@pytest.fixture
+def nowhere(children: ExitStack) -> str:
+    """The URL of a dashboard that will never be: other clusters of this machine are none of our business."""
+    holder = children.enter_context(socket.socket())
+    holder.bind(("127.0.0.1", 0))
+    return f"http://127.0.0.1:{holder.getsockname()[1]}"
+
+
+def test_output_exit_code_and_end(client: Client, nowhere: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    arguments = {"program": "program.py", "args": ["a", "b c"], "env": {"COLOUR": "green"}, "cwd": str(tmp_path)}
+    client.start_session("launch", {**arguments, "dashboard": nowhere})
+    assert client.wait_event("exited") == {"exitCode": 3}
+    assert client.wait_event("terminated") == {}
+    said: dict[str, str] = {}
+    for body in bodies(client, "output"):
+        said[body["category"]] = said.get(body["category"], "") + body["output"]
+    assert said == {"stdout": f"to stdout ['a', 'b c'] green {tmp_path}\n", "stderr": "to stderr\n"}
+    (process,) = bodies(client, "process")
+    assert (process["name"], process["startMethod"]) == ("program.py", "launch")
+    assert [event["event"] for event in client.events][-2:] == ["exited", "terminated"]
+
+
+def test_a_module(client: Client, nowhere: str) -> None:
+    client.start_session("launch", {"module": "timeit", "args": ["-n", "1", "pass"], "dashboard": nowhere})
+    assert client.wait_event("exited") == {"exitCode": 0}
+    assert any("loop" in body["output"] for body in bodies(client, "output"))
+
+
+def test_the_program_ends_with_its_session(client: Client, nowhere: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os, time\nprint('pid', os.getpid())\ntime.sleep(3600)\n")
+    client.start_session("launch", {"program": str(program), "dashboard": nowhere})
+    output = client.wait_event("output", lambda body: body["output"].startswith("pid "))["output"]
+    client.request("disconnect")
+    gone = Path(f"/proc/{output.split()[1]}")
+    with pytest.raises(ConnectionError):
+        client.wait_event("terminated")
+    wait_until_gone(gone)
+
+
+def wait_until_gone(process: Path) -> None:
+    try:
+        descriptor = os.pidfd_open(int(process.name))
+    except ProcessLookupError:
+        return
+    with os.fdopen(descriptor, "rb"):
+        assert select.select([descriptor], [], [], 20)[0], f"{process} still runs"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"program": "missing.py"}, r'"missing\.py" \(program\)'),
+        ({"program": "x.py", "cwd": "/no/such/folder"}, r'"/no/such/folder" \(cwd\)'),
+        ({"module": "timeit", "python": "/no/such/python"}, "/no/such/python"),
+    ],
+)
+def test_what_cannot_be_started(client: Client, nowhere: str, arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(RequestFailed, match=rf"{named}.*\[raydap 4001\]"):
+        client.start_session("launch", {**arguments, "dashboard": nowhere})
+    # The connection is good for another try.
+    client.send("launch", module="timeit", args=["-n", "1", "pass"], dashboard=nowhere)
+    client.wait_event("initialized")
+    client.request("configurationDone")
+    assert client.wait_event("exited") == {"exitCode": 0}
