@@ -16,7 +16,9 @@ PLUMBING = "/venv/ray/_private/workers/default_worker.py"
 
 
 class FakeWorker:
-    """`hold` names what it keeps back until `release`: "dial" (the connection), "initialized" (the event), "attach"
+    """Each thread, frame and variable it shows has a field `origin`, by which clients can tell what they got.
+
+    `hold` names what it keeps back until `release`: "dial" (the connection), "initialized" (the event), "attach"
     (the answer, which comes after configurationDone), or any other command. `heard` are the requests it got.
     """
 
@@ -42,6 +44,10 @@ class FakeWorker:
         self._ids = itertools.count(2)
         self._breakpoints = itertools.count()
         self._scopes: dict[int, dict[str, Any]] = {}
+        self._references: set[int] = set()
+        self._lives = itertools.count()
+        self._life: dict[int, int] = {}
+        self._module_told = False
 
     # What happens to it.
 
@@ -51,6 +57,8 @@ class FakeWorker:
         self.dials += 1
         self.connected, self.complete = True, False
         self._seq, self._expected = 0, 1
+        self.stopped.clear()
+        self.started.clear()
         self._step("dial", lambda: self._feed(WorkerConnected(self.key)))
 
     def received(self, data: bytes) -> None:
@@ -108,11 +116,12 @@ class FakeWorker:
         """A thread stops."""
         if thread not in self.started:
             self.started.add(thread)
+            self._life[thread] = next(self._lives)
             self.say("thread", {"reason": "started", "threadId": thread})
         paths = (self.path, PLUMBING)
         self.stopped[thread] = [self._frame(name, path) for name, path in zip(("step", "main"), paths, strict=True)]
         event = {"reason": reason, "threadId": thread, "preserveFocusHint": False, "allThreadsStopped": False}
-        self.say("stopped", {**event, **body})
+        self.say("stopped", {**event, "origin": f"{self.key} thread {thread} life {self._life[thread]}", **body})
 
     def resume(self, *threads: int) -> None:
         """Threads run on."""
@@ -123,6 +132,7 @@ class FakeWorker:
     def exit(self, thread: int) -> None:
         """A thread ends."""
         self.stopped.pop(thread, None)
+        self.started.discard(thread)
         self.say("thread", {"reason": "exited", "threadId": thread})
 
     def die(self, reason: str = "connection reset", refused: bool = False) -> None:
@@ -138,7 +148,14 @@ class FakeWorker:
 
     def _frame(self, name: str, path: str) -> dict[str, Any]:
         source = {"path": path, "sourceReference": 0}
-        return {"id": next(self._ids), "name": name, "line": 7, "column": 1, "source": source}
+        local = next(self._ids)
+        return {"id": local, "name": name, "line": 7, "column": 1, "source": source, "origin": f"{self.key} {local}"}
+
+    def reference(self) -> dict[str, Any]:
+        """A new variablesReference, and the `origin` of what it stands for."""
+        local = next(self._ids)
+        self._references.add(local)
+        return {"variablesReference": local, "origin": f"{self.key} {local}"}
 
     # How it answers.
 
@@ -178,11 +195,15 @@ class FakeWorker:
         elif command == "stackTrace":
             frames = self.stopped.get(thread, [])
             self.reply(request, {"stackFrames": frames, "totalFrames": len(frames)})
+            if frames and not self._module_told:
+                self._module_told = True
+                self.say("module", {"reason": "new", "module": {"id": 0, "name": "__main__", "path": self.path}})
         elif command == "scopes":
             self._scopes_of(request, arguments["frameId"])
         elif command == "variables":
             reference = arguments["variablesReference"]
-            variable = {"name": f"{self.key}:{reference}", "value": "1", "variablesReference": next(self._ids)}
+            assert reference in self._references, f"{self.key} never showed the variables {reference}"
+            variable = {"name": f"{self.key}:{reference}", "value": "1", **self.reference()}
             self.reply(request, {"variables": [variable]})
         elif command == "exceptionInfo":
             self.reply(request, {"exceptionId": "ValueError", "breakMode": "unhandled"})
@@ -200,7 +221,7 @@ class FakeWorker:
             self.refuse(request, "frame not found")
             return
         if frame not in self._scopes:
-            self._scopes[frame] = {"name": "Locals", "variablesReference": next(self._ids), "expensive": False}
+            self._scopes[frame] = {"name": "Locals", "expensive": False, **self.reference()}
         self.reply(request, {"scopes": [self._scopes[frame]]})
 
     def _evaluate(self, request: dict[str, Any], expression: str) -> None:

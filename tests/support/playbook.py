@@ -44,6 +44,7 @@ from raydap.core.events import (
     WorkersDescribed,
     WorkersPaused,
 )
+from raydap.core.ids import FIRST
 from raydap.protocol.types import ClientId, WorkerKey
 from support.conformance import validate
 from support.fake_worker import FakeWorker
@@ -61,6 +62,8 @@ class Play:
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
         self.now = 0.0
+        self._origins: dict[int, str] = {}
+        self._handles: dict[str, int] = {}
         self._effects: list[Effect] = []
         self._events: deque[Event] = deque()
         self._busy = False
@@ -102,6 +105,21 @@ class Play:
                 pass
             case _:
                 raise AssertionError(f"unknown effect {effect}")
+
+    def identify(self, shown: Any) -> None:
+        """A handle stands for one thing of one worker, and a thing has one handle, over the whole play."""
+        if isinstance(shown, list):
+            for item in shown:
+                self.identify(item)
+        elif isinstance(shown, dict):
+            if "origin" in shown:
+                origin = shown["origin"]
+                handle = next(shown[name] for name in ("threadId", "id", "variablesReference") if name in shown)
+                assert handle >= FIRST, f"{origin} leaks through as {handle}"
+                assert self._origins.setdefault(handle, origin) == origin, f"{handle} is {origin} now"
+                assert self._handles.setdefault(origin, handle) == handle, f"{origin} has a second handle"
+            for value in shown.values():
+                self.identify(value)
 
     def take(self, kind: type[E]) -> E:
         """The oldest effect nobody has taken yet, which must be of this kind."""
@@ -296,6 +314,7 @@ class FakeClient:
         if message["type"] == "response":
             command = self.open.pop(message["request_seq"], None)
             assert command is not None, f"answered twice or unasked: {message}"
+        self.play.identify(message.get("body"))
         if self.play.conform:
             validate(message, command)
         self.transcript.append(message)

@@ -1,0 +1,237 @@
+"""Whatever happens in whatever order: every request is answered once, ids stay apart, nothing raises, nothing is left.
+
+Most of what is asserted here is asserted by the Play itself, for every message and at the end of the play.
+"""
+
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from raydap.core.errors import Code, Problem
+from raydap.core.events import (
+    DebuggeeExited,
+    DebuggeeFailed,
+    DebuggeeStarted,
+    DiscoveryFailed,
+    DiscoveryReady,
+    WorkerLabel,
+    WorkersDescribed,
+)
+from raydap.core.policy import POLICY
+from raydap.protocol.ids import COMMANDS
+from support.fake_worker import FakeWorker
+from support.playbook import FakeClient, Play
+
+KEYS = ("w1", "w2", "w3")
+STEPS = ("dial", "initialize", "initialized", "attach", "configurationDone", "evaluate", "stackTrace", "setBreakpoints")
+DOWN = Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer.")
+FAILED = Problem(Code.LAUNCH_FAILED, "It cannot be started.")
+BEGINNINGS: list[tuple[str, dict[str, Any]]] = [
+    ("attach", {}),
+    ("attach", {"maxWorkers": 2}),
+    ("attach", {"task": "step", "tuneWorkers": False}),
+    ("launch", {"program": "train.py"}),
+]
+BREAKPOINTS: list[tuple[str, dict[str, Any]]] = [
+    ("setBreakpoints", {"source": {"path": "/app/train.py"}, "breakpoints": [{"line": 7}]}),
+    ("setBreakpoints", {"source": {"path": "/app/train.py"}, "breakpoints": [{"line": 8}, {"line": 7}]}),
+    ("setBreakpoints", {"source": {"path": "/app/train.py"}, "breakpoints": []}),
+    ("setFunctionBreakpoints", {"breakpoints": [{"name": "step"}]}),
+    ("setExceptionBreakpoints", {"filters": ["raised"]}),
+]
+ROUTED = sorted(command for command, entry in POLICY.items() if entry.by is not None or command == "pause")
+JUNK = [b"", b"{", b"[]", b'{"seq":1,"type":"event","event":"stopped"}', b'{"seq":1,"type":"request"}']
+
+worker_keys = st.sampled_from(KEYS)
+threads = st.integers(1, 3)
+
+
+class Sessions(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.play = Play()
+        for key in KEYS:
+            self.play.worker(key, WorkerLabel(task="step"))
+
+    def living(self, choice: int) -> FakeClient | None:
+        clients = [client for client in self.play.clients.values() if not client.left]
+        return clients[choice % len(clients)] if clients else None
+
+    def able(self, key: str) -> FakeWorker | None:
+        """A worker that is configured, and so can say something of its own."""
+        worker = self.play.workers[key]
+        return worker if worker.complete and worker.connected else None
+
+    @initialize(attached=st.sampled_from([(), KEYS[:1], KEYS]))
+    def start(self, attached: tuple[str, ...]) -> None:
+        """Most plays begin where a session is under way: by chance alone few would get so far."""
+        if attached:
+            self.play.session()
+            self.list_paused(list(attached))
+
+    # Clients.
+
+    @precondition(lambda self: sum(not client.left for client in self.play.clients.values()) < 3)
+    @rule(beginning=st.sampled_from(BEGINNINGS), configure=st.booleans())
+    def begin(self, beginning: tuple[str, dict[str, Any]], configure: bool) -> None:
+        client = self.play.client(supportsInvalidatedEvent=configure)
+        client.send(beginning[0], **beginning[1])
+        if configure:
+            client.send("configurationDone")
+
+    @rule(choice=st.integers(0, 9), asked=st.sampled_from(BREAKPOINTS + BEGINNINGS))
+    def ask(self, choice: int, asked: tuple[str, dict[str, Any]]) -> None:
+        client = self.living(choice)
+        if client is not None:
+            client.send(asked[0], **asked[1])
+
+    @rule(choice=st.integers(0, 9), command=st.sampled_from(sorted(COMMANDS - {"disconnect"})))
+    def ask_anything(self, choice: int, command: str) -> None:
+        client = self.living(choice)
+        if client is not None:
+            client.send(command)
+
+    @rule(choice=st.integers(0, 9), command=st.sampled_from(ROUTED), back=st.integers(0, 5))
+    def ask_worker(self, choice: int, command: str, back: int) -> None:
+        """About something that was shown lately, living or not, of this kind or not."""
+        client = self.living(choice)
+        handles = sorted(self.play._origins)[-6:] or [1000]
+        if client is not None:
+            by = POLICY[command].by
+            name = by[0] if by is not None else "threadId"
+            client.send(command, **{name: handles[back % len(handles)], "expression": "x"})
+
+    @rule(choice=st.integers(0, 9))
+    def look_at_everything(self, choice: int) -> None:
+        client = self.living(choice)
+        if client is None:
+            return
+        listed = client.request("threads")["threads"]
+        for thread in listed:
+            client.send("stackTrace", threadId=thread["id"])
+        frames = [frame for answer in client.inbox for frame in (answer.get("body") or {}).get("stackFrames", [])]
+        for frame in frames[-2:]:
+            client.send("scopes", frameId=frame["id"])
+        scopes = [scope for answer in client.inbox for scope in (answer.get("body") or {}).get("scopes", [])]
+        for scope in scopes[-2:]:
+            client.send("variables", variablesReference=scope["variablesReference"])
+
+    @rule(choice=st.integers(0, 9), politely=st.booleans())
+    def leave(self, choice: int, politely: bool) -> None:
+        client = self.living(choice)
+        if client is not None and politely:
+            client.send("disconnect", terminateDebuggee=True)
+        elif client is not None:
+            client.hang_up()
+
+    @rule(choice=st.integers(0, 9), data=st.sampled_from(JUNK))
+    def client_junk(self, choice: int, data: bytes) -> None:
+        client = self.living(choice)
+        if client is not None:
+            client.raw(data)
+
+    # Ray and the program.
+
+    @rule(keys=st.lists(worker_keys, unique=True))
+    def list_paused(self, keys: list[str]) -> None:
+        self.play.paused(*(self.play.workers[key] for key in keys))
+
+    @rule(key=worker_keys, task=st.sampled_from(["step", "other", ""]))
+    def describe(self, key: str, task: str) -> None:
+        self.play.feed(WorkersDescribed({self.play.workers[key].key: WorkerLabel(task=task)}))
+
+    @rule(up=st.booleans())
+    def discovery(self, up: bool) -> None:
+        self.play.feed(DiscoveryReady("the cluster") if up else DiscoveryFailed(DOWN))
+
+    @rule(event=st.sampled_from([DebuggeeStarted("train.py", 1), DebuggeeExited(0), DebuggeeFailed(FAILED)]))
+    def program(self, event: Any) -> None:
+        self.play.feed(event)
+
+    @rule(seconds=st.sampled_from([0.5, 6, 31]))
+    def time(self, seconds: float) -> None:
+        self.play.tick(seconds)
+
+    # Workers.
+
+    @rule(key=worker_keys, step=st.sampled_from(STEPS))
+    def hold(self, key: str, step: str) -> None:
+        self.play.workers[key].hold.add(step)
+
+    @rule(key=worker_keys)
+    def release(self, key: str) -> None:
+        self.play.workers[key].release()
+
+    @rule(key=worker_keys, thread=threads)
+    def stop(self, key: str, thread: int) -> None:
+        worker = self.able(key)
+        if worker is not None and thread not in worker.stopped:
+            worker.stop(thread, hitBreakpointIds=[0])
+
+    @rule(key=worker_keys, thread=threads, every=st.booleans())
+    def run_on(self, key: str, thread: int, every: bool) -> None:
+        worker = self.able(key)
+        if worker is not None and every:
+            worker.stopped.clear()
+            worker.say("continued", {"threadId": thread})
+        elif worker is not None:
+            worker.resume(thread)
+
+    @rule(key=worker_keys, thread=threads)
+    def phantom(self, key: str, thread: int) -> None:
+        worker = self.able(key)
+        if worker is not None and len(worker.started) > 1 and thread not in worker.stopped:
+            worker.say("stopped", {"reason": "breakpoint", "threadId": thread})
+
+    @rule(key=worker_keys, thread=threads)
+    def end_thread(self, key: str, thread: int) -> None:
+        worker = self.able(key)
+        if worker is not None:
+            worker.exit(thread)
+
+    @rule(key=worker_keys)
+    def output(self, key: str) -> None:
+        worker = self.able(key)
+        if worker is not None:
+            worker.say("output", {"category": "stdout", "output": "x", **worker.reference()})
+
+    @rule(key=worker_keys, refused=st.booleans())
+    def die(self, key: str, refused: bool) -> None:
+        worker = self.play.workers[key]
+        if worker.connected:
+            worker.die(refused=refused)
+
+    @rule(key=worker_keys)
+    def terminate(self, key: str) -> None:
+        worker = self.able(key)
+        if worker is not None:
+            worker.say("terminated")
+
+    @rule(key=worker_keys, data=st.sampled_from(JUNK))
+    def worker_junk(self, key: str, data: bytes) -> None:
+        self.play.workers[key].raw(data)
+
+    # What holds.
+
+    @invariant()
+    def living_handles_are_of_living_workers(self) -> None:
+        session = self.play.bridge._session
+        targets = list(session.ids._targets.values())
+        assert {target.worker for target in targets} <= set(session.workers)
+        assert len({(target.kind, target.worker, target.local, id(target.scope)) for target in targets}) == len(targets)
+        assert set(session.stopped) <= set(session.ids._targets)
+
+    def teardown(self) -> None:
+        for worker in self.play.workers.values():
+            worker.release()
+        self.play.feed(DebuggeeStarted("train.py", 1), DiscoveryReady("the cluster"))
+        self.play.tick(10_000)
+        for client in self.play.clients.values():
+            assert client.left or not client.open, client.open
+        self.play.leave()
+
+
+TestSessions = Sessions.TestCase
+TestSessions.settings = settings(max_examples=120, stateful_step_count=60, deadline=None)
