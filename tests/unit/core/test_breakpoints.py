@@ -1,0 +1,99 @@
+from typing import Any
+
+import pytest
+
+from raydap.core.breakpoints import WAITING, Breakpoints, Group
+from raydap.core.errors import ProblemError
+from raydap.core.ids import Ids
+from raydap.protocol.types import WorkerKey
+
+W1, W2 = WorkerKey("w1"), WorkerKey("w2")
+SOURCE = {"path": "/a.py"}
+
+
+@pytest.fixture
+def breakpoints() -> Breakpoints:
+    return Breakpoints(Ids())
+
+
+def lines(breakpoints: Breakpoints, *numbers: int) -> Group:
+    specs = [{"line": number} for number in numbers]
+    return breakpoints.set("setBreakpoints", {"source": SOURCE, "breakpoints": specs})
+
+
+def test_an_unanswered_breakpoint_says_that_it_waits(breakpoints: Breakpoints) -> None:
+    (breakpoint,) = lines(breakpoints, 3).breakpoints
+    view = breakpoint.view()
+    assert view == {"id": breakpoint.id, "verified": False, "line": 3, "source": SOURCE, "message": WAITING}
+
+
+def test_the_first_worker_that_verifies_it_decides_the_line(breakpoints: Breakpoints) -> None:
+    group = lines(breakpoints, 3)
+    (breakpoint,) = group.breakpoints
+    assert breakpoints.answered(W1, group, [{"id": 0, "verified": True, "line": 4}]) == [breakpoint]
+    assert breakpoints.answered(W2, group, [{"id": 0, "verified": True, "line": 9}]) == []
+    assert breakpoint.view()["line"] == 4
+    assert breakpoints.forget(W1) == [breakpoint]
+    assert breakpoint.view()["line"] == 9
+    assert breakpoints.forget(W1) == []
+
+
+def test_ids_of_workers_are_theirs_alone_and_may_be_0(breakpoints: Breakpoints) -> None:
+    group = lines(breakpoints, 3, 4)
+    first, second = group.breakpoints
+    breakpoints.answered(W1, group, [{"id": 0}, {"id": 1}])
+    breakpoints.answered(W2, group, [{"id": 1}, {"id": 0}])
+    assert breakpoints.handles(W1, [0, 1]) == [first.id, second.id]
+    assert breakpoints.handles(W2, [0]) == [second.id]
+    for nothing in (None, 0, [False], ["0"], [7], {}):
+        assert breakpoints.handles(W1, nothing) == []
+
+
+def test_an_event_changes_what_it_speaks_of_and_nothing_else(breakpoints: Breakpoints) -> None:
+    group = lines(breakpoints, 3, 4)
+    first, second = group.breakpoints
+    breakpoints.answered(W1, group, [{"id": 0, "verified": False}, {"id": 1, "verified": False}])
+    assert breakpoints.moved(W1, {"id": 1, "verified": True, "line": 5}) == [second]
+    assert breakpoints.moved(W1, {"id": 1, "verified": True}) == []
+    assert breakpoints.moved(W2, {"id": 0, "verified": True}) == []
+    assert first.view()["verified"] is False
+    assert second.view()["line"] == 5
+
+
+def test_equal_breakpoints_keep_their_ids_however_often_they_are_set(breakpoints: Breakpoints) -> None:
+    before = [breakpoint.id for breakpoint in lines(breakpoints, 3, 3, 4).breakpoints]
+    assert len(set(before)) == 3
+    after = [breakpoint.id for breakpoint in lines(breakpoints, 4, 3).breakpoints]
+    assert after[0] == before[2]
+    assert after[1] in before[:2]
+
+
+def test_only_groups_with_breakpoints_are_told_to_workers(breakpoints: Breakpoints) -> None:
+    lines(breakpoints, 3)
+    breakpoints.set("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
+    assert [group.command for group in breakpoints.groups()] == ["setBreakpoints", "setFunctionBreakpoints"]
+    lines(breakpoints)
+    assert [group.command for group in breakpoints.groups()] == ["setFunctionBreakpoints"]
+    breakpoints.clear()
+    assert list(breakpoints.groups()) == []
+    assert breakpoints.exceptions == {"filters": ["uncaught"]}
+
+
+def test_an_answer_to_breakpoints_that_were_replaced_changes_nothing_shown(breakpoints: Breakpoints) -> None:
+    old = lines(breakpoints, 3)
+    lines(breakpoints, 4)
+    assert breakpoints.answered(W1, old, [{"id": 0, "verified": True}]) == []
+
+
+@pytest.mark.parametrize("answers", [None, 7, {}, [], [None], ["x"]])
+def test_an_answer_that_is_none_changes_nothing(breakpoints: Breakpoints, answers: Any) -> None:
+    assert breakpoints.answered(W1, lines(breakpoints, 3), answers) == []
+
+
+def test_filter_options_are_passed_on_and_unknown_filters_refused(breakpoints: Breakpoints) -> None:
+    options = {"filters": [], "filterOptions": [{"filterId": "raised", "condition": "x"}]}
+    breakpoints.set_exceptions(options)
+    assert breakpoints.exceptions == options
+    with pytest.raises(ProblemError, match="uncaught"):
+        breakpoints.set_exceptions({"filters": ["all"]})
+    assert breakpoints.exceptions == options
