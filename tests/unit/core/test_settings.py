@@ -40,16 +40,10 @@ def test_every_argument_of_attach() -> None:
 
 
 def test_every_argument_of_launch() -> None:
-    given = {
-        "module": "train",
-        "args": ["-x"],
-        "cwd": "/",
-        "env": {"A": "1", "B": None},
-        "python": "py",
-        "submit": True,
-    }
-    settings = parse(LaunchSettings, given)
-    assert settings == LaunchSettings(module="train", args=("-x",), cwd="/", env=environment, python="py", submit=True)
+    environment = {"A": "1", "B": None}
+    given = {"module": "train", "args": ["-x"], "cwd": "/", "env": environment, "python": "py", "submit": True}
+    wanted = LaunchSettings(module="train", args=("-x",), cwd="/", env=environment, python="py", submit=True)
+    assert parse(LaunchSettings, given) == wanted
 
 
 WRONG: list[tuple[type[AttachSettings], str, Any]] = [
