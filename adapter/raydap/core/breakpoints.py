@@ -75,10 +75,11 @@ class Breakpoints:
         before = self._groups[key].breakpoints if key in self._groups else []
         kept = {_same(breakpoint.spec): breakpoint for breakpoint in before}
         breakpoints = []
-        for spec in _specs(arguments):
+        specs = _specs(arguments)
+        for spec in specs:
             same = kept.pop(_same(spec), None)
             breakpoints.append(same if same is not None else Breakpoint(self._ids.new(), spec, source))
-        group = self._groups[key] = Group(command, arguments, breakpoints)
+        group = self._groups[key] = Group(command, {**arguments, "breakpoints": specs}, breakpoints)
         if not breakpoints:
             del self._groups[key]
         return group

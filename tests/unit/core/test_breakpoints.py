@@ -79,6 +79,11 @@ def test_only_groups_with_breakpoints_are_told_to_workers(breakpoints: Breakpoin
     assert breakpoints.exceptions == {"filters": ["uncaught"]}
 
 
+@pytest.mark.parametrize("arguments", [{}, {"breakpoints": None}, {"breakpoints": []}])
+def test_no_breakpoints_are_told_as_an_empty_array(breakpoints: Breakpoints, arguments: dict[str, Any]) -> None:
+    assert breakpoints.set("setFunctionBreakpoints", arguments).arguments == {"breakpoints": []}
+
+
 def test_an_answer_to_breakpoints_that_were_replaced_changes_nothing_shown(breakpoints: Breakpoints) -> None:
     old = lines(breakpoints, 3)
     lines(breakpoints, 4)
