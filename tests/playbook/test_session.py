@@ -160,7 +160,6 @@ def test_the_last_one_to_leave_frees_everything(play: Play, leave) -> None:
 
 def test_after_the_last_one_a_new_session_may_be_another(play: Play) -> None:
     first = play.session({"job": "01"})
-    first.request("setFunctionBreakpoints", breakpoints=[{"name": "f"}])
     first.leave()
     play.take(StopDiscovery)
     second = play.session({"job": "02"})
@@ -168,6 +167,19 @@ def test_after_the_last_one_a_new_session_may_be_another(play: Play) -> None:
     play.paused(worker)
     assert worker.dials == 0, "its label says nothing of job 02"
     second.nothing()
+
+
+def test_a_new_session_has_none_of_the_old_ones_breakpoints(play: Play) -> None:
+    first = play.session()
+    first.request("setFunctionBreakpoints", breakpoints=[{"name": "f"}])
+    first.request("setExceptionBreakpoints", filters=[])
+    first.leave()
+    play.take(StopDiscovery)
+    play.session()
+    (worker,) = play.attached("w1")
+    told = {message["command"]: message.get("arguments") for message in worker.heard}
+    assert "setFunctionBreakpoints" not in told
+    assert told["setExceptionBreakpoints"] == {"filters": ["uncaught"]}
 
 
 def test_a_client_that_only_looked_in_ends_nothing(play: Play) -> None:
