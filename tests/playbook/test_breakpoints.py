@@ -110,7 +110,6 @@ def test_sources_and_functions_do_not_replace_each_other(play: Play) -> None:
     sources = [message["arguments"] for message in worker.heard if message["command"] == "setBreakpoints"]
     assert [arguments["source"]["path"] for arguments in sources] == ["/app/train.py", ""]
     assert {"breakpoints": [{"name": "f"}]} in told
-    worker._held.clear()
 
 
 def test_breakpoints_removed_meanwhile_are_not_heard_of_again(play: Play) -> None:
@@ -133,7 +132,6 @@ def test_a_worker_that_refuses_breakpoints_is_logged(play: Play) -> None:
     (request,) = [message for message in worker.heard if message["command"] == "setBreakpoints"]
     worker.refuse(request, "no")
     play.warned("failed setBreakpoints: no")
-    worker._held.clear()
 
 
 def test_uncaught_exceptions_stop_until_a_client_says_otherwise(play: Play) -> None:

@@ -220,6 +220,46 @@ def test_leaving_lets_attached_workers_run_on_and_never_terminates(play: Play) -
         assert not worker.connected
 
 
+def test_a_worker_is_let_go_once_it_has_answered_everything_disconnect_last(play: Play) -> None:
+    first = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = first.stop()["threadId"]
+    worker.hold |= {"stackTrace", "disconnect"}
+    first.send("stackTrace", threadId=thread)
+    worker.commands()
+    first.leave()
+    play.take(StopDiscovery)
+    assert worker.commands() == ["evaluate"]
+    worker.release("stackTrace")
+    assert worker.commands() == ["disconnect"]
+    assert worker.connected
+    assert not play.bridge.idle
+    second = play.session()
+    worker.stop()  # Whatever it still says is not for the next session.
+    second.nothing()
+    play.paused(worker)
+    worker.release()
+    assert not worker.connected
+    play.tick(handshake.REST)
+    assert worker.dials == 2
+
+
+def test_an_answer_that_never_comes_does_not_keep_a_worker(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold.add("stackTrace")
+    client.send("stackTrace", threadId=thread)
+    client.leave()
+    play.take(StopDiscovery)
+    worker.commands()
+    play.tick(handshake.PATIENCE)
+    assert worker.commands() == ["disconnect"]
+    assert not worker.connected
+
+
 def test_a_worker_that_dies_while_leaving_is_forgotten(play: Play) -> None:
     client = play.session()
     workers = [play.worker(key) for key in ("w1", "w2", "w3")]
@@ -256,6 +296,8 @@ def test_workers_left_in_a_handshake_are_found_again_by_the_next_session(play: P
     assert worker.dials == 1
     worker.release()
     play.paused(worker)
+    assert worker.dials == 1  # Its adapter is not done with the last client yet, and would go deaf.
+    play.tick(handshake.REST)
     assert worker.dials == 2
     worker.stop()
     second.stop()

@@ -81,6 +81,7 @@ class Bridge:
         """Takes one event and says what is to be done now, in this order."""
         try:
             _EVENTS[type(event)](self._session, event)
+            handshake.part(self._session)
             fleet.fill(self._session)
         except Exception:
             # A mistake of ours costs one event, not the session and every worker it holds.
@@ -160,7 +161,8 @@ def _worker_message(session: Session, event: WorkerMessage) -> None:
                 waiting.then(message)
         elif message.type == "event":
             handler = WORKER_EVENTS.get(message.event)
-            if handler is not None:
+            # Of a worker that is being let go nothing is heard any more but that its handshake goes on.
+            if handler is not None and (not worker.leaving or message.event == "initialized"):
                 body = {} if message.body is None else envelope.load(message.body)
                 handler(session, worker, body if isinstance(body, dict) else {})
         else:

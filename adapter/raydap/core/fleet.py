@@ -4,10 +4,11 @@ from fnmatch import fnmatchcase
 
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DescribeWorkers, HangUp, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
-from raydap.core.handshake import dial, forget, give_up
+from raydap.core.handshake import REST, dial, forget, give_up
 from raydap.core.session import Candidate, Session
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
+from raydap.protocol.types import WorkerKey
 
 AT_ONCE = 16
 """Handshakes under way at a time: each is little work, but in as many processes."""
@@ -27,7 +28,8 @@ def paused(session: Session, event: WorkersPaused) -> None:
         del session.candidates[key]
     fresh = []
     for key, row in listed.items():
-        if key in session.workers or key in session.candidates:
+        held = session.workers.get(key)
+        if key in session.candidates or (held is not None and not held.leaving):
             continue
         failure = session.failures.get(key)
         if failure is not None and failure.port == row.port and session.now < failure.retry_at:
@@ -69,9 +71,10 @@ def fill(session: Session) -> None:
     for row in [candidate.row for candidate in session.candidates.values()]:
         if room <= 0:
             return
-        if not _wanted(session, settings, row):
+        if _leaves(session, row.key) or not _wanted(session, settings, row):
             continue
-        if settings.max_workers is not None and len(session.workers) >= settings.max_workers:
+        held = sum(not worker.leaving for worker in session.workers.values())
+        if settings.max_workers is not None and held >= settings.max_workers:
             text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
             session.report_once(Problem(Code.TOO_MANY_WORKERS, text))
             return
@@ -81,6 +84,11 @@ def fill(session: Session) -> None:
         session.workers[row.key] = worker
         dial(session, worker)
         room -= 1
+
+
+def _leaves(session: Session, key: WorkerKey) -> bool:
+    """Whether the debugger of a paused worker has not got over its last client yet."""
+    return key in session.workers or (key in session.left and session.now < session.left[key] + REST)
 
 
 def described(session: Session, event: WorkersDescribed) -> None:

@@ -6,6 +6,7 @@ breakpoints and evaluates. A connection that is given up before `initialized` ki
 closed just after it leaves the worker waiting, so a handshake once begun always goes on at least that far.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,6 +27,11 @@ PATIENCE = 20.0
 
 RETRY = (5.0, 60.0)
 """Seconds until a worker that could not be attached, and is still paused, is tried again: first, and at most."""
+
+REST = 1.5
+"""Seconds until a worker that was let go is dialled again; the clock of the core is up to one second late. An adapter
+that is dialled before it is done with its last client goes deaf (debugpy/adapter/clients.py: the constructor of the new
+one reports to the first session it finds, and the exception ends the thread that accepts connections)."""
 
 _TUNE = (
     "(lambda d, p, s: (d.writer.sock.setsockopt(s.IPPROTO_TCP, s.TCP_NODELAY, {nodelay}), "
@@ -116,15 +122,34 @@ def attached(session: Session, worker: Worker) -> None:
 
 
 def let_go(session: Session, worker: Worker) -> None:
-    """Ends the debugging of a worker, which runs on. Never by `terminate`: debugpy would kill it."""
+    """Ends the debugging of a worker, which runs on. Never by `terminate`: debugpy would kill it.
+
+    That takes until all it was asked is answered, `disconnect` last. Measured with debugpy 1.8: an adapter that has an
+    answer to forward and finds its client gone dies of it, and the worker's next breakpoint() waits for ever.
+    """
     worker.leaving = True
     if worker.stage is Stage.QUEUED:
         forget(session, worker, "is not debugged any more")
     elif worker.stage is Stage.ATTACHED:
+        end_threads(session, worker)
+        session.parting[worker.key] = session.now + PATIENCE
         if worker.settings.tune_workers:
-            worker.request("evaluate", _silently(UNTUNE), _unheard, session.now)
-        worker.request("disconnect", {"terminateDebuggee": False}, _unheard, session.now)
-        hang_up(session, worker)
+            worker.request("evaluate", _silently(UNTUNE), _unheard, session.parting[worker.key])
+
+
+def part(session: Session) -> None:
+    """Disconnects from workers that are let go and owe no answer, or have for too long. Called after every event."""
+    for key, deadline in list(session.parting.items()):
+        if session.now < deadline and session.pending.owes(key):
+            continue
+        del session.parting[key]
+        worker = session.workers[key]
+        farewell = functools.partial(_disconnected, session, worker)
+        worker.request("disconnect", {"terminateDebuggee": False}, farewell, session.now + PATIENCE)
+
+
+def _disconnected(session: Session, worker: Worker, _: Reply) -> None:
+    hang_up(session, worker)
 
 
 def hang_up(session: Session, worker: Worker) -> None:
@@ -154,15 +179,24 @@ def forget(session: Session, worker: Worker, why: str) -> None:
     """The worker is not ours any more: whoever waits for it is told, and all that was shown of it is void."""
     worker.stage = Stage.GONE
     session.workers.pop(worker.key, None)
+    session.parting.pop(worker.key, None)
+    if worker.leaving:
+        session.left = {key: since for key, since in session.left.items() if session.now < since + REST}
+        session.left[worker.key] = session.now
     for waiting in session.pending.take_worker(worker.key):
         text = sentence(f"{worker} {why}, so {waiting.command} has no answer.")
         waiting.then(Problem(Code.WORKER_GONE, text))
-    for thread in worker.threads.values():
-        session.end(thread)
+    end_threads(session, worker)
     worker.scope.close()
     session.labels.pop(worker.key, None)
     for breakpoint in session.breakpoints.forget(worker.key):
         session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+
+def end_threads(session: Session, worker: Worker) -> None:
+    for thread in worker.threads.values():
+        session.end(thread)
+    worker.threads.clear()
 
 
 def tell_breakpoints(session: Session, worker: Worker, group: Group) -> None:

@@ -43,3 +43,7 @@ class Pending:
     def take_overdue(self, now: float) -> list[tuple[WorkerKey, Waiting]]:
         late = [key for key, waiting in self._waiting.items() if waiting.deadline <= now]
         return [(key[0], self._waiting.pop(key)) for key in late]
+
+    def owes(self, worker: WorkerKey) -> bool:
+        """Whether an answer of this worker is still waited for."""
+        return any(key[0] == worker for key in self._waiting)

@@ -45,7 +45,11 @@ class Failure:
 
 
 class Session:
-    """State only; the functions around it change it. `emit` takes the effects, `now` is the time of the last Tick."""
+    """State only; the functions around it change it. `emit` takes the effects, `now` is the time of the last Tick.
+
+    Of workers that are let go (handshake.py), `parting` says how long their answers are waited for before the farewell,
+    and `left` when it was over, for as long as they need their rest.
+    """
 
     def __init__(self, emit: Callable[[Effect], None]) -> None:
         self.emit = emit
@@ -61,6 +65,8 @@ class Session:
         self.candidates: dict[WorkerKey, Candidate] = {}
         self.failures: dict[WorkerKey, Failure] = {}
         self.labels: dict[WorkerKey, WorkerLabel] = {}
+        self.parting: dict[WorkerKey, float] = {}
+        self.left: dict[WorkerKey, float] = {}
         self.said: set[Code] = set()
         self.ids = Ids()
         self.pending = Pending()

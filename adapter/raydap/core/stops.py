@@ -158,7 +158,8 @@ def pause(session: Session, request: Request) -> None:
             request.client.focus = thread
             evaluate(thread, PAUSE, logged(session, thread.worker), deadline)
     else:
-        workers = [worker for worker in session.workers.values() if worker.stage is Stage.ATTACHED]
+        attached = (worker for worker in session.workers.values() if worker.stage is Stage.ATTACHED)
+        workers = [worker for worker in attached if not worker.leaving]
         if not workers:
             text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
             raise ProblemError(Problem(Code.NO_WORKER, text))
