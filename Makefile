@@ -1,4 +1,5 @@
-# raydap's commands; `make` lists them. Everything installs into .venv, nothing outside this directory changes.
+# raydap's commands; `make` lists them. Everything installs into .venv, except the editors' own clients for the tests: npm's
+# packages go into the user's cache, and Emacs comes by apt where we are root (RAYDAP_WITHOUT_EMACS=1 leaves it out).
 
 PYTHON ?= $(shell ./.ci/find-python)
 VENV ?= .venv
@@ -12,8 +13,11 @@ help:  ## list the targets
 demo: $(STAMP)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
 	$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
 
-test: $(STAMP)  ## all tests, on a Ray cluster of their own
+test: $(STAMP) editors  ## all tests, on a Ray cluster of their own
 	$(BIN)/python -m pytest
+
+editors:  ## install the clients of tests/editors: VS Code's and Emacs'
+	@./.ci/editors
 
 check: lint types imports test test-matrix  ## everything a change has to pass
 
@@ -53,4 +57,4 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-.PHONY: help demo test check lint format types imports test-matrix test-core clean
+.PHONY: help demo test editors check lint format types imports test-matrix test-core clean

@@ -1,0 +1,55 @@
+"""The stage of the scenarios, and one bridge that listens for all of them."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from support.bridge import Bridge
+from support.debuggee import Debuggee
+from support.editors import Editor, Emacs, Endpoint, Scripted, VsCode
+
+EDITORS: list[type[Editor] | type[Scripted]] = [Scripted, VsCode]
+if os.environ.get("RAYDAP_WITHOUT_EMACS") != "1":
+    EDITORS.append(Emacs)
+
+
+@pytest.fixture(params=EDITORS, ids=lambda editor: editor.name)
+def editor(request: pytest.FixtureRequest) -> Editor | Scripted:
+    kind: type[Editor] | type[Scripted] = request.param
+    return kind()
+
+
+@pytest.fixture(scope="session")
+def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
+    """A bridge that outlives its sessions, as `raydap adapter --listen` does."""
+    bridge = Bridge.start(tmp_path_factory.mktemp("bridge") / "bridge.log")
+    yield Endpoint.listening(bridge.port)
+    bridge.end()
+
+
+@pytest.fixture
+def spawned(tmp_path: Path) -> Endpoint:
+    """A bridge that each client starts for itself and speaks to on stdio."""
+    return Endpoint.spawned(tmp_path)
+
+
+@pytest.fixture
+def nowhere(children: ExitStack) -> str:
+    """The URL of a dashboard that will never be."""
+    holder = children.enter_context(socket.socket())
+    holder.bind(("127.0.0.1", 0))
+    return f"http://127.0.0.1:{holder.getsockname()[1]}"
+
+
+@pytest.fixture
+def start_workers(plain_debugpy: Callable[[str], Debuggee]) -> Callable[..., list[Debuggee]]:
+    """`start_workers(source, ...)` starts debugpy processes that wait for a session."""
+
+    def start(*sources: str) -> list[Debuggee]:
+        return [plain_debugpy(source) for source in sources]
+
+    return start
