@@ -165,7 +165,7 @@ def test_a_worker_whose_process_has_ended_is_let_go_and_the_session_goes_on(play
     worker.say("exited", {"exitCode": 0})
     worker.say("terminated")
     assert client.event("thread") == {"reason": "exited", "threadId": thread}
-    assert worker.commands() == ["disconnect"]
+    assert worker.commands() == []  # Its adapter may serve a parent that goes on.
     assert not worker.connected
     client.nothing()
 

@@ -60,6 +60,7 @@ WORKER_EVENTS: dict[str, Callable[[Session, Worker, dict[str, Any]], None]] = {
     "breakpoint": fanout.breakpoint_moved,
     "output": fanout.output,
     "process": fanout.process,
+    "debugpyAttach": fleet.child,
 }
 """Events of workers that mean something here; all others are dropped, debugpy's private ones for example. No client
 hears of `terminated` and `exited`: there they would end the whole session."""

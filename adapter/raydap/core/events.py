@@ -18,7 +18,7 @@ class PausedWorker:
     """One row of discovery: a worker process that waits for a debugger.
 
     `node` is what a user calls the machine (its address); `node_id` is Ray's hex id, "" for explicit targets.
-    `pid` is 0 where it is not known.
+    `pid` is 0 where it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
     """
 
     key: WorkerKey
@@ -27,7 +27,7 @@ class PausedWorker:
     pid: int = 0
     node: str = ""
     node_id: str = ""
-    worker_type: Literal["WORKER", "DRIVER", "TARGET"] = "WORKER"
+    worker_type: Literal["WORKER", "DRIVER", "TARGET", "CHILD"] = "WORKER"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """Which workers are attached: what discovery finds, what the filters let through, and how many at a time."""
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DescribeWorkers, HangUp, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
@@ -91,6 +93,21 @@ def _leaves(session: Session, key: WorkerKey) -> bool:
     return key in session.workers or (key in session.left and session.now < session.left[key] + REST)
 
 
+def child(session: Session, parent: Worker, body: dict[str, Any]) -> None:
+    """A subprocess of a worker waits until somebody attaches to it, so it is attached at once, beyond all limits.
+
+    Source: debugpy/adapter/clients.py, notify_of_subprocess. The address in the event is as seen on the worker's node;
+    it is the one by which the parent was reached.
+    """
+    pid = body.get("subProcessId")
+    key = WorkerKey(f"{parent.key}/{pid}")
+    if type(pid) is int and not parent.leaving and key not in session.workers:
+        row = replace(parent.row, key=key, pid=pid, worker_type="CHILD")
+        worker = Worker(row, parent.settings, session.ids, session.pending, session.emit, parent)
+        session.workers[key] = worker
+        dial(session, worker)
+
+
 def described(session: Session, event: WorkersDescribed) -> None:
     """Ray's lists say (more of) what workers run. Names of shown threads may change by it."""
     renamed = False
@@ -128,8 +145,10 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
 
 
 def terminated(session: Session, worker: Worker) -> None:
-    """The process has ended. Its adapter is still there and waits to be told to go as well."""
-    worker.request("disconnect", {"terminateDebuggee": False}, lambda _: None, session.now)
+    """The process has ended, and its adapter waits for us to hang up.
+
+    A `disconnect` now would sometimes end the adapter, which may serve the process's parent too.
+    """
     session.emit(HangUp(worker.key))
     gone(session, worker, WorkerGone(worker.key, "its process has ended"))
 

@@ -17,7 +17,6 @@ from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DialWorker, HangUp
 from raydap.core.pending import Reply
 from raydap.core.session import Failure, Session
-from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
 from raydap.protocol import messages
 from raydap.wire import envelope
@@ -55,10 +54,16 @@ INITIALIZE: messages.InitializeRequestArguments = {
 }
 
 
-def attach_arguments(settings: AttachSettings) -> dict[str, Any]:
-    """debugpy's `attach`. The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. With
-    one notification per thread (not one for all), each stop of a threaded actor is seen exactly once."""
+def attach_arguments(worker: Worker) -> dict[str, Any]:
+    """debugpy's `attach`.
+
+    The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. With a notification per thread, not
+    one for all, each stop of a threaded actor is seen exactly once. `subProcessId` picks a child among the processes
+    that one adapter serves.
+    """
+    settings = worker.settings
     return {
+        **({"subProcessId": worker.row.pid} if worker.parent is not None else {}),
         "justMyCode": settings.just_my_code,
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "pathMappings": msgspec.to_builtins(settings.path_mappings),
@@ -92,7 +97,7 @@ def connected(session: Session, worker: Worker) -> None:
         return check
 
     worker.request("initialize", INITIALIZE, then(nothing), deadline)
-    worker.request("attach", attach_arguments(worker.settings), then(lambda _: attached(session, worker)), deadline)
+    worker.request("attach", attach_arguments(worker), then(lambda _: attached(session, worker)), deadline)
 
 
 def initialized(session: Session, worker: Worker) -> None:

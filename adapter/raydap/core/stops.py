@@ -66,7 +66,7 @@ def show(session: Session, thread: Thread, body: dict[str, Any]) -> None:
     session.stopped[thread.handle] = thread
     for client in session.ready():
         announce(client, thread, stepping)
-    if worker.row.worker_type != "TARGET":
+    if worker.row.worker_type not in ("TARGET", "CHILD"):
         session.emit(DescribeWorkers((worker.row,)))
 
 

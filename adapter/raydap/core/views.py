@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from raydap.core.workers import Thread
+from raydap.core.workers import Thread, Worker
 from raydap.protocol import messages
 
 _PLUMBING = re.compile(
@@ -16,12 +16,17 @@ _PLUMBING = re.compile(
 def thread(thread: Thread) -> messages.Thread:
     """How a thread is listed: `task or Actor.method · pid · node`."""
     worker = thread.worker
-    row, label = worker.row, worker.label
-    what = label.task or label.actor or ("driver" if row.worker_type == "DRIVER" else "worker")
-    parts = [what, str(row.pid) if row.pid else "", row.node or f"{row.host}:{row.port}"]
+    row = worker.row
+    parts = [_what(worker), str(row.pid) if row.pid else "", row.node or f"{row.host}:{row.port}"]
     if worker.threaded:
         parts.append(f"#{thread.order}")
     return {"id": thread.handle, "name": " · ".join(part for part in parts if part)}
+
+
+def _what(worker: Worker) -> str:
+    if worker.parent is not None:
+        return f"child of {_what(worker.parent)}"
+    return worker.label.task or worker.label.actor or ("driver" if worker.row.worker_type == "DRIVER" else "worker")
 
 
 def mark_plumbing(stack: dict[str, Any]) -> None:

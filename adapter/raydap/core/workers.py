@@ -81,7 +81,9 @@ class Worker:
         ids: Ids,
         pending: Pending,
         emit: Callable[[Effect], None],
+        parent: "Worker | None" = None,
     ) -> None:
+        self.parent = parent
         self.row = row
         self.settings = settings
         self.key = row.key
