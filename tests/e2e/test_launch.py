@@ -51,7 +51,7 @@ def test_a_module(client: Client, nowhere: str) -> None:
 
 def test_the_program_ends_with_its_session(client: Client, nowhere: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text("import os, time\nprint('pid', os.getpid())\ntime.sleep(3600)\n")
+    program.write_text("import os, time\nprint(f'pid {os.getpid()}', flush=True)\ntime.sleep(3600)\n")
     client.start_session("launch", {"program": str(program), "dashboard": nowhere})
     output = client.wait_event("output", lambda body: body["output"].startswith("pid "))["output"]
     client.request("disconnect")

@@ -112,7 +112,7 @@ def test_a_worker_killed_while_stopped(client: Client, plain_debugpy: Callable[[
     pending = client.send("evaluate", expression="time.sleep(3600)", frameId=frame, context="repl")
     debuggees[0].child.process.kill()
     # Its debugpy adapter lives a moment longer and may be the one that fails it, in words of its own.
-    with pytest.raises(RequestFailed, match="^evaluate: "):
+    with pytest.raises(RequestFailed, match=r"^evaluate: "):
         client.result(pending)
     client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": doomed["threadId"]})
     assert f"The stopped worker {debuggees[0].child.pid} on 127.0.0.1 is gone" in problem(client)

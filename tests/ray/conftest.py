@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dap_client import Client
 from local_cluster import Child, Cluster
+
+from support.look import attach_to
 
 HERE = Path(__file__).parent
 
@@ -31,3 +34,13 @@ def run_driver(cluster: Cluster, run_program: Callable[..., Child]) -> Callable[
         return run_program(program, *args, env={"RAY_ADDRESS": cluster.address, **(env or {})}, **more)
 
     return run
+
+
+@pytest.fixture
+def attach(client: Client, cluster: Cluster) -> Callable[..., Client]:
+    """`attach(**arguments)` starts the session of `client` on the cluster, as an editor does, and returns `client`."""
+
+    def start(**arguments: object) -> Client:
+        return attach_to(client, cluster, **arguments)
+
+    return start

@@ -5,6 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from dap_client import Client
+from local_cluster import Cluster
+
+
+def attach_to(client: Client, cluster: Cluster, **arguments: object) -> Client:
+    """Starts a session on a Ray cluster with the exception filter that post-mortem stops need."""
+    where = {"dashboard": cluster.dashboard, **arguments}
+    client.start_session("attach", where, filters=["uncaught"], supportsInvalidatedEvent=True)
+    return client
 
 
 def frames(client: Client, stop: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -51,6 +59,17 @@ def walk(client: Client, stops: int, *names: str) -> Counter[tuple[str, ...]]:
         seen[tuple(found[name] for name in names)] += 1
         go_on(client, stop)
     return seen
+
+
+def name_of(client: Client, stop: Mapping[str, Any], start: str) -> list[str]:
+    """The parts of the thread's name, once the first is `start`: a stop is never held back for its name."""
+    while True:
+        listed = client.request("threads")["threads"]
+        (name,) = (thread["name"] for thread in listed if thread["id"] == stop["threadId"])
+        parts: list[str] = name.split(" · ")
+        if parts[0] == start:
+            return parts
+        client.wait_event("invalidated", lambda body: body["areas"] == ["threads"])
 
 
 def bodies(client: Client, event: str) -> list[dict[str, Any]]:

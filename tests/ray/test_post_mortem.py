@@ -1,0 +1,91 @@
+"""Ray's post-mortem stops: the failing frame first, then the driver gets the original error."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dap_client import Client
+from local_cluster import Child
+
+from support.look import bodies, evaluate, go_on, local_variables, name_of, user_frames
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "post_mortem.py"
+
+ASYNC = """\
+import asyncio
+import ray
+
+@ray.remote(num_cpus=0.1, runtime_env={"env_vars": {"RAY_DEBUG_POST_MORTEM": "1"}})
+class Server:
+    async def answer(self, question):
+        await asyncio.sleep(0)
+        return self.look_up(question)
+
+    def look_up(self, question):
+        known = [1, 2]
+        return known.index(question)
+
+ray.init()
+server = Server.remote()
+try:
+    ray.get(server.answer.remote(3))
+except ValueError as error:
+    print("result:", type(error.cause).__name__, ray.get(server.answer.remote(2)))
+"""
+
+
+def post_mortem(client: Client) -> dict[str, object]:
+    """Waits for a post-mortem stop."""
+    stop = client.wait_event("stopped")
+    assert stop["reason"] == "exception"
+    return stop
+
+
+def exception(client: Client, stop: dict[str, object]) -> str:
+    """The name of the exception's class; debugpy may add to it which frame the thread is held in."""
+    name: str = client.request("exceptionInfo", threadId=stop["threadId"])["exceptionId"]
+    return name.split()[0]
+
+
+@pytest.mark.core
+def test_a_task_and_an_actor_method(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
+    client = attach()
+    driver = run_driver(EXAMPLE)
+    stops = {}
+    for stop in (post_mortem(client), post_mortem(client)):
+        stops[user_frames(client, stop)[0]["name"]] = stop
+    assert set(stops) == {"head", "price"}
+
+    stop = stops["head"]
+    assert exception(client, stop) == "IndexError"
+    assert local_variables(client, stop)["values"] == "[]"
+    assert evaluate(client, stop, "len(values)") == "0"
+    assert [frame["name"] for frame in user_frames(client, stop)][:2] == ["head", "first"]
+    assert name_of(client, stop, "first")
+    go_on(client, stop)
+
+    stop = stops["price"]
+    assert exception(client, stop) == "KeyError"
+    found = local_variables(client, stop)
+    assert (found["article"], found["prices"]) == ("'pear'", "{'apple': 3}")
+    assert name_of(client, stop, "Shop.price")
+    go_on(client, stop)
+
+    assert driver.wait() == 0, driver.output
+    assert "result: ['IndexError', 'KeyError']" in driver.output
+    assert len(bodies(client, "stopped")) == 2
+
+
+@pytest.mark.core
+def test_an_async_method(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
+    client = attach()
+    driver = run_driver(ASYNC)
+    stop = post_mortem(client)
+    assert user_frames(client, stop)[0]["name"] == "look_up"
+    assert exception(client, stop) == "ValueError"
+    found = local_variables(client, stop)
+    assert (found["known"], found["question"]) == ("[1, 2]", "3")
+    go_on(client, stop)
+    assert driver.wait() == 0, driver.output
+    assert "result: ValueError 1" in driver.output
+    assert len(bodies(client, "stopped")) == 1
