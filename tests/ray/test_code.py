@@ -1,0 +1,121 @@
+"""Where the code lies: working_dir and path mappings, justMyCode, launch here and launch as a job."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dap_client import Client
+from local_cluster import Child, Cluster
+
+from support.look import attach_to, bodies, frames, go_on, line_of, local_variables, name_of, user_frames
+
+MODULE = """\
+def half(number):
+    result = number / 2
+    return result
+"""
+
+DRIVER = """\
+import sys
+import ray
+import halving
+
+@ray.remote(num_cpus=0.1)
+def work(number):
+    breakpoint()
+    return halving.half(number)
+
+ray.init()
+print("to stderr", file=sys.stderr, flush=True)
+print("result:", ray.get(work.remote(42)))
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a driver and a module, as a user has it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "driver.py").write_text(DRIVER)
+    (folder / "halving.py").write_text(MODULE)
+    return folder
+
+
+def output(client: Client, category: str) -> str:
+    return "".join(body["output"] for body in bodies(client, "output") if body.get("category") == category)
+
+
+def walk_through(client: Client, project: Path) -> None:
+    """The two stops of the job: its own breakpoint(), and one set in the user's copy of the module."""
+    stop = client.wait_event("stopped")
+    assert user_frames(client, stop)[0]["source"]["path"] == str(project / "driver.py")
+    assert local_variables(client, stop)["number"] == "42"
+    assert name_of(client, stop, "work")
+    go_on(client, stop)
+    stop = client.wait_event("stopped")
+    frame = user_frames(client, stop)[0]
+    assert frame["source"]["path"] == str(project / "halving.py")
+    assert (frame["name"], frame["line"]) == ("half", line_of(MODULE, "return"))
+    assert local_variables(client, stop)["result"] == "21.0"
+    go_on(client, stop)
+
+
+def test_launch_as_a_job_with_working_dir(client: Client, cluster: Cluster, project: Path) -> None:
+    """The workers run a copy of the code; remoteRoot "." is the folder that they run it in."""
+    arguments = {
+        "dashboard": cluster.dashboard,
+        "submit": True,
+        "program": "driver.py",
+        "python": sys.executable,  # The plain `python` of a job depends on the PATH with which the cluster was started.
+        "args": ["7"],
+        "cwd": str(project),
+        "pathMappings": [{"localRoot": str(project), "remoteRoot": "."}],
+    }
+    breakpoints = {str(project / "halving.py"): [line_of(MODULE, "return")]}
+    client.timeout = 20
+    client.start_session("launch", arguments, breakpoints=breakpoints, supportsInvalidatedEvent=True)
+    walk_through(client, project)
+    assert client.wait_event("exited") == {"exitCode": 7}
+    assert client.wait_event("terminated") == {}
+    assert "result: 21.0\n" in output(client, "stdout")
+
+
+def test_launch_here(client: Client, cluster: Cluster, project: Path) -> None:
+    arguments = {
+        "dashboard": cluster.dashboard,
+        "program": "driver.py",
+        "args": ["0"],
+        "cwd": str(project),
+        "env": {"RAY_ADDRESS": cluster.address, "PYTHONPATH": str(project)},
+    }
+    breakpoints = {str(project / "halving.py"): [line_of(MODULE, "return")]}
+    client.start_session("launch", arguments, breakpoints=breakpoints, supportsInvalidatedEvent=True)
+    walk_through(client, project)
+    assert client.wait_event("exited") == {"exitCode": 0}
+    assert "result: 21.0\n" in output(client, "stdout")
+    assert "to stderr\n" in output(client, "stderr")
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("just_my_code", [True, False])
+def test_just_my_code_loses_no_stop(
+    client: Client, cluster: Cluster, run_driver: Callable[..., Child], project: Path, just_my_code: bool
+) -> None:
+    """facts.md: with debugpy's own default, Python 3.10 and 3.11 lose Ray's breakpoint."""
+    attach_to(client, cluster, justMyCode=just_my_code)
+    driver = run_driver(project / "driver.py", "0", env={"PYTHONPATH": str(project)})
+    stop = client.wait_event("stopped")
+    mine = user_frames(client, stop)
+    assert [frame["name"] for frame in mine][:1] == ["work"]
+    plumbing = [frame for frame in frames(client, stop) if "/ray/_private/" in frame["source"]["path"]]
+    assert all(frame["presentationHint"] == "subtle" for frame in plumbing)
+    assert bool(plumbing) is not just_my_code
+    # A step at the end of the task does not end up in Ray.
+    client.request("next", threadId=stop["threadId"])
+    stop = client.wait_event("stopped")
+    assert user_frames(client, stop)[0]["name"] == "work"
+    go_on(client, stop)
+    assert driver.wait() == 0, driver.output
+    assert "result: 21.0" in driver.output
