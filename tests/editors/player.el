@@ -213,6 +213,8 @@
                     (play-toggle (plist-get step :path) (plist-get step :line))
                   (funcall (intern (concat "play-" (plist-get step :do))) step))
               (error (message "%s failed: %s" (json-encode step) (error-message-string error))
+                     (when (get-buffer "*Ray stderr*")
+                       (message "%s" (with-current-buffer "*Ray stderr*" (buffer-string))))
                      (kill-emacs 1))))
           (plist-get scenario :steps))))
 

@@ -265,17 +265,22 @@ class Player {
   }
 }
 
+function fail(text) {
+  console.error(text);
+  process.exit(1);
+}
+
 async function main(file) {
   const { command, port, transcript, steps } = JSON.parse(fs.readFileSync(file, "utf8"));
   const client = new RecordingClient(command || [], transcript);
   await client.start(command ? undefined : port);
+  client._adapterProcess?.on("exit", () => fail("the adapter ended")); // Otherwise the client waits for ever.
   const player = new Player(client);
   for (const step of steps) {
     try {
       await player[step.do](step);
     } catch (error) {
-      console.error(`${JSON.stringify(step)} failed:\n${error.stack}`);
-      process.exit(1);
+      fail(`${JSON.stringify(step)} failed:\n${error.stack}`);
     }
   }
   client.stopAdapter();

@@ -7,7 +7,8 @@ import pytest
 
 from editors.scenarios import SCENARIOS, Scenario, Stage
 from support.debuggee import Debuggee
-from support.editors import Editor, Endpoint, Scripted, Transcript
+from support.editors import Editor, Endpoint, Scripted
+from support.editors_rules import assert_well_behaved
 
 
 @pytest.mark.parametrize("way", ["listening", "spawned"])
@@ -30,7 +31,3 @@ def test_scenario(
         assert debuggee.child.wait() == 0
         assert "total: 26" in debuggee.child.output
     assert_well_behaved(transcript)
-
-
-def assert_well_behaved(transcript: Transcript) -> None:
-    """What clients rely on in every session, whatever happens in it."""

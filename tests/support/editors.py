@@ -1,7 +1,7 @@
 """Clients of the bridge that were written elsewhere, all playing the same scenarios.
 
-A scenario is a list of steps, dictionaries whose `do` names a method of Script in editors_script.py; tests/editors/player.js
-and player.el know the same ones. The two read a JSON file with these keys:
+A scenario is a list of steps, dictionaries whose `do` names a method of Script in editors_script.py. player.js and
+player.el of tests/editors know the same ones; they read a JSON file with these keys:
 
     steps       the scenario
     port        where the bridge listens on 127.0.0.1, or

@@ -1,0 +1,110 @@
+"""What clients rely on in every session, whatever happens in it; one function for each rule."""
+
+from support.editors import Message, Transcript
+
+OPTIONAL = {
+    "invalidated": "supportsInvalidatedEvent",
+    "memory": "supportsMemoryEvent",
+    "progressStart": "supportsProgressReporting",
+    "progressUpdate": "supportsProgressReporting",
+    "progressEnd": "supportsProgressReporting",
+}
+"""Events that only clients with a capability may be sent (spec: InitializeRequestArguments)."""
+
+REVERSE = {"runInTerminal": "supportsRunInTerminalRequest", "startDebugging": "supportsStartDebuggingRequest"}
+"""The same for requests of the adapter; dap-mode takes any of them for runInTerminal."""
+
+FIRST_HANDLE = 1000
+
+
+def assert_well_behaved(transcript: Transcript) -> None:
+    sequence_has_no_gap(transcript)
+    every_request_is_answered_once(transcript)
+    only_what_the_client_supports(transcript)
+    no_id_is_small(transcript)
+    nothing_is_said_of_all_threads(transcript)
+    threads_are_introduced(transcript)
+    focus_stays_where_the_user_looks(transcript)
+
+
+def sequence_has_no_gap(transcript: Transcript) -> None:
+    numbers = [message["seq"] for message in transcript.received]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def every_request_is_answered_once(transcript: Transcript) -> None:
+    """But for what was open when the client left: dap-mode does not wait for the answers to `continue` and disconnect."""
+    answered = [message["request_seq"] for message in transcript.received if message["type"] == "response"]
+    assert len(answered) == len(set(answered))
+    asked = {message["seq"]: message["command"] for message in transcript.sent}
+    unanswered = {command for seq, command in asked.items() if seq not in answered}
+    assert set(answered) <= asked.keys()
+    if not transcript.bodies("exited"):
+        assert unanswered <= ({"continue", "disconnect"} if transcript.commands()[-1] == "disconnect" else set())
+
+
+def only_what_the_client_supports(transcript: Transcript) -> None:
+    (initialize,) = (message for message in transcript.sent if message["command"] == "initialize")
+    supported = {name for name, value in initialize["arguments"].items() if value is True}
+    for message in transcript.received:
+        if message["type"] == "request":
+            assert REVERSE[message["command"]] in supported, message
+        elif message["type"] == "event":
+            assert OPTIONAL.get(message["event"], "initialize") in {*supported, "initialize"}, message
+
+
+def no_id_is_small(transcript: Transcript) -> None:
+    """0 broke VS Code once (vscode#33839), and workers' own ids start there: no id of theirs may get through."""
+    for message in transcript.received:
+        for name, number in _ids(message.get("body", {})):
+            assert number >= FIRST_HANDLE, (name, message)
+
+
+def _ids(value: object) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    if isinstance(value, list):
+        for part in value:
+            found += _ids(part)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if (name in ("threadId", "id", "frameId") and isinstance(part, int) and "showUser" not in value) or (
+                name in ("variablesReference", "sourceReference") and part
+            ):
+                found.append((name, part))
+            else:
+                found += _ids(part)
+    return found
+
+
+def nothing_is_said_of_all_threads(transcript: Transcript) -> None:
+    """Absent means true for `continued`, so it has to be written."""
+    assert all(body["allThreadsStopped"] is False for body in transcript.bodies("stopped"))
+    assert all(body["allThreadsContinued"] is False for body in transcript.bodies("continued"))
+
+
+def threads_are_introduced(transcript: Transcript) -> None:
+    """A thread is `started` before it stops and never stops after it has `exited`. LSP4E relies on it."""
+    alive: set[int] = set()
+    for message in transcript.received:
+        body: Message = message.get("body") or {}
+        if message.get("event") == "thread":
+            (alive.add if body["reason"] == "started" else alive.remove)(body["threadId"])
+        elif message.get("event") in ("stopped", "continued"):
+            assert body["threadId"] in alive, message
+
+
+def focus_stays_where_the_user_looks(transcript: Transcript) -> None:
+    """VS Code would go to each new stop. What was answered before a stop, the bridge knew when it told of the stop."""
+    threads = {message["seq"]: (message.get("arguments") or {}).get("threadId") for message in transcript.sent}
+    looked_at = None
+    stopped: set[int] = set()
+    for message in transcript.received:
+        body: Message = message.get("body") or {}
+        if message["type"] == "response":
+            looked_at = threads[message["request_seq"]] or looked_at
+        elif message["event"] == "continued":
+            stopped.discard(body["threadId"])
+        elif message["event"] == "stopped":
+            if looked_at in stopped and looked_at != body["threadId"]:
+                assert body["preserveFocusHint"] is True, message
+            stopped.add(body["threadId"])
