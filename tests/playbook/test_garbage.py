@@ -134,7 +134,7 @@ def test_lone_surrogates_pass(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.raw(b'{"seq":1,"type":"event","event":"output","body":{"category":"stdout","output":"\\udc80"}}')
-    assert client.event("output")["output"] == "\udc80"
+    assert client.event("output")["output"] == "[worker 101] \udc80"
 
 
 @pytest.mark.parametrize("body", [None, 7, {"breakpoints": 7}, {"breakpoints": [7, None]}, {"breakpoints": [{}] * 9}])

@@ -205,6 +205,8 @@ def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
 def launch(play: Play, **arguments: Any) -> tuple[FakeClient, int]:
     client = play.client()
     seq = client.send("launch", program="train.py", **arguments)
+    more = {"supportsTerminateRequest": True, "supportsRestartRequest": True}
+    assert client.event("capabilities") == {"capabilities": more}
     client.event("initialized")
     client.nothing()
     client.request("configurationDone")
@@ -257,6 +259,7 @@ def test_a_program_that_cannot_start_fails_the_launch(play: Play) -> None:
 def test_a_launch_that_is_left_before_it_began_starts_and_stops_nothing(play: Play) -> None:
     client = play.client()
     client.send("launch", program="train.py")
+    client.event("capabilities")
     client.event("initialized")
     client.hang_up()
     play.take(StopDiscovery)

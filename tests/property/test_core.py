@@ -19,10 +19,10 @@ from raydap.core.events import (
     WorkerLabel,
     WorkersDescribed,
 )
-from raydap.core.policy import POLICY
+from raydap.core.policy import POLICY, Mode
 from raydap.protocol.ids import COMMANDS
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import NEEDED, FakeClient, Play
 
 KEYS = ("w1", "w2", "w3")
 STEPS = ("dial", "initialize", "initialized", "attach", "configurationDone", "evaluate", "stackTrace", "setBreakpoints")
@@ -41,7 +41,7 @@ BREAKPOINTS: list[tuple[str, dict[str, Any]]] = [
     ("setFunctionBreakpoints", {"breakpoints": [{"name": "step"}]}),
     ("setExceptionBreakpoints", {"filters": ["raised"]}),
 ]
-ROUTED = sorted(command for command, entry in POLICY.items() if entry.by is not None or command == "pause")
+ROUTED = sorted(name for name, rule_ in POLICY.items() if rule_.mode in (Mode.ROUTE, Mode.RESUME) or name == "pause")
 JUNK = [b"", b"{", b"[]", b'{"seq":1,"type":"event","event":"stopped"}', b'{"seq":1,"type":"request"}']
 
 worker_keys = st.sampled_from(KEYS)
@@ -101,7 +101,7 @@ class Sessions(RuleBasedStateMachine):
         if client is not None:
             by = POLICY[command].by
             name = by[0] if by is not None else "threadId"
-            client.send(command, **{name: handles[back % len(handles)], "expression": "x"})
+            client.send(command, **{**NEEDED.get(command, {}), name: handles[back % len(handles)]})
 
     @rule(choice=st.integers(0, 9))
     def look_at_everything(self, choice: int) -> None:

@@ -27,6 +27,8 @@ class FakeWorker:
         self.key = row.key
         self.label = label
         self.path = "/app/train.py"
+        self.source_reference = 0
+        """Of the innermost frame; not 0 for code without a file."""
         self.hold: set[str] = set()
         self.heard: list[dict[str, Any]] = []
         self.said: list[dict[str, Any]] = []
@@ -47,6 +49,7 @@ class FakeWorker:
         self._references: set[int] = set()
         self._lives = itertools.count()
         self._life: dict[int, int] = {}
+        self._targets: set[int] = set()
         self._module_told = False
 
     # What happens to it.
@@ -57,6 +60,7 @@ class FakeWorker:
         self.dials += 1
         self.connected, self.complete = True, False
         self._seq, self._expected = 0, 1
+        self._module_told = False
         self.stopped.clear()
         self.started.clear()
         self._step("dial", lambda: self._feed(WorkerConnected(self.key)))
@@ -120,6 +124,7 @@ class FakeWorker:
             self.say("thread", {"reason": "started", "threadId": thread})
         paths = (self.path, PLUMBING)
         self.stopped[thread] = [self._frame(name, path) for name, path in zip(("step", "main"), paths, strict=True)]
+        self.stopped[thread][0]["source"]["sourceReference"] = self.source_reference
         event = {"reason": reason, "threadId": thread, "preserveFocusHint": False, "allThreadsStopped": False}
         self.say("stopped", {**event, "origin": f"{self.key} thread {thread} life {self._life[thread]}", **body})
 
@@ -150,6 +155,14 @@ class FakeWorker:
         source = {"path": path, "sourceReference": 0}
         local = next(self._ids)
         return {"id": local, "name": name, "line": 7, "column": 1, "source": source, "origin": f"{self.key} {local}"}
+
+    def _module(self) -> dict[str, Any]:
+        return {"id": 0, "name": "__main__", "path": self.path, "origin": f"{self.key} module of dial {self.dials}"}
+
+    def _target(self) -> dict[str, Any]:
+        local = next(self._ids)
+        self._targets.add(local)
+        return {"id": local, "origin": f"{self.key} {local}"}
 
     def reference(self) -> dict[str, Any]:
         """A new variablesReference, and the `origin` of what it stands for."""
@@ -197,7 +210,7 @@ class FakeWorker:
             self.reply(request, {"stackFrames": frames, "totalFrames": len(frames)})
             if frames and not self._module_told:
                 self._module_told = True
-                self.say("module", {"reason": "new", "module": {"id": 0, "name": "__main__", "path": self.path}})
+                self.say("module", {"reason": "new", "module": self._module()})
         elif command == "scopes":
             self._scopes_of(request, arguments["frameId"])
         elif command == "variables":
@@ -210,7 +223,22 @@ class FakeWorker:
         elif command == "continue":
             self.reply(request, {"allThreadsContinued": True})
             self.resume(*self.stopped)
-        elif command in ("next", "stepIn", "stepOut"):
+        elif command in ("setVariable", "setExpression"):
+            reference = arguments.get("variablesReference")
+            assert reference is None or reference in self._references, f"{self.key} never showed {reference}"
+            self.reply(request, {"value": arguments["value"], **self.reference()})
+        elif command == "completions":
+            self.reply(request, {"targets": [{"label": f"{arguments['text']} of {self.key}"}]})
+        elif command in ("stepInTargets", "gotoTargets"):
+            self.reply(request, {"targets": [{**self._target(), "label": "f", **_line(arguments)}]})
+        elif command == "modules":
+            self.reply(request, {"modules": [self._module()], "totalModules": 1})
+        elif command == "source":
+            assert arguments["sourceReference"] == self.source_reference
+            self.reply(request, {"content": f"x = '{self.key}'\n"})
+        elif command in ("next", "stepIn", "stepOut", "goto"):
+            target = arguments.get("targetId")
+            assert target is None or target in self._targets, f"{self.key} never showed the target {target}"
             self.reply(request)
             self.resume(thread)
         else:

@@ -52,6 +52,8 @@ def merged(play: Play) -> dict[str, FakeClient]:
     two.die("connection reset")
     client.send("continue", threadId=second)
     client.send("restart")
+    client.send("restartFrame", frameId=frame)
+    client.request("loadedSources")
     client.request("disconnect")
     return {"editor": client}
 
@@ -188,7 +190,6 @@ def _debug(worker: Any, path: str) -> None:
     worker.wait_event("stopped")
     worker.request("evaluate", expression=stops.RESUME.format(thread), context="repl")
     worker.wait_event("terminated")
-    worker.request("disconnect", terminateDebuggee=False)
 
 
 def _masked(value: Any, folder: str) -> Any:

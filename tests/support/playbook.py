@@ -51,6 +51,16 @@ from support.fake_worker import FakeWorker
 
 E = TypeVar("E", bound=Effect)
 
+NEEDED: dict[str, dict[str, Any]] = {
+    "evaluate": {"expression": "x"},
+    "setVariable": {"name": "x", "value": "2"},
+    "setExpression": {"expression": "x", "value": "2"},
+    "completions": {"text": "x", "column": 2},
+    "gotoTargets": {"source": {"path": "/app/train.py"}, "line": 7},
+    "goto": {"targetId": 1},
+}
+"""What the schema wants of a request besides the id that names the worker."""
+
 
 class Play:
     """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP."""
@@ -210,13 +220,17 @@ class Play:
 
 
 class FakeClient:
-    """An editor. Checks that `seq` grows by one and that nothing is answered twice or unasked."""
+    """An editor. Checks that `seq` grows by one and that nothing is answered twice or unasked.
+
+    `modules` are the bodies of the `module` events, which come in passing and so do not wait in the inbox.
+    """
 
     def __init__(self, play: Play, client: ClientId) -> None:
         self.play = play
         self.id = client
         self.open: dict[int, str] = {}
         self.inbox: list[dict[str, Any]] = []
+        self.modules: list[dict[str, Any]] = []
         self.transcript: list[dict[str, Any]] = []
         self.dropped = False
         self.left = False
@@ -318,7 +332,10 @@ class FakeClient:
         if self.play.conform:
             validate(message, command)
         self.transcript.append(message)
-        self.inbox.append(message)
+        if message.get("event") == "module":
+            self.modules.append(message["body"])
+        else:
+            self.inbox.append(message)
 
     def _response(self, seq: int) -> dict[str, Any]:
         for place, message in enumerate(self.inbox):

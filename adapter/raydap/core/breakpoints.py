@@ -20,20 +20,41 @@ FILTERS = ("raised", "uncaught", "userUnhandled")
 
 
 class Breakpoint:
-    """One breakpoint. `spec` is the client's SourceBreakpoint or FunctionBreakpoint; `answers` are the workers'."""
+    """One breakpoint. `spec` is the client's SourceBreakpoint or FunctionBreakpoint; `answers` are the workers'.
 
-    __slots__ = ("answers", "id", "source", "spec")
+    Those that verify it and those that complain are kept apart too, so a view costs the same with any number of workers.
+    """
+
+    __slots__ = ("_complaints", "_verified", "answers", "id", "source", "spec")
 
     def __init__(self, handle: Handle, spec: dict[str, Any], source: messages.Source | None) -> None:
         self.id = handle
         self.spec = spec
         self.source = source
         self.answers: dict[WorkerKey, dict[str, Any]] = {}
+        self._verified: dict[WorkerKey, dict[str, Any]] = {}
+        self._complaints: dict[WorkerKey, str] = {}
+
+    def take(self, worker: WorkerKey, answer: dict[str, Any] | None) -> bool:
+        """Replaces a worker's answer, None by nothing; returns whether clients see a difference."""
+        before = self.view()
+        if answer is None:
+            self.answers.pop(worker, None)
+        else:
+            self.answers[worker] = answer
+        if answer is not None and answer.get("verified") is True:
+            self._verified[worker] = answer
+        else:
+            self._verified.pop(worker, None)
+        if answer is not None and answer.get("message"):
+            self._complaints[worker] = str(answer["message"])
+        else:
+            self._complaints.pop(worker, None)
+        return self.view() != before
 
     def view(self) -> messages.Breakpoint:
         """What clients see, merged from all answers."""
-        answers = self.answers.values()
-        best = next((answer for answer in answers if answer.get("verified") is True), None)
+        best = next(iter(self._verified.values()), None)
         view: messages.Breakpoint = {"id": self.id, "verified": best is not None}
         line = (best or self.spec).get("line")
         if line is not None:
@@ -41,8 +62,7 @@ class Breakpoint:
         if self.source is not None:
             view["source"] = self.source
         if best is None:
-            complaints = (answer.get("message") for answer in answers)
-            view["message"] = next((str(complaint) for complaint in complaints if complaint), WAITING)
+            view["message"] = next(iter(self._complaints.values()), WAITING)
         return view
 
 
@@ -96,11 +116,8 @@ class Breakpoints:
         """Merges a worker's answer to `group`; returns the breakpoints that look different now."""
         changed = []
         for breakpoint, answer in zip(group.breakpoints, answers if isinstance(answers, list) else [], strict=False):
-            if isinstance(answer, dict):
-                before = breakpoint.view()
-                breakpoint.answers[worker] = answer
-                if breakpoint.view() != before and self._wanted(breakpoint):
-                    changed.append(breakpoint)
+            if isinstance(answer, dict) and breakpoint.take(worker, answer) and self._wanted(breakpoint):
+                changed.append(breakpoint)
         return changed
 
     def moved(self, worker: WorkerKey, answer: Mapping[str, Any]) -> list[Breakpoint]:
@@ -108,20 +125,12 @@ class Breakpoints:
         breakpoint = self._find(worker, answer.get("id"))
         if breakpoint is None:
             return []
-        before = breakpoint.view()
-        breakpoint.answers[worker] = {**breakpoint.answers[worker], **answer}
-        return [breakpoint] if breakpoint.view() != before else []
+        changed = breakpoint.take(worker, {**breakpoint.answers[worker], **answer})
+        return [breakpoint] if changed else []
 
     def forget(self, worker: WorkerKey) -> list[Breakpoint]:
         """The worker is gone; returns the breakpoints that look different now."""
-        changed = []
-        for breakpoint in self._all():
-            if worker in breakpoint.answers:
-                before = breakpoint.view()
-                del breakpoint.answers[worker]
-                if breakpoint.view() != before:
-                    changed.append(breakpoint)
-        return changed
+        return [breakpoint for breakpoint in self._all() if breakpoint.take(worker, None)]
 
     def handles(self, worker: WorkerKey, locals_: object) -> list[Handle]:
         """Our ids for a worker's `hitBreakpointIds`; those that are not ours are left out."""

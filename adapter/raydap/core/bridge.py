@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import fanout, fleet, handshake, lifecycle, stops
+from raydap.core import fanout, fleet, handshake, lifecycle, sources, stops
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import (
@@ -39,11 +39,17 @@ REQUESTS: dict[str, Callable[[Session, Request], None]] = {
     "launch": lifecycle.launch,
     "configurationDone": lifecycle.configuration_done,
     "disconnect": lifecycle.disconnect,
+    "terminate": lifecycle.terminate,
+    "restart": lifecycle.restart,
+    "cancel": lifecycle.cancel,
     "threads": stops.threads,
+    "loadedSources": sources.loaded,
+    "breakpointLocations": sources.breakpoint_locations,
     "continue": stops.resume,
     "next": stops.resume,
     "stepIn": stops.resume,
     "stepOut": stops.resume,
+    "goto": stops.resume,
     "pause": stops.pause,
     "setBreakpoints": fanout.set_breakpoints,
     "setFunctionBreakpoints": fanout.set_breakpoints,
@@ -60,6 +66,7 @@ WORKER_EVENTS: dict[str, Callable[[Session, Worker, dict[str, Any]], None]] = {
     "breakpoint": fanout.breakpoint_moved,
     "output": fanout.output,
     "process": fanout.process,
+    "module": fanout.module,
     "debugpyAttach": fleet.child,
 }
 """Events of workers that mean something here; all others are dropped, debugpy's private ones for example. No client

@@ -19,7 +19,7 @@ class Client:
     """One connection.
 
     `ready` is true from its configurationDone on: only then it is sent stops and threads. `focus` is the thread its
-    user looks at, as far as requests tell; `threads` are those it knows of.
+    user looks at, as far as requests tell; `threads` are those it knows of; `open` are its requests without an answer.
     """
 
     def __init__(self, client: ClientId, emit: Callable[[Effect], None]) -> None:
@@ -32,6 +32,7 @@ class Client:
         self.gone = False
         self.focus: Thread | None = None
         self.threads: set[Handle] = set()
+        self.open: dict[Seq, Request] = {}
         self._emit = emit
         self._seq = 0
 
@@ -63,14 +64,15 @@ class Client:
 class Request:
     """A request of a client, to be answered exactly once; a second answer is a mistake of ours and raises."""
 
-    __slots__ = ("_answered", "_raw", "client", "command", "seq")
+    __slots__ = ("_answered", "_cancelled", "_raw", "client", "command", "seq")
 
     def __init__(self, client: Client, seq: Seq, command: str, raw: bytes | None) -> None:
         self.client = client
         self.seq = seq
         self.command = command
         self._raw = raw
-        self._answered = False
+        self._answered = self._cancelled = False
+        client.open[seq] = self
 
     def arguments(self) -> dict[str, Any]:
         """The decoded arguments. Raises ProblemError (BAD_ARGUMENT) if they are not an object."""
@@ -88,8 +90,13 @@ class Request:
         return arguments
 
     def respond(self, body: Body = None) -> None:
-        self._answer()
-        self.client.send(envelope.response(self.client.next_seq(), self.seq, self.command, encode(body)))
+        if self._answer():
+            self.client.send(envelope.response(self.client.next_seq(), self.seq, self.command, encode(body)))
+
+    def cancel(self) -> None:
+        """Answered as the spec wants it (Cancel Request); what is under way goes on, and its answer is dropped."""
+        self._refuse("cancelled", b"{}")
+        self._cancelled = True
 
     def fail(self, problem: Problem) -> None:
         """Spec: ErrorResponse; `format` is what VS Code shows, `message` what all others show."""
@@ -101,13 +108,17 @@ class Request:
         self._refuse(reply.message or "", reply.body or b"{}")
 
     def _refuse(self, message: str, body: bytes | None) -> None:
-        self._answer()
-        self.client.send(envelope.failure(self.client.next_seq(), self.seq, self.command, message, body))
+        if self._answer():
+            self.client.send(envelope.failure(self.client.next_seq(), self.seq, self.command, message, body))
 
-    def _answer(self) -> None:
-        if self._answered:
+    def _answer(self) -> bool:
+        """Whether the answer is still wanted."""
+        if self._answered and not self._cancelled:
             raise RuntimeError(f"request {self.seq} ({self.command}) is answered twice")
-        self._answered = True
+        wanted, self._answered = not self._answered, True
+        if self.client.open.get(self.seq) is self:
+            del self.client.open[self.seq]
+        return wanted
 
 
 def encode(body: Body) -> bytes | None:

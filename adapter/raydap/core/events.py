@@ -232,7 +232,9 @@ class StartDebuggee:
 
 @dataclass(frozen=True, slots=True)
 class StopDebuggee:
-    """End the program that StartDebuggee started. Nothing more is heard of it."""
+    """End the program that StartDebuggee started. `silently`: nothing more is heard of it."""
+
+    silently: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from raydap.core import views
 from raydap.core.clients import Request
 from raydap.core.handshake import tell_breakpoints, tell_exceptions
 from raydap.core.rewrite import rewrite
@@ -41,14 +42,24 @@ def breakpoint_moved(session: Session, worker: Worker, body: dict[str, Any]) -> 
 
 
 def output(session: Session, worker: Worker, body: dict[str, Any]) -> None:
-    """What a worker prints through debugpy, logpoints for example. Telemetry is between debugpy and its makers."""
-    if body.get("category") != "telemetry":
-        rewrite(body, EVENTS["output"], lambda kind, local: up(worker, worker.scope, kind, local))
-        session.broadcast("output", body)
+    """What a worker says through debugpy, logpoints for example, labelled with its name. What the program prints is not
+    among it: Ray streams that to the driver. Telemetry is between debugpy and its makers."""
+    if body.get("category") == "telemetry":
+        return
+    rewrite(body, EVENTS["output"], lambda kind, local: up(worker, worker.scope, kind, local))
+    text = body.get("output")
+    if isinstance(text, str) and text.strip():
+        body["output"] = f"[{views.short(worker)}] {text}"
+    session.broadcast("output", body)
+
+
+def module(session: Session, worker: Worker, body: dict[str, Any]) -> None:
+    rewrite(body, EVENTS["module"], lambda kind, local: up(worker, worker.scope, kind, local))
+    session.broadcast("module", body)
 
 
 def process(session: Session, worker: Worker, body: dict[str, Any]) -> None:
-    """An explicit target says who it is; of Ray's workers this is known before."""
+    """Which process it is: of Ray's workers that is known before, of an explicit target not."""
     pid = body.get("systemProcessId")
     if type(pid) is int and worker.row.pid == 0:
         worker.row = replace(worker.row, pid=pid)

@@ -18,7 +18,7 @@ from raydap.core.events import (
     StopDiscovery,
 )
 from raydap.core.handshake import let_go
-from raydap.core.policy import CAPABILITIES
+from raydap.core.policy import CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.session import Phase, Session
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
 from raydap.core.stops import announce
@@ -55,6 +55,7 @@ def launch(session: Session, request: Request) -> None:
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     session.settings = settings
     session.phase = Phase.STARTING
+    request.client.event("capabilities", {"capabilities": LAUNCH_CAPABILITIES})
     _admit(session, request)
 
 
@@ -90,6 +91,40 @@ def configuration_done(session: Session, request: Request) -> None:
         if isinstance(session.settings, LaunchSettings):
             session.emit(StartDebuggee(session.settings))
             session.emit(StartDiscovery(session.settings, patient=True))
+
+
+def terminate(session: Session, request: Request) -> None:
+    """Ends the launched program; its `exited` and `terminated` follow when it has ended."""
+    _launched(session, request)
+    request.respond()
+    session.emit(StopDebuggee(silently=False))
+
+
+def restart(session: Session, request: Request) -> None:
+    """Ends the launched program and starts it again, with new arguments if the client sends some."""
+    settings = _launched(session, request)
+    changed = request.arguments().get("arguments")
+    if isinstance(changed, dict) and changed:
+        settings = parse(LaunchSettings, changed)
+    request.respond()
+    session.settings = settings
+    session.emit(StopDebuggee())
+    session.emit(StartDebuggee(settings))
+
+
+def _launched(session: Session, request: Request) -> LaunchSettings:
+    if not isinstance(session.settings, LaunchSettings) or not session.configured:
+        text = f"{request.command} is only for a launched program: raydap never ends a job that it did not start."
+        raise ProblemError(Problem(Code.UNSUPPORTED, text))
+    return session.settings
+
+
+def cancel(session: Session, request: Request) -> None:
+    """The request named is answered as cancelled; if it has its answer already, there is nothing to cancel."""
+    cancelled = request.client.open.get(request.arguments().get("requestId", 0))
+    if cancelled is not None and cancelled is not request:
+        cancelled.cancel()
+    request.respond()
 
 
 def disconnect(session: Session, request: Request) -> None:

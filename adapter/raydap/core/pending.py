@@ -21,29 +21,39 @@ class Waiting:
 
 
 class Pending:
-    """Remembers who waits for which answer."""
+    """Remembers who waits for which answer. Kept by worker, so that one worker's traffic costs the same beside many."""
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[WorkerKey, Seq], Waiting] = {}
+        self._waiting: dict[WorkerKey, dict[Seq, Waiting]] = {}  # A worker that owes nothing has no entry.
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return sum(map(len, self._waiting.values()))
 
     def add(self, worker: WorkerKey, seq: Seq, waiting: Waiting) -> None:
-        self._waiting[worker, seq] = waiting
+        self._waiting.setdefault(worker, {})[seq] = waiting
 
     def take(self, worker: WorkerKey, seq: Seq) -> Waiting | None:
         """Whoever waits for this answer; None if nobody (any more)."""
-        return self._waiting.pop((worker, seq), None)
+        owed = self._waiting.get(worker, {})
+        waiting = owed.pop(seq, None)
+        if waiting is not None and not owed:
+            del self._waiting[worker]
+        return waiting
 
     def take_worker(self, worker: WorkerKey) -> list[Waiting]:
         """All that wait for a worker, oldest first: none of them will be answered by it."""
-        return [self._waiting.pop(key) for key in [key for key in self._waiting if key[0] == worker]]
+        return list(self._waiting.pop(worker, {}).values())
 
     def take_overdue(self, now: float) -> list[tuple[WorkerKey, Waiting]]:
-        late = [key for key, waiting in self._waiting.items() if waiting.deadline <= now]
-        return [(key[0], self._waiting.pop(key)) for key in late]
+        late = [
+            (worker, seq)
+            for worker, owed in self._waiting.items()
+            for seq, waiting in owed.items()
+            if waiting.deadline <= now
+        ]
+        taken = [(worker, self.take(worker, seq)) for worker, seq in late]
+        return [(worker, waiting) for worker, waiting in taken if waiting is not None]
 
     def owes(self, worker: WorkerKey) -> bool:
         """Whether an answer of this worker is still waited for."""
-        return any(key[0] == worker for key in self._waiting)
+        return worker in self._waiting

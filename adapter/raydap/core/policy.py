@@ -22,15 +22,18 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`by` is the argument that names the worker, and the kind of its handle. `patience` is in seconds."""
+    """`by` is the argument that names the worker, and the kind of its handle; `else_looked_at`: without it the request
+    goes to the worker that the user looks at. `patience` is in seconds."""
 
     mode: Mode
     by: tuple[str, Kind] | None = None
     patience: float = 30.0
+    else_looked_at: bool = False
 
 
 _THREAD = ("threadId", Kind.THREAD)
 _FRAME = ("frameId", Kind.FRAME)
+_VARIABLES = ("variablesReference", Kind.VARIABLES)
 _USER_CODE = 3600.0
 """What the user evaluates may run as long as the user likes; the worker's end answers it in any case."""
 
@@ -39,7 +42,12 @@ POLICY: dict[str, Rule] = {
     "attach": Rule(Mode.LOCAL),
     "launch": Rule(Mode.LOCAL),
     "configurationDone": Rule(Mode.LOCAL),
+    "terminate": Rule(Mode.LOCAL),
+    "restart": Rule(Mode.LOCAL),
+    "cancel": Rule(Mode.LOCAL),
     "threads": Rule(Mode.LOCAL),
+    "loadedSources": Rule(Mode.LOCAL),
+    "breakpointLocations": Rule(Mode.LOCAL),
     "setBreakpoints": Rule(Mode.FANOUT),
     "setFunctionBreakpoints": Rule(Mode.FANOUT),
     "setExceptionBreakpoints": Rule(Mode.FANOUT),
@@ -48,12 +56,20 @@ POLICY: dict[str, Rule] = {
     "stackTrace": Rule(Mode.ROUTE, _THREAD),
     "exceptionInfo": Rule(Mode.ROUTE, _THREAD),
     "scopes": Rule(Mode.ROUTE, _FRAME),
-    "variables": Rule(Mode.ROUTE, ("variablesReference", Kind.VARIABLES), 120.0),
-    "evaluate": Rule(Mode.ROUTE, _FRAME, _USER_CODE),
+    "variables": Rule(Mode.ROUTE, _VARIABLES, 120.0),
+    "setVariable": Rule(Mode.ROUTE, _VARIABLES, _USER_CODE),
+    "evaluate": Rule(Mode.ROUTE, _FRAME, _USER_CODE, else_looked_at=True),
+    "setExpression": Rule(Mode.ROUTE, _FRAME, _USER_CODE, else_looked_at=True),
+    "completions": Rule(Mode.ROUTE, _FRAME, else_looked_at=True),
+    "stepInTargets": Rule(Mode.ROUTE, _FRAME),
+    "source": Rule(Mode.ROUTE, ("sourceReference", Kind.SOURCE)),
+    "gotoTargets": Rule(Mode.ROUTE, else_looked_at=True),
+    "modules": Rule(Mode.ROUTE, else_looked_at=True),
     "continue": Rule(Mode.RESUME, _THREAD),
     "next": Rule(Mode.RESUME, _THREAD),
     "stepIn": Rule(Mode.RESUME, _THREAD),
     "stepOut": Rule(Mode.RESUME, _THREAD),
+    "goto": Rule(Mode.RESUME, _THREAD),
 }
 
 CAPABILITIES: messages.Capabilities = {
@@ -68,6 +84,15 @@ CAPABILITIES: messages.Capabilities = {
     "supportsValueFormattingOptions": True,
     "supportsClipboardContext": True,
     "supportsSingleThreadExecutionRequests": True,
+    "supportsSetVariable": True,
+    "supportsSetExpression": True,
+    "supportsCompletionsRequest": True,
+    "supportsStepInTargetsRequest": True,
+    "supportsGotoTargetsRequest": True,
+    "supportsModulesRequest": True,
+    "supportsLoadedSourcesRequest": True,
+    "supportsBreakpointLocationsRequest": True,
+    "supportsCancelRequest": True,
     "exceptionBreakpointFilters": [
         {
             "filter": "raised",
@@ -90,3 +115,6 @@ CAPABILITIES: messages.Capabilities = {
     ],
 }
 """The answer to `initialize`: only what really works, in the spec's spelling."""
+
+LAUNCH_CAPABILITIES: messages.Capabilities = {"supportsTerminateRequest": True, "supportsRestartRequest": True}
+"""What works besides once a program is launched, told by a `capabilities` event: raydap ends only what it started."""

@@ -10,7 +10,6 @@ from raydap.core.pending import Reply
 from raydap.core.policy import Rule
 from raydap.core.rewrite import rewrite
 from raydap.core.session import Session
-from raydap.core.stops import find
 from raydap.core.workers import Thread, Worker
 from raydap.protocol.ids import ARGUMENTS, RESPONSES, Kind
 from raydap.protocol.types import LocalId, WorkerKey
@@ -24,13 +23,6 @@ def route(session: Session, request: Request, rule: Rule) -> None:
     """Sends a request to the worker that its argument names. Raises ProblemError if that is nobody."""
     arguments = request.arguments()
     worker, scope = locate(session, request, rule, arguments)
-
-    def down(kind: Kind, handle: int | str) -> int | str:
-        target = session.ids.down(kind, handle)
-        if target.worker != worker.key:
-            text = "The ids in one request belong to different workers; refresh the view."
-            raise ProblemError(Problem(Code.STALE_ID, text))
-        return target.local
 
     def then(reply: Reply) -> None:
         if isinstance(reply, Problem):
@@ -53,12 +45,25 @@ def route(session: Session, request: Request, rule: Rule) -> None:
             return raw
         rewrite(body, RESPONSES[request.command], lambda kind, local: up(worker, scope, kind, local))
         if request.command == "stackTrace":
-            views.mark_plumbing(body)
+            views.stack(body, session.sources)
         return body
 
-    if request.command in ARGUMENTS:
-        rewrite(arguments, ARGUMENTS[request.command], down)
+    down(session, worker, request.command, arguments)
     worker.request(request.command, arguments, then, session.now + rule.patience)
+
+
+def down(session: Session, worker: Worker, command: str, arguments: dict[str, Any]) -> None:
+    """Replaces the handles in a request's arguments by the worker's own ids. Raises ProblemError (STALE_ID)."""
+
+    def translate(kind: Kind, handle: int | str) -> int | str:
+        target = session.ids.down(kind, handle)
+        if target.worker != worker.key:
+            text = "The ids in one request belong to different workers; refresh the view."
+            raise ProblemError(Problem(Code.STALE_ID, text))
+        return target.local
+
+    if command in ARGUMENTS:
+        rewrite(arguments, ARGUMENTS[command], translate)
 
 
 def up(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
@@ -71,15 +76,14 @@ def up(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
 
 def locate(session: Session, request: Request, rule: Rule, arguments: dict[str, Any]) -> tuple[Worker, Scope]:
     """The worker a request is for, and the scope of what its answer will show."""
-    assert rule.by is not None
-    name, kind = rule.by
+    name, kind = rule.by or ("", Kind.THREAD)
     handle = arguments.get(name)
-    if handle is None and request.command == "evaluate":
+    if handle is None and rule.else_looked_at:
         arguments.pop(name, None)  # To the client null is as good as nothing; debugpy wants an integer or nothing.
-        thread = _looked_at(session, request)
+        thread = looked_at(session, request)
         return thread.worker, thread.stop or thread.worker.scope
     if kind is Kind.THREAD:
-        thread = find(session, handle)
+        thread = session.thread(handle)
         if thread.stop is None:
             raise ProblemError(_ran_on())
         return thread.worker, thread.stop
@@ -95,14 +99,14 @@ def _look(session: Session, request: Request, key: WorkerKey, scope: Scope) -> N
     request.client.focus = next((thread for thread in threads if thread.stop is scope), request.client.focus)
 
 
-def _looked_at(session: Session, request: Request) -> Thread:
-    """Where an expression without a frame belongs: to the thread the user looks at, else to any that is stopped."""
+def looked_at(session: Session, request: Request) -> Thread:
+    """Where a request without an id belongs: to the thread the user looks at, else to any that is stopped."""
     focus = request.client.focus
     if focus is not None and focus.handle in session.stopped:
         return focus
     for thread in session.stopped.values():
         return thread
-    text = "No worker is stopped, so there is nowhere to evaluate; wait for a stop, or pause a worker."
+    text = "No worker is stopped, so nobody can answer that; wait for a stop, or pause a worker."
     raise ProblemError(Problem(Code.NOT_STOPPED, text))
 
 

@@ -13,6 +13,8 @@ from raydap.core.ids import Ids
 from raydap.core.pending import Pending
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import Thread, Worker
+from raydap.protocol import messages
+from raydap.protocol.ids import Kind
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 
@@ -72,6 +74,7 @@ class Session:
         self.pending = Pending()
         self.breakpoints = Breakpoints(self.ids)
         self.stopped: dict[Handle, Thread] = {}
+        self.sources: dict[str, messages.Source] = {}
 
     def reset(self) -> None:
         """Forgets what was asked for; clients and workers stay until each has gone."""
@@ -84,6 +87,7 @@ class Session:
         self.labels.clear()
         self.said.clear()
         self.breakpoints.clear()
+        self.sources.clear()
 
     def ready(self) -> Iterator[Client]:
         return (client for client in self.clients.values() if client.ready)
@@ -91,6 +95,12 @@ class Session:
     def broadcast(self, event: str, body: Mapping[str, Any]) -> None:
         for client in self.ready():
             client.event(event, body)
+
+    def thread(self, handle: object) -> Thread:
+        """The thread behind a handle. Raises ProblemError (STALE_ID)."""
+        target = self.ids.down(Kind.THREAD, handle)
+        assert isinstance(target.local, int)
+        return self.workers[target.worker].threads[target.local]
 
     def end(self, thread: Thread) -> None:
         """The thread is no more; clients that know of it are told."""

@@ -13,9 +13,9 @@ from raydap.core.events import DescribeWorkers
 from raydap.core.handshake import load_body, logged
 from raydap.core.pending import Reply
 from raydap.core.policy import POLICY
+from raydap.core.routing import down
 from raydap.core.session import Session
 from raydap.core.workers import Stage, State, Thread, Worker
-from raydap.protocol.ids import Kind
 from raydap.protocol.types import LocalId
 
 _THREAD_ID = (
@@ -106,9 +106,9 @@ def exited(session: Session, worker: Worker, body: dict[str, Any]) -> None:
 
 
 def resume(session: Session, request: Request) -> None:
-    """continue, next, stepIn, stepOut: this thread alone runs on."""
+    """continue, next, stepIn, stepOut, goto: this thread alone runs on."""
     arguments = request.arguments()
-    thread = find(session, arguments.get("threadId"))
+    thread = session.thread(arguments.get("threadId"))
     request.client.focus = thread
     answer = {"allThreadsContinued": False} if request.command == "continue" else None
     if thread.state is not State.STOPPED:
@@ -139,12 +139,13 @@ def resume(session: Session, request: Request) -> None:
             thread.state = State.STOPPED
 
     deadline = session.now + POLICY[request.command].patience
+    down(session, thread.worker, request.command, arguments)
     thread.state = State.RESUMING
     thread.stepping = request.command != "continue"
     if request.command == "continue":
         evaluate(thread, RESUME, then, deadline)
     else:
-        thread.worker.request(request.command, {**arguments, "threadId": thread.local}, then, deadline)
+        thread.worker.request(request.command, arguments, then, deadline)
 
 
 def pause(session: Session, request: Request) -> None:
@@ -153,7 +154,7 @@ def pause(session: Session, request: Request) -> None:
     deadline = session.now + POLICY["pause"].patience
     # The type is checked because False == 0 in Python.
     if type(handle) is not int or handle != 0:
-        thread = find(session, handle)
+        thread = session.thread(handle)
         if thread.state is not State.STOPPED:
             request.client.focus = thread
             evaluate(thread, PAUSE, logged(session, thread.worker), deadline)
@@ -170,13 +171,6 @@ def pause(session: Session, request: Request) -> None:
 
 def threads(session: Session, request: Request) -> None:
     request.respond({"threads": [views.thread(thread) for thread in session.stopped.values()]})
-
-
-def find(session: Session, handle: object) -> Thread:
-    """The thread behind a handle. Raises ProblemError (STALE_ID)."""
-    target = session.ids.down(Kind.THREAD, handle)
-    assert isinstance(target.local, int)
-    return session.workers[target.worker].threads[target.local]
 
 
 def evaluate(thread: Thread, expression: str, then: Callable[[Reply], None], deadline: float) -> None:

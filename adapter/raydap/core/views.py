@@ -23,17 +23,28 @@ def thread(thread: Thread) -> messages.Thread:
     return {"id": thread.handle, "name": " · ".join(part for part in parts if part)}
 
 
+def short(worker: Worker) -> str:
+    """How its output is labelled."""
+    return f"{_what(worker)} {worker.row.pid}" if worker.row.pid else f"{_what(worker)} {worker.row.host}"
+
+
 def _what(worker: Worker) -> str:
     if worker.parent is not None:
         return f"child of {_what(worker.parent)}"
     return worker.label.task or worker.label.actor or ("driver" if worker.row.worker_type == "DRIVER" else "worker")
 
 
-def mark_plumbing(stack: dict[str, Any]) -> None:
-    """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's."""
-    frames = stack.get("stackFrames")
+def stack(body: dict[str, Any], sources: dict[str, messages.Source]) -> None:
+    """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's.
+
+    `sources` collects the files that are shown; those that exist in one worker only (sourceReference) are left out.
+    """
+    frames = body.get("stackFrames")
     for frame in frames if isinstance(frames, list) else ():
         source = frame.get("source") if isinstance(frame, dict) else None
         path = source.get("path") if isinstance(source, dict) else None
-        if isinstance(path, str) and _PLUMBING.search(path):
-            frame["presentationHint"] = "subtle"
+        if isinstance(source, dict) and isinstance(path, str):
+            if _PLUMBING.search(path):
+                frame["presentationHint"] = "subtle"
+            if not source.get("sourceReference"):
+                sources.setdefault(path, {"name": re.split(r"[/\\]", path)[-1], "path": path})

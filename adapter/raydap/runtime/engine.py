@@ -211,8 +211,10 @@ class Engine:
         program = self._program = kind(effect.settings, emit)
         self._spawn(program.start())
 
-    def _stop_debuggee(self, _: ev.StopDebuggee) -> None:
-        program, self._program = self._program, None
+    def _stop_debuggee(self, effect: ev.StopDebuggee) -> None:
+        program = self._program
+        if effect.silently:
+            self._program = None
         if program is not None:
             self._spawn(program.stop())
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.views import mark_plumbing
+from raydap.core.views import stack as show_stack
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from raydap.core.views import mark_plumbing
 )
 def test_the_frames_of_ray_and_debugpy_are_subtle(path: str, subtle: bool) -> None:
     stack: dict[str, Any] = {"stackFrames": [{"id": 1, "source": {"path": path}}]}
-    mark_plumbing(stack)
+    show_stack(stack, {})
     assert stack["stackFrames"][0].get("presentationHint") == ("subtle" if subtle else None)
 
 
 @pytest.mark.parametrize("frames", [None, 5, True, "ab", {}, [None, 7, {}, {"source": 1}, {"source": {"path": 3}}]])
 def test_any_stack_is_left_alone(frames: Any) -> None:
     stack = {"stackFrames": frames}
-    mark_plumbing(stack)
+    show_stack(stack, {})
     assert stack == {"stackFrames": frames}
-    mark_plumbing({})
+    show_stack({}, {})

@@ -29,9 +29,11 @@ def test_the_matrix_of_requests_is_the_policy() -> None:
 
 
 def test_the_matrix_names_the_argument_that_leads_to_the_worker() -> None:
-    written = {command.strip("`"): by.strip("`") for command, _, by in rows("protocol.md", "Requests")}
+    written = {command.strip("`"): by for command, _, by in rows("protocol.md", "Requests")}
     for command, rule in POLICY.items():
-        assert written[command] == (rule.by[0] if rule.by else "")
+        ways = [f"`{rule.by[0]}`"] if rule.by else []
+        ways += ["where the user looks"] if rule.else_looked_at else []
+        assert written[command] == ", else ".join(ways)
 
 
 def test_the_id_table_names_every_place_that_holds_ids() -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 from dap_client import Client, RequestFailed
@@ -24,8 +25,9 @@ def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
 
 
 @pytest.fixture
-def client(debuggee: Debuggee, connect_to: Callable[[str, int], Client]) -> Client:
-    return connect_to(debuggee.host, debuggee.port)
+def client(debuggee: Debuggee, children: ExitStack) -> Client:
+    """Not by `connect_to`, which holds all that is received against the schema: debugpy has events of its own."""
+    return children.enter_context(Client.connect(debuggee.host, debuggee.port))
 
 
 def test_a_session_from_handshake_to_exit(debuggee: Debuggee, client: Client) -> None:
