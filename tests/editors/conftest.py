@@ -1,6 +1,5 @@
 """The stage of the scenarios, and one bridge that listens for all of them."""
 
-import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,11 +9,7 @@ import pytest
 
 from support.bridge import Bridge
 from support.debuggee import Debuggee
-from support.editors import Editor, Emacs, Endpoint, Scripted, VsCode
-
-EDITORS: list[type[Editor] | type[Scripted]] = [Scripted, VsCode]
-if os.environ.get("RAYDAP_WITHOUT_EMACS") != "1":
-    EDITORS.append(Emacs)
+from support.editors import EDITORS, Editor, Endpoint, Scripted
 
 
 @pytest.fixture(params=EDITORS, ids=lambda editor: editor.name)

@@ -4,7 +4,8 @@
 ;; Commands of the user are called as the user would; what dap-mode shows is read from where dap-mode keeps it.
 
 (require 'json)
-(require 'dap-mode)
+(unless (require 'dap-mode nil t)
+  (error "dap-mode is not installed; Debian: apt-get install elpa-dap-mode"))
 
 (defvar dap-exception-breakpoints nil)  ; dap-ui has it, which has no place in batch.
 (defvar play-patience 30 "Seconds for whatever is awaited.")
@@ -110,7 +111,19 @@
 
 (defun play-start (step)
   (play-configure step)
+  (play-running))
+
+(defun play-running ()
   (play-wait "the session" (lambda () (not (eq (dap--debug-session-state (play-session)) 'pending)))))
+
+(defun play-lisp (step)
+  "Evaluate code that starts a session, or defines the template from which the user starts it."
+  (with-temp-buffer
+    (insert (plist-get step :code))
+    (eval-buffer))
+  (when (plist-get step :template)
+    (dap-debug (copy-tree (cdr (assoc (plist-get step :template) dap-debug-template-configurations)))))
+  (play-running))
 
 (defun play-refused (step)
   (let (refused)

@@ -169,8 +169,17 @@ class Scripted:
             stack.enter_context(client)
             script = Script(client)
             for step in steps:
-                getattr(script, step["do"])(**{key: value for key, value in step.items() if key != "do"})
+                arguments = {key: value for key, value in step.items() if key != "do"}
+                try:
+                    getattr(script, step["do"])(**arguments)
+                except AssertionError as error:
+                    raise AssertionError(f"{json.dumps(step)} failed: {error}") from error
             return Transcript(list(client.lines))
+
+
+EDITORS: list[type[Editor] | type[Scripted]] = [Scripted, VsCode]
+if os.environ.get("RAYDAP_WITHOUT_EMACS") != "1":
+    EDITORS.append(Emacs)
 
 
 def _read(transcript: Path) -> Iterator[tuple[str, Message]]:

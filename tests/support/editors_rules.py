@@ -33,7 +33,7 @@ def sequence_has_no_gap(transcript: Transcript) -> None:
 
 
 def every_request_is_answered_once(transcript: Transcript) -> None:
-    """But for what was open when the client left: dap-mode does not wait for the answers to `continue` and disconnect."""
+    """But for what was open when the client left: dap-mode waits for no answer to `continue` or `disconnect`."""
     answered = [message["request_seq"] for message in transcript.received if message["type"] == "response"]
     assert len(answered) == len(set(answered))
     asked = {message["seq"]: message["command"] for message in transcript.sent}
@@ -61,18 +61,17 @@ def no_id_is_small(transcript: Transcript) -> None:
 
 
 def _ids(value: object) -> list[tuple[str, int]]:
+    """Names and values of everything in a body that names something; a reference of 0 names nothing."""
     found: list[tuple[str, int]] = []
     if isinstance(value, list):
         for part in value:
             found += _ids(part)
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and "showUser" not in value:  # An error has an id as well, its number.
         for name, part in value.items():
-            if (name in ("threadId", "id", "frameId") and isinstance(part, int) and "showUser" not in value) or (
-                name in ("variablesReference", "sourceReference") and part
-            ):
+            reference = name in ("variablesReference", "sourceReference")
+            if isinstance(part, int) and (name in ("threadId", "frameId", "id") or (reference and part != 0)):
                 found.append((name, part))
-            else:
-                found += _ids(part)
+            found += _ids(part)
     return found
 
 

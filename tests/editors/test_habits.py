@@ -1,0 +1,141 @@
+"""What editors are known to do beyond the scenarios: hurry, look back, ask much at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from dap_client import Client, RequestFailed
+
+from editors.scenarios import AREAS
+from support.debuggee import Debuggee
+from support.look import bodies, frames, go_on, line_of, variables
+
+TWICE = AREAS.replace("(4, 5)]", "(4, 5), (6, 7)]")
+
+VSCODE: dict[str, Any] = {"clientID": "vscode", "supportsStartDebuggingRequest": True, "supportsInvalidatedEvent": True}
+
+
+@pytest.fixture
+def session(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> Callable[..., list[Debuggee]]:
+    """`session(source, ...)` starts workers and a session with all of them."""
+
+    def start(*sources: str, **capabilities: Any) -> list[Debuggee]:
+        debuggees = [plain_debugpy(source) for source in sources]
+        where = [f"{debuggee.host}:{debuggee.port}" for debuggee in debuggees]
+        client.start_session("attach", {"workers": where}, **capabilities)
+        return debuggees
+
+    return start
+
+
+def test_a_user_who_leans_on_f5_loses_no_stop(client: Client, session: Callable[..., list[Debuggee]]) -> None:
+    """Each `continue` beyond the first finds the thread running and must not reach debugpy (debugpy#2048)."""
+    (debuggee,) = session(TWICE)
+    widths = []
+    for _ in range(3):
+        stop = client.wait_event("stopped")
+        widths.append(variables(client, frames(client, stop)[0])["width"])
+        # Only the first can be meant for this stop: the others are sent before anything is heard of it.
+        pressed = [client.send("continue", threadId=stop["threadId"]) for _ in range(3)]
+        first = client.result(pressed[0])
+        assert first == {"allThreadsContinued": False}
+        hasty = [client.result(answer) for answer in pressed[1:]]
+        assert hasty == [first, first]
+    assert debuggee.child.wait() == 0
+    assert widths == ["2", "4", "6"]
+    assert len(bodies(client, "stopped")) == 3
+
+
+def test_a_step_pressed_while_the_last_one_runs_is_refused(
+    client: Client, session: Callable[..., list[Debuggee]]
+) -> None:
+    (debuggee,) = session(AREAS)
+    stop = client.wait_event("stopped")
+    pressed = [client.send("next", threadId=stop["threadId"]) for _ in range(2)]
+    client.result(pressed[0])
+    with pytest.raises(RequestFailed, match="The thread runs"):
+        client.result(pressed[1])
+    stop = client.wait_event("stopped")
+    assert stop["reason"] == "step"
+    client.request("disconnect")
+    assert debuggee.child.wait() == 0
+
+
+def test_hover_over_a_frame_that_runs_again_is_refused_and_harms_nothing(
+    client: Client, session: Callable[..., list[Debuggee]]
+) -> None:
+    (debuggee,) = session(AREAS)
+    stop = client.wait_event("stopped")
+    frame = frames(client, stop)[0]["id"]
+    go_on(client, stop)
+    with pytest.raises(RequestFailed, match=r"\[raydap 1006\]"):
+        client.request("evaluate", expression="width", frameId=frame, context="hover")
+    stop = client.wait_event("stopped")
+    frame = frames(client, stop)[0]["id"]
+    assert client.request("evaluate", expression="width", frameId=frame, context="hover")["result"] == "4"
+    with pytest.raises(RequestFailed, match="NameError"):
+        client.request("evaluate", expression="no_such_name", frameId=frame, context="hover")
+    go_on(client, stop)
+    assert debuggee.child.wait() == 0
+
+
+def test_the_burst_after_a_stop_is_answered_in_full(client: Client, session: Callable[..., list[Debuggee]]) -> None:
+    """VS Code asks for the stacks of all expanded threads without waiting: the top frame first, then the others."""
+    debuggees = session(AREAS, AREAS, **VSCODE)
+    threads = [client.wait_event("stopped")["threadId"] for _ in debuggees]
+    listed = client.send("threads")
+    tops = [client.send("stackTrace", threadId=thread, startFrame=0, levels=1) for thread in threads]
+    rests = [client.send("stackTrace", threadId=thread, startFrame=1, levels=19) for thread in threads]
+    wholes = [client.send("stackTrace", threadId=thread, startFrame=0, levels=20) for thread in threads]
+    assert {thread["id"] for thread in client.result(listed)["threads"]} == set(threads)
+    for top, rest, whole in zip(tops, rests, wholes, strict=True):
+        parts = client.result(top)["stackFrames"] + client.result(rest)["stackFrames"]
+        together = client.result(whole)["stackFrames"]
+        assert [(part["name"], part["line"]) for part in parts] == [(one["name"], one["line"]) for one in together]
+        assert [part["name"] for part in parts[:2]] == ["area", "total"]
+    client.request("disconnect")
+    assert [debuggee.child.wait() for debuggee in debuggees] == [0, 0]
+
+
+def test_the_first_stop_takes_the_focus_and_the_next_one_leaves_it(
+    client: Client, session: Callable[..., list[Debuggee]]
+) -> None:
+    """VS Code focuses each stop without `preserveFocusHint`."""
+    debuggees = session(AREAS, **VSCODE)
+    first = client.wait_event("stopped")
+    assert first.get("preserveFocusHint", False) is False
+    frames(client, first)
+    # The same thread stops again while nothing else is looked at.
+    go_on(client, first)
+    again = client.wait_event("stopped")
+    assert (again["threadId"], again.get("preserveFocusHint", False)) == (first["threadId"], False)
+    go_on(client, again)
+    assert [debuggee.child.wait() for debuggee in debuggees] == [0]
+
+
+def test_threads_that_vanish_are_taken_leave_of(client: Client, session: Callable[..., list[Debuggee]]) -> None:
+    """LSP4E keeps a thread for ever that is only missing from the list."""
+    (debuggee,) = session(AREAS)
+    stop = client.wait_event("stopped")
+    debuggee.child.process.kill()
+    client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": stop["threadId"]})
+    assert client.request("threads")["threads"] == []
+
+
+def test_of_hasty_changes_of_breakpoints_the_last_counts(
+    client: Client, session: Callable[..., list[Debuggee]]
+) -> None:
+    (debuggee,) = session(AREAS)
+    stop = client.wait_event("stopped")
+    source = {"path": str(debuggee.path), "name": debuggee.path.name}
+    wrong, right = line_of(AREAS, "product ="), line_of(AREAS, "return product")
+    for lines in ([wrong], [wrong, right], [right]):
+        specs = [{"line": line} for line in lines]
+        last = client.send("setBreakpoints", source=source, breakpoints=specs, lines=lines, sourceModified=False)
+    (desired,) = client.result(last)["breakpoints"]
+    go_on(client, stop)
+    stop = client.wait_event("stopped")
+    assert frames(client, stop)[0]["line"] == right
+    assert stop["hitBreakpointIds"] == [desired["id"]]
+    client.request("disconnect")
+    assert debuggee.child.wait() == 0
