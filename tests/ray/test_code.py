@@ -62,8 +62,9 @@ def walk_through(client: Client, project: Path) -> None:
     go_on(client, stop)
 
 
-def test_launch_as_a_job_with_working_dir(client: Client, cluster: Cluster, project: Path) -> None:
-    """The workers run a copy of the code; remoteRoot "." is the folder that they run it in."""
+@pytest.mark.parametrize("by_itself", [True, False])
+def test_launch_as_a_job_with_working_dir(client: Client, cluster: Cluster, project: Path, by_itself: bool) -> None:
+    """The workers run a copy of the code, which is mapped by itself; or remoteRoot "." is the folder of the copy."""
     arguments = {
         "dashboard": cluster.dashboard,
         "submit": True,
@@ -71,15 +72,40 @@ def test_launch_as_a_job_with_working_dir(client: Client, cluster: Cluster, proj
         "python": sys.executable,  # The plain `python` of a job depends on the PATH with which the cluster was started.
         "args": ["7"],
         "cwd": str(project),
-        "pathMappings": [{"localRoot": str(project), "remoteRoot": "."}],
+        "pathMappings": [] if by_itself else [{"localRoot": str(project), "remoteRoot": "."}],
     }
     breakpoints = {str(project / "halving.py"): [line_of(MODULE, "return")]}
-    client.timeout = 20
+    client.timeout = 60
     client.start_session("launch", arguments, breakpoints=breakpoints, supportsInvalidatedEvent=True)
     walk_through(client, project)
     assert client.wait_event("exited") == {"exitCode": 7}
     assert client.wait_event("terminated") == {}
     assert "result: 21.0\n" in output(client, "stdout")
+
+
+def test_a_workspace_and_its_package_are_the_same_files(
+    client: Client, cluster: Cluster, run_driver: Callable[..., Child], project: Path
+) -> None:
+    """The task is pickled with the driver's path, the module comes from the package: both roots are in one worker."""
+    (project / "driver.py").write_text(
+        DRIVER.replace("ray.init()", 'ray.init(runtime_env={"working_dir": "."})')
+        .replace("import halving\n", "")
+        .replace("    return halving", "    import halving\n    return halving")
+    )
+    attach_to(client, cluster, workspaceFolder=str(project))
+    answer = client.request(
+        "setBreakpoints",
+        source={"path": str(project / "halving.py")},
+        breakpoints=[{"line": line_of(MODULE, "return")}],
+    )
+    (breakpoint,) = answer["breakpoints"]
+    driver = run_driver(project / "driver.py", "0", cwd=project)
+    walk_through(client, project)
+    verified = client.wait_event("breakpoint", lambda body: body["breakpoint"]["verified"])["breakpoint"]
+    assert (verified["id"], verified["source"]["path"]) == (breakpoint["id"], str(project / "halving.py"))
+    hits = [body["hitBreakpointIds"] for body in bodies(client, "stopped")]
+    assert hits == [[], [breakpoint["id"]]]
+    assert driver.wait() == 0, driver.output
 
 
 def test_launch_here(client: Client, cluster: Cluster, project: Path) -> None:

@@ -20,9 +20,10 @@ FILTERS = ("raised", "uncaught", "userUnhandled")
 
 
 class Breakpoint:
-    """One breakpoint. `spec` is the client's SourceBreakpoint or FunctionBreakpoint; `answers` are the workers'.
+    """One breakpoint. `spec` is the client's SourceBreakpoint or FunctionBreakpoint; `answers` are the workers', by worker and
+    by the path at which it has the source: a file of a job can have two (paths.py).
 
-    Those that verify it and those that complain are kept apart too, so a view costs the same with any number of workers.
+    Those that verify it and those that complain are kept apart too: a view costs the same with any number of workers.
     """
 
     __slots__ = ("_complaints", "_verified", "answers", "id", "source", "spec")
@@ -31,26 +32,33 @@ class Breakpoint:
         self.id = handle
         self.spec = spec
         self.source = source
-        self.answers: dict[WorkerKey, dict[str, Any]] = {}
+        self.answers: dict[WorkerKey, dict[str, dict[str, Any]]] = {}
         self._verified: dict[WorkerKey, dict[str, Any]] = {}
         self._complaints: dict[WorkerKey, str] = {}
 
-    def take(self, worker: WorkerKey, answer: dict[str, Any] | None) -> bool:
-        """Replaces a worker's answer, None by nothing; returns whether clients see a difference."""
+    def take(self, worker: WorkerKey, path: str, answer: dict[str, Any]) -> bool:
+        """Merges a worker's answer for one path of the source; returns whether clients see a difference."""
         before = self.view()
-        if answer is None:
-            self.answers.pop(worker, None)
-        else:
-            self.answers[worker] = answer
-        if answer is not None and answer.get("verified") is True:
-            self._verified[worker] = answer
-        else:
-            self._verified.pop(worker, None)
-        if answer is not None and answer.get("message"):
-            self._complaints[worker] = str(answer["message"])
-        else:
-            self._complaints.pop(worker, None)
+        answers = self.answers.setdefault(worker, {})
+        answers[path] = answer
+        self._sort(worker, list(answers.values()))
         return self.view() != before
+
+    def drop(self, worker: WorkerKey) -> bool:
+        """The worker's answers do not count any more; returns whether clients see a difference."""
+        before = self.view()
+        self.answers.pop(worker, None)
+        self._sort(worker, [])
+        return self.view() != before
+
+    def _sort(self, worker: WorkerKey, answers: list[dict[str, Any]]) -> None:
+        self._verified.pop(worker, None)
+        self._complaints.pop(worker, None)
+        for answer in answers:
+            if answer.get("verified") is True:
+                self._verified.setdefault(worker, answer)
+            elif answer.get("message"):
+                self._complaints.setdefault(worker, str(answer["message"]))
 
     def view(self) -> messages.Breakpoint:
         """What clients see, merged from all answers."""
@@ -67,14 +75,24 @@ class Breakpoint:
 
 
 class Group:
-    """The breakpoints that one request sets together: those of one source, or all function breakpoints."""
+    """The breakpoints that one request sets together: those of one source, or all function breakpoints.
 
-    __slots__ = ("arguments", "breakpoints", "command")
+    `path` is that of the source as the client has it, "" for function breakpoints.
+    """
+
+    __slots__ = ("arguments", "breakpoints", "command", "path")
 
     def __init__(self, command: str, arguments: dict[str, Any], breakpoints: list[Breakpoint]) -> None:
         self.command = command
         self.arguments = arguments
         self.breakpoints = breakpoints
+        self.path = str(arguments["source"]["path"]) if "source" in arguments else ""
+
+    def at(self, path: str) -> dict[str, Any]:
+        """The arguments for a worker that has the source at `path`."""
+        if path == self.path:
+            return self.arguments
+        return {**self.arguments, "source": {**self.arguments["source"], "path": path}}
 
 
 class Breakpoints:
@@ -112,30 +130,31 @@ class Breakpoints:
             raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
         self.exceptions = {**arguments, "filters": filters}
 
-    def answered(self, worker: WorkerKey, group: Group, answers: object) -> list[Breakpoint]:
-        """Merges a worker's answer to `group`; returns the breakpoints that look different now."""
+    def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
+        """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
         changed = []
         for breakpoint, answer in zip(group.breakpoints, answers if isinstance(answers, list) else [], strict=False):
-            if isinstance(answer, dict) and breakpoint.take(worker, answer) and self._wanted(breakpoint):
+            if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self._wanted(breakpoint):
                 changed.append(breakpoint)
         return changed
 
     def moved(self, worker: WorkerKey, answer: Mapping[str, Any]) -> list[Breakpoint]:
         """Merges a worker's `breakpoint` event; returns the breakpoints that look different now."""
-        breakpoint = self._find(worker, answer.get("id"))
-        if breakpoint is None:
+        found = self._find(worker, answer.get("id"))
+        if found is None:
             return []
-        changed = breakpoint.take(worker, {**breakpoint.answers[worker], **answer})
+        breakpoint, path = found
+        changed = breakpoint.take(worker, path, {**breakpoint.answers[worker][path], **answer})
         return [breakpoint] if changed else []
 
     def forget(self, worker: WorkerKey) -> list[Breakpoint]:
         """The worker is gone; returns the breakpoints that look different now."""
-        return [breakpoint for breakpoint in self._all() if breakpoint.take(worker, None)]
+        return [breakpoint for breakpoint in self._all() if breakpoint.drop(worker)]
 
     def handles(self, worker: WorkerKey, locals_: object) -> list[Handle]:
         """Our ids for a worker's `hitBreakpointIds`; those that are not ours are left out."""
         found = [self._find(worker, local) for local in (locals_ if isinstance(locals_, list) else [])]
-        return [breakpoint.id for breakpoint in found if breakpoint is not None]
+        return [each[0].id for each in found if each is not None]
 
     def clear(self) -> None:
         self._groups.clear()
@@ -147,11 +166,15 @@ class Breakpoints:
     def _wanted(self, wanted: Breakpoint) -> bool:
         return any(breakpoint is wanted for breakpoint in self._all())
 
-    def _find(self, worker: WorkerKey, local: object) -> Breakpoint | None:
+    def _find(self, worker: WorkerKey, local: object) -> tuple[Breakpoint, str] | None:
         # debugpy numbers breakpoints from 0, and 0 == False in Python: hence the check of the type.
         if type(local) is not int:
             return None
-        return next((each for each in self._all() if each.answers.get(worker, {}).get("id") == local), None)
+        for breakpoint in self._all():
+            for path, answer in breakpoint.answers.get(worker, {}).items():
+                if answer.get("id") == local:
+                    return breakpoint, path
+        return None
 
 
 def _source(arguments: dict[str, Any]) -> messages.Source:

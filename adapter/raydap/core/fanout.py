@@ -7,7 +7,7 @@ from raydap.core import views
 from raydap.core.clients import Request
 from raydap.core.handshake import tell_breakpoints, tell_exceptions
 from raydap.core.rewrite import rewrite
-from raydap.core.routing import up
+from raydap.core.routing import shown, up
 from raydap.core.session import Session
 from raydap.core.workers import Stage, Worker
 from raydap.protocol.ids import EVENTS
@@ -46,7 +46,7 @@ def output(session: Session, worker: Worker, body: dict[str, Any]) -> None:
     among it: Ray streams that to the driver. Telemetry is between debugpy and its makers."""
     if body.get("category") == "telemetry":
         return
-    rewrite(body, EVENTS["output"], lambda kind, local: up(worker, worker.scope, kind, local))
+    rewrite(body, EVENTS["output"], lambda kind, local: up(worker, worker.scope, kind, local), shown(worker))
     text = body.get("output")
     if isinstance(text, str) and text.strip():
         body["output"] = f"[{views.short(worker)}] {text}"

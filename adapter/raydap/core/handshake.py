@@ -8,10 +8,12 @@ closed just after it leaves the worker waiting, so a handshake once begun always
 
 import functools
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from raydap.core import paths
 from raydap.core.breakpoints import Group
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DialWorker, HangUp
@@ -74,6 +76,7 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
 
 def dial(session: Session, worker: Worker) -> None:
     worker.stage = Stage.DIALLING
+    session.under_way.add(worker.key)
     session.emit(DialWorker(worker.key, worker.row.host, worker.row.port))
 
 
@@ -112,14 +115,28 @@ def initialized(session: Session, worker: Worker) -> None:
     deadline = session.now + PATIENCE
     if worker.settings.tune_workers:
         worker.request("evaluate", _silently(TUNE), logged(session, worker), deadline)
+    if paths.workspace(worker.settings) is None:
+        configure(session, worker)
+        return
+
+    def then(reply: Reply) -> None:
+        worker.package = paths.package(load_body(reply).get("result"))
+        if not isinstance(reply, Problem):
+            configure(session, worker)
+
+    worker.request("evaluate", {"expression": paths.WORKING_DIR, "context": "clipboard"}, then, deadline)
+
+
+def configure(session: Session, worker: Worker) -> None:
     for group in session.breakpoints.groups():
         tell_breakpoints(session, worker, group)
     tell_exceptions(session, worker)
-    worker.request("configurationDone", None, logged(session, worker), deadline)
+    worker.request("configurationDone", None, logged(session, worker), session.now + PATIENCE)
 
 
 def attached(session: Session, worker: Worker) -> None:
     worker.stage = Stage.ATTACHED
+    session.under_way.discard(worker.key)
     session.failures.pop(worker.key, None)
     session.log("info", f"attached to {worker}")
     if worker.leaving:
@@ -184,9 +201,9 @@ def forget(session: Session, worker: Worker, why: str) -> None:
     """The worker is not ours any more: whoever waits for it is told, and all that was shown of it is void."""
     worker.stage = Stage.GONE
     session.workers.pop(worker.key, None)
+    session.under_way.discard(worker.key)
     session.parting.pop(worker.key, None)
     if worker.leaving:
-        session.left = {key: since for key, since in session.left.items() if session.now < since + REST}
         session.left[worker.key] = session.now
     for waiting in session.pending.take_worker(worker.key):
         text = sentence(f"{worker} {why}, so {waiting.command} has no answer.")
@@ -194,6 +211,7 @@ def forget(session: Session, worker: Worker, why: str) -> None:
     end_threads(session, worker)
     worker.scope.close()
     session.labels.pop(worker.key, None)
+    session.look_again()
     for breakpoint in session.breakpoints.forget(worker.key):
         session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
 
@@ -207,13 +225,14 @@ def end_threads(session: Session, worker: Worker) -> None:
 def tell_breakpoints(session: Session, worker: Worker, group: Group) -> None:
     """Sets one group of breakpoints in one worker; what it makes of them goes to the clients as events."""
 
-    def then(reply: Reply) -> None:
+    def then(path: str, reply: Reply) -> None:
         logged(session, worker)(reply)
         body = load_body(reply)
-        for breakpoint in session.breakpoints.answered(worker.key, group, body.get("breakpoints")):
+        for breakpoint in session.breakpoints.answered(worker.key, group, body.get("breakpoints"), path):
             session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
 
-    worker.request(group.command, group.arguments, then, session.now + PATIENCE)
+    for path in paths.told(group.path, paths.workspace(worker.settings), worker.package):
+        worker.request(group.command, group.at(path), partial(then, path), session.now + PATIENCE)
 
 
 def tell_exceptions(session: Session, worker: Worker) -> None:

@@ -11,6 +11,7 @@ from raydap.protocol.ids import RULES, Kind, Ref
 
 Id = int | str
 Translate = Callable[[Kind, Id], Id]
+Relocate = Callable[[str], str]
 
 # DAP: these begin at 1 and 0 means "none". Everywhere else 0 is an id; debugpy's first breakpoint has it.
 _NONE_IS_ZERO = frozenset({Kind.VARIABLES, Kind.SOURCE, Kind.LOCATION})
@@ -42,20 +43,24 @@ def _plans() -> dict[str, _Plan]:
 
 
 _PLANS = _plans()
+_SOURCE = _PLANS["Source"]
 
 
-def rewrite(value: Any, type_name: str, translate: Translate) -> None:
+def rewrite(value: Any, type_name: str, translate: Translate, relocate: Relocate | None = None) -> None:
     """Replaces every id in `value`, the loaded JSON of an object of this type, by `translate(kind, id)`.
 
-    `type_name` is one of RULES, or it is a KeyError. `translate` is called once for each id, for those of an object
-    before those of the objects in it; only ids of modules can be strings. What it raises passes through and leaves
-    `value` half rewritten. Values of a wrong type are left alone, because a worker can send anything.
+    `relocate` gives the new path of every Source. `type_name` is one of RULES, or it is a KeyError. `translate` is
+    called once for each id, for those of an object before those of the objects in it; only ids of modules can be
+    strings. What it raises passes through and leaves `value` half rewritten. Values of a wrong type are left alone,
+    because a worker can send anything.
     """
     todo: list[tuple[Any, _Plan]] = [(value, _PLANS[type_name])]
     # A growing list instead of recursion: however deep a worker nests its sources, the stack does not grow.
     for node, plan in todo:
         if not isinstance(node, dict):
             continue
+        if plan is _SOURCE and relocate is not None and isinstance(path := node.get("path"), str):
+            node["path"] = relocate(path)
         for name, kind in plan.ids:
             if _is_id(old := node.get(name), kind):
                 node[name] = translate(kind, old)

@@ -1,8 +1,9 @@
 """Requests that one worker answers: down with the worker's own ids, up again with handles."""
 
+from collections.abc import Callable
 from typing import Any
 
-from raydap.core import views
+from raydap.core import paths, views
 from raydap.core.clients import Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.ids import Scope
@@ -43,7 +44,7 @@ def route(session: Session, request: Request, rule: Rule) -> None:
         body = envelope.load(raw)
         if not isinstance(body, dict):
             return raw
-        rewrite(body, RESPONSES[request.command], lambda kind, local: up(worker, scope, kind, local))
+        rewrite(body, RESPONSES[request.command], lambda kind, local: up(worker, scope, kind, local), shown(worker))
         if request.command == "stackTrace":
             views.stack(body, session.sources)
         return body
@@ -63,7 +64,14 @@ def down(session: Session, worker: Worker, command: str, arguments: dict[str, An
         return target.local
 
     if command in ARGUMENTS:
-        rewrite(arguments, ARGUMENTS[command], translate)
+        folder = paths.workspace(worker.settings)
+        rewrite(arguments, ARGUMENTS[command], translate, lambda path: paths.told(path, folder, worker.package)[0])
+
+
+def shown(worker: Worker) -> Callable[[str], str]:
+    """Turns the worker's paths into the client's."""
+    folder = paths.workspace(worker.settings)
+    return lambda path: paths.shown(path, folder)
 
 
 def up(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:

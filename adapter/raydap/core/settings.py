@@ -24,6 +24,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     dashboard: URL of the Ray dashboard, or a Ray address from which it can be found.
     workers: explicit `host:port` targets instead of discovery.
     job, actor, task, node: attach only to workers that match; shell patterns, case-sensitive.
+    workspace_folder: the client's folder that jobs take as their working_dir.
     max_workers: attach to at most that many at a time; the others stay paused.
     """
 
@@ -35,6 +36,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     node: str | None = None
     just_my_code: bool = True
     path_mappings: tuple[PathMapping, ...] = ()
+    workspace_folder: str | None = None
     tune_workers: bool = True
     max_workers: int | None = None
 
@@ -61,7 +63,7 @@ _VSCODE_KEYS |= {"windows", "linux", "osx"}
 _EMACS_KEYS = {"host", "port", "dap-server-path", "program-to-start", "wait-for-port", "environment-variables"}
 _EMACS_KEYS |= {"skip-debug-session", "output-filter-function", "startup-function", "adapterID", "server", "console"}
 # The Python Debugger extension fills these in when raydap is reached through its debugger type by `debugServer`.
-_PYTHON_KEYS = {"debugOptions", "workspaceFolder", "clientOS", "showReturnValue", "redirectOutput", "subProcess"}
+_PYTHON_KEYS = {"debugOptions", "clientOS", "showReturnValue", "redirectOutput", "subProcess"}
 _PYTHON_KEYS |= {"stopOnEntry", "envFile", "pythonPath", "debugAdapterPython", "debugLauncherPython", "purpose"}
 _EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from raydap.core import paths
 from raydap.core.clients import Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.handshake import load_body
@@ -33,7 +34,8 @@ def breakpoint_locations(session: Session, request: Request) -> None:
     if not isinstance(path, str) or type(first) is not int or type(last) is not int:
         text = 'breakpointLocations needs a "source" with a path, and a "line".'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-    worker = next((each for each in session.workers.values() if each.stage is Stage.ATTACHED), None)
+    workers = (worker for worker in session.workers.values() if worker.stage is Stage.ATTACHED and not worker.leaving)
+    worker = next(workers, None)
     if worker is None:
         request.respond({"breakpoints": []})
         return
@@ -42,6 +44,7 @@ def breakpoint_locations(session: Session, request: Request) -> None:
         request.respond({"breakpoints": [{"line": line} for line in _lines(load_body(reply).get("result"))]})
 
     # The context `clipboard` is the one whose results pydevd does not shorten.
+    path = paths.told(path, paths.workspace(worker.settings), worker.package)[0]
     expression = _LINES.format(path=path, first=first, last=last)
     deadline = session.now + POLICY["breakpointLocations"].patience
     worker.request("evaluate", {"expression": expression, "context": "clipboard"}, then, deadline)

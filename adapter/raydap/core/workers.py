@@ -90,6 +90,7 @@ class Worker:
         self.label = WorkerLabel()
         self.stage = Stage.QUEUED
         self.leaving = False
+        self.package: str | None = None
         self.scope = ids.scope(row.key)
         self.threads: dict[LocalId, Thread] = {}
         self._pending = pending

@@ -17,6 +17,11 @@ from raydap.discovery.asking import AskFailed, ask
 from raydap.discovery.rest import Rest
 
 _SUBMIT_TIMEOUT = 120.0
+# A cluster that was just started takes jobs only when their agents have come up, some seconds after its dashboard
+# (ray/dashboard/modules/job/job_head.py).
+_NO_AGENT_YET = "No available agent"
+_SUBMIT_RETRIES = 30
+_BETWEEN_SUBMITS = 1.0
 _BETWEEN_LOOKS = 0.5
 _FAILURES = 60
 _ENDED = {"SUCCEEDED", "FAILED", "STOPPED"}
@@ -102,10 +107,15 @@ class SubmittedJob:
         # This finds out whether somebody is there at all, and whether a token is wanted.
         await rest.get("/api/version")
         environ = tokens.demand(self._environ) if rest.sends_token else self._environ
-        try:
-            return str(await ask({"url": rest.url, "submit": job}, environ, _SUBMIT_TIMEOUT))
-        except AskFailed as failure:
-            raise _failed(str(failure), failure.detail) from None
+        retries = _SUBMIT_RETRIES
+        while True:
+            try:
+                return str(await ask({"url": rest.url, "submit": job}, environ, _SUBMIT_TIMEOUT))
+            except AskFailed as failure:
+                if retries == 0 or _NO_AGENT_YET not in str(failure):
+                    raise _failed(str(failure), failure.detail) from None
+            retries -= 1
+            await asyncio.sleep(_BETWEEN_SUBMITS)
 
     async def _follow(self, rest: Rest) -> None:
         """Streams the job's log until it has ended, through outages of the dashboard."""

@@ -28,6 +28,7 @@ def test_every_argument_of_attach() -> None:
         "justMyCode": False,
         "pathMappings": [{"localRoot": "/home/me", "remoteRoot": "."}],
         "tuneWorkers": False,
+        "workspaceFolder": "/home/me",
         "maxWorkers": 3,
     }
     settings = parse(AttachSettings, given)
@@ -65,6 +66,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "pathMappings", [{"localRoot": "/"}]),
     (AttachSettings, "pathMappings", [{"localRoot": "/", "remoteRoot": "/", "root": "/"}]),
     (AttachSettings, "tuneWorkers", 1),
+    (AttachSettings, "workspaceFolder", 7),
     (AttachSettings, "maxWorkers", 0),
     (AttachSettings, "maxWorkers", -1),
     (AttachSettings, "maxWorkers", 1.5),
