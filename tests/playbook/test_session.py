@@ -240,6 +240,88 @@ def test_a_launched_program_from_start_to_end(play: Play) -> None:
     play.take(StopDiscovery)
 
 
+def test_terminate_ends_the_launched_program_which_is_heard_to_its_end(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    client.request("terminate")
+    assert play.take(StopDebuggee) == StopDebuggee(silently=False)
+    play.feed(DebuggeeOutput("stderr", "Terminated\n"), DebuggeeExited(143))
+    assert client.event("output")["output"] == "Terminated\n"
+    assert client.event("exited") == {"exitCode": 143}
+    client.event("terminated")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"arguments": None}, {"arguments": {}}])
+def test_restart_ends_the_program_unheard_and_starts_it_again(play: Play, arguments: dict[str, Any]) -> None:
+    client, seq = launch(play, cwd="/app")
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    client.request("restart", **arguments)
+    assert play.take(StopDebuggee) == StopDebuggee(silently=True)
+    assert play.take(StartDebuggee).settings == LaunchSettings(program="train.py", cwd="/app")
+    play.feed(DebuggeeStarted("train.py", 4712))
+    assert client.event("process")["systemProcessId"] == 4712
+
+
+def test_restart_takes_new_arguments(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    again = {"program": "other.py", "args": ["2"], "__restart": True}
+    for _ in range(2):
+        client.request("restart", arguments=again)
+        play.take(StopDebuggee)
+        assert play.take(StartDebuggee).settings == LaunchSettings(program="other.py", args=("2",))
+        again = {}
+
+
+def test_a_restart_with_wrong_arguments_ends_nothing(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    assert '"programm"' in client.refused(Code.UNKNOWN_ARGUMENT, "restart", arguments={"programm": "x.py"})
+    assert '"args"' in client.refused(Code.BAD_ARGUMENT, "restart", arguments={"program": "x.py", "args": 7})
+
+
+def test_a_program_that_cannot_start_again_ends_the_session(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    client.request("restart", arguments={"program": "missing.py"})
+    play.take(StopDebuggee)
+    play.take(StartDebuggee)
+    play.feed(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, "There is no missing.py.")))
+    assert "no missing.py" in client.told(Code.LAUNCH_FAILED)
+    client.event("terminated")
+
+
+@pytest.mark.parametrize("command", ["terminate", "restart"])
+def test_what_was_not_launched_is_neither_ended_nor_restarted(play: Play, command: str) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.commands()
+    assert "only for a launched program" in client.refused(Code.UNSUPPORTED, command)
+    assert worker.commands() == []
+
+
+@pytest.mark.parametrize("command", ["terminate", "restart"])
+def test_what_has_not_begun_is_neither_ended_nor_restarted(play: Play, command: str) -> None:
+    client = play.client()
+    assert "only for a launched program" in client.refused(Code.UNSUPPORTED, command)
+    client.send("launch", program="train.py")
+    client.event("capabilities")
+    client.event("initialized")
+    assert "only for a launched program" in client.refused(Code.UNSUPPORTED, command)
+    client.hang_up()
+    play.take(StopDiscovery)
+
+
 def test_a_submitted_job_has_no_pid(play: Play) -> None:
     client, seq = launch(play, submit=True)
     play.feed(DebuggeeStarted("raysubmit_1", 0))

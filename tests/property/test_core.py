@@ -91,7 +91,7 @@ class Sessions(RuleBasedStateMachine):
     def ask_anything(self, choice: int, command: str) -> None:
         client = self.living(choice)
         if client is not None:
-            client.send(command)
+            client.send(command, **NEEDED.get(command, {}))
 
     @rule(choice=st.integers(0, 9), command=st.sampled_from(ROUTED), back=st.integers(0, 5))
     def ask_worker(self, choice: int, command: str, back: int) -> None:

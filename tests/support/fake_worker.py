@@ -29,6 +29,8 @@ class FakeWorker:
         self.path = "/app/train.py"
         self.source_reference = 0
         """Of the innermost frame; not 0 for code without a file."""
+        self.lines = "[7, 9]"
+        """Its answer to where breakpoints can be."""
         self.hold: set[str] = set()
         self.heard: list[dict[str, Any]] = []
         self.said: list[dict[str, Any]] = []
@@ -257,6 +259,8 @@ class FakeWorker:
         paused = [thread for thread in self.started if expression == stops.PAUSE.format(thread)]
         if expression == "fail":
             self.refuse(request, "evaluation failed")
+        elif "findlinestarts" in expression:
+            self.reply(request, {"result": self.lines, "variablesReference": 0})
         elif resumed or paused or expression in (handshake.TUNE, handshake.UNTUNE):
             self.reply(request, {"result": "(None, None)", "variablesReference": 0})
             self.resume(*resumed)

@@ -54,6 +54,7 @@ def merged(play: Play) -> dict[str, FakeClient]:
     client.send("restart")
     client.send("restartFrame", frameId=frame)
     client.request("loadedSources")
+    client.request("breakpointLocations", source={"path": "/app/train.py"}, line=7, endLine=9)
     client.request("disconnect")
     return {"editor": client}
 

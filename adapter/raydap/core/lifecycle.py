@@ -23,6 +23,7 @@ from raydap.core.session import Phase, Session
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
 from raydap.core.stops import announce
 from raydap.protocol import messages
+from raydap.protocol.types import Seq
 
 S = TypeVar("S", bound=AttachSettings)
 
@@ -121,7 +122,8 @@ def _launched(session: Session, request: Request) -> LaunchSettings:
 
 def cancel(session: Session, request: Request) -> None:
     """The request named is answered as cancelled; if it has its answer already, there is nothing to cancel."""
-    cancelled = request.client.open.get(request.arguments().get("requestId", 0))
+    seq = request.arguments().get("requestId")
+    cancelled = request.client.open.get(Seq(seq)) if type(seq) is int else None
     if cancelled is not None and cancelled is not request:
         cancelled.cancel()
     request.respond()
@@ -190,7 +192,12 @@ def debuggee_exited(session: Session, event: DebuggeeExited) -> None:
 
 
 def debuggee_failed(session: Session, event: DebuggeeFailed) -> None:
-    _failed(session, event.problem)
+    """At first it fails the launch; after a restart, whose request has its answer, it ends the session for the users."""
+    if session.phase is Phase.ACTIVE:
+        session.report(event.problem)
+        session.broadcast("terminated", {})
+    else:
+        _failed(session, event.problem)
 
 
 def _started(session: Session) -> None:
