@@ -18,8 +18,6 @@ AT_ONCE = 16
 ASK_AGAIN = 10.0
 """Seconds until Ray is asked again for labels that a filter needs; its task list lags about one second."""
 
-_UNDER_WAY = (Stage.DIALLING, Stage.STARTING, Stage.CONFIGURING)
-
 
 def paused(session: Session, event: WorkersPaused) -> None:
     """A snapshot of what waits for a debugger. Workers that are ours already may still be in it for a moment."""
@@ -28,6 +26,7 @@ def paused(session: Session, event: WorkersPaused) -> None:
         del session.failures[key]
     for key in [key for key in session.candidates if key not in listed]:
         del session.candidates[key]
+    session.left = {key: since for key, since in session.left.items() if session.now < since + REST}
     fresh = []
     for key, row in listed.items():
         held = session.workers.get(key)
@@ -38,12 +37,17 @@ def paused(session: Session, event: WorkersPaused) -> None:
             continue
         if _on_node(session.settings, row):
             session.candidates[key] = Candidate(row, session.now + ASK_AGAIN)
+            session.waiting[key] = None
             fresh.append(row)
     _describe(session, fresh)
 
 
 def ask_again(session: Session) -> None:
-    """Workers that the filters cannot judge stay paused: Ray is asked again, and the user is told once."""
+    """Workers that the filters cannot judge stay paused: Ray is asked again, and the user is told once.
+
+    Called with every tick, so here all candidates are looked at again: some have had their rest by now.
+    """
+    session.look_again()
     filtered = session.settings is not None and _needs_labels(session.settings)
     late = [
         candidate.row
@@ -65,27 +69,32 @@ def _describe(session: Session, rows: list[PausedWorker]) -> None:
 
 
 def fill(session: Session) -> None:
-    """Begins as many handshakes as may run at a time. Called after every event; does nothing while nothing waits."""
-    if not session.candidates or not session.configured or session.settings is None:
-        return
+    """Begins as many handshakes as may run at a time. Called after every event: a candidate that cannot be attached now
+    is not looked at again before something has changed."""
     settings = session.settings
-    room = AT_ONCE - sum(worker.stage in _UNDER_WAY for worker in session.workers.values())
-    for row in [candidate.row for candidate in session.candidates.values()]:
-        if room <= 0:
-            return
-        if _leaves(session, row.key) or not _wanted(session, settings, row):
+    if not session.configured or settings is None:
+        return
+    while session.waiting and len(session.under_way) < AT_ONCE:
+        key = next(iter(session.waiting))
+        candidate = session.candidates.get(key)
+        if candidate is None or _leaves(session, key) or not _wanted(session, settings, candidate.row):
+            del session.waiting[key]
             continue
-        held = sum(not worker.leaving for worker in session.workers.values())
-        if settings.max_workers is not None and held >= settings.max_workers:
+        if settings.max_workers is not None and _held(session) >= settings.max_workers:
             text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
             session.report_once(Problem(Code.TOO_MANY_WORKERS, text))
+            session.waiting.clear()
             return
-        del session.candidates[row.key]
+        del session.waiting[key], session.candidates[key]
+        row = candidate.row
         worker = Worker(row, settings, session.ids, session.pending, session.emit)
         worker.label = session.labels.get(row.key, worker.label)
         session.workers[row.key] = worker
         dial(session, worker)
-        room -= 1
+
+
+def _held(session: Session) -> int:
+    return sum(not worker.leaving for worker in session.workers.values())
 
 
 def _leaves(session: Session, key: WorkerKey) -> bool:
@@ -113,6 +122,8 @@ def described(session: Session, event: WorkersDescribed) -> None:
     renamed = False
     for key, label in event.labels.items():
         session.labels[key] = label
+        if key in session.candidates:
+            session.waiting[key] = None
         worker = session.workers.get(key)
         if worker is not None and worker.label != label:
             worker.label = label

@@ -50,7 +50,9 @@ class Session:
     """State only; the functions around it change it. `emit` takes the effects, `now` is the time of the last Tick.
 
     Of workers that are let go (handshake.py), `parting` says how long their answers are waited for before the farewell,
-    and `left` when it was over, for as long as they need their rest.
+    and `left` when it was over, for as long as they need their rest. `waiting` are the candidates that have yet to be
+    looked at (again), `under_way` the workers whose attach goes on: what is done after every event must not walk over
+    all candidates or workers.
     """
 
     def __init__(self, emit: Callable[[Effect], None]) -> None:
@@ -64,7 +66,9 @@ class Session:
         self.starting: list[Request] = []
         self.clients: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
+        self.under_way: set[WorkerKey] = set()
         self.candidates: dict[WorkerKey, Candidate] = {}
+        self.waiting: dict[WorkerKey, None] = {}
         self.failures: dict[WorkerKey, Failure] = {}
         self.labels: dict[WorkerKey, WorkerLabel] = {}
         self.parting: dict[WorkerKey, float] = {}
@@ -83,11 +87,16 @@ class Session:
         self.configured = False
         self.outage = False
         self.candidates.clear()
+        self.waiting.clear()
         self.failures.clear()
         self.labels.clear()
         self.said.clear()
         self.breakpoints.clear()
         self.sources.clear()
+
+    def look_again(self) -> None:
+        """Something has changed that may concern any candidate."""
+        self.waiting.update(dict.fromkeys(self.candidates))
 
     def ready(self) -> Iterator[Client]:
         return (client for client in self.clients.values() if client.ready)
