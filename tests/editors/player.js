@@ -167,20 +167,21 @@ class Player {
     }
   }
 
-  // VS Code asks for the threads, then for the top frame alone, then for the frames below it.
+  // VS Code asks for the threads, then for the top frame alone, then for the frames below it, then for what it shows.
   async look(threadId) {
     const { threads } = (await this.client.threadsRequest()).body;
     assert(threads.some((thread) => thread.id === threadId), `thread ${threadId} is not listed`);
     const top = await this.client.stackTraceRequest({ threadId, startFrame: 0, levels: 1 });
     const rest = await this.client.stackTraceRequest({ threadId, startFrame: 1, levels: 19 });
     assert.strictEqual(top.body.stackFrames.length, 1);
-    this.current = { threadId, frames: [...top.body.stackFrames, ...rest.body.stackFrames] };
+    const frames = [...top.body.stackFrames, ...rest.body.stackFrames];
+    const { scopes } = (await this.client.scopesRequest({ frameId: frames[0].id })).body;
+    this.current = { threadId, frames, scopes };
   }
 
   async locals({ values }) {
-    const { scopes } = (await this.client.scopesRequest({ frameId: this.current.frames[0].id })).body;
-    const scope = scopes.find((scope) => !scope.expensive);
-    const { variables } = (await this.client.variablesRequest(scope)).body;
+    const { variablesReference } = this.current.scopes.find((scope) => !scope.expensive);
+    const { variables } = (await this.client.variablesRequest({ variablesReference })).body;
     const found = Object.fromEntries(variables.map((variable) => [variable.name, variable.value]));
     for (const [name, value] of Object.entries(values)) {
       assert.strictEqual(found[name], value, name);

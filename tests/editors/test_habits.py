@@ -1,6 +1,9 @@
 """What editors are known to do beyond the scenarios: hurry, look back, ask much at once."""
 
+import os
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,14 @@ from editors.scenarios import AREAS
 from support.debuggee import Debuggee
 from support.look import bodies, frames, go_on, line_of, variables
 
-TWICE = AREAS.replace("(4, 5)]", "(4, 5), (6, 7)]")
+GATED = """\
+def wait(number):
+    opened = open(GATE).readline()
+    return opened
+
+for number in range(2):
+    wait(number)
+"""
 
 VSCODE: dict[str, Any] = {"clientID": "vscode", "supportsStartDebuggingRequest": True, "supportsInvalidatedEvent": True}
 
@@ -28,37 +38,36 @@ def session(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> Callabl
     return start
 
 
-def test_a_user_who_leans_on_f5_loses_no_stop(client: Client, session: Callable[..., list[Debuggee]]) -> None:
-    """Each `continue` beyond the first finds the thread running and must not reach debugpy (debugpy#2048)."""
-    (debuggee,) = session(TWICE)
-    widths = []
-    for _ in range(3):
-        stop = client.wait_event("stopped")
-        widths.append(variables(client, frames(client, stop)[0])["width"])
-        # Only the first can be meant for this stop: the others are sent before anything is heard of it.
-        pressed = [client.send("continue", threadId=stop["threadId"]) for _ in range(3)]
-        first = client.result(pressed[0])
-        assert first == {"allThreadsContinued": False}
-        hasty = [client.result(answer) for answer in pressed[1:]]
-        assert hasty == [first, first]
-    assert debuggee.child.wait() == 0
-    assert widths == ["2", "4", "6"]
-    assert len(bodies(client, "stopped")) == 3
-
-
-def test_a_step_pressed_while_the_last_one_runs_is_refused(
-    client: Client, session: Callable[..., list[Debuggee]]
+def test_a_user_who_leans_on_a_key_loses_no_stop(
+    client: Client, plain_debugpy: Callable[[str], Debuggee], children: ExitStack, tmp_path: Path
 ) -> None:
-    (debuggee,) = session(AREAS)
-    stop = client.wait_event("stopped")
-    pressed = [client.send("next", threadId=stop["threadId"]) for _ in range(2)]
-    client.result(pressed[0])
-    with pytest.raises(RequestFailed, match="The thread runs"):
-        client.result(pressed[1])
-    stop = client.wait_event("stopped")
-    assert stop["reason"] == "step"
-    client.request("disconnect")
+    """What is pressed while the thread runs must not reach debugpy: it wedges it (debugpy#2048)."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    opener = os.open(gate, os.O_RDWR)  # Neither side waits for the other to open it.
+    children.callback(os.close, opener)
+    debuggee = plain_debugpy(GATED.replace("GATE", repr(str(gate))))
+    path, line = str(debuggee.path), line_of(GATED, "open(")
+    client.start_session(
+        "attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]}, breakpoints={path: [line, line + 1]}
+    )
+    for number, resume in enumerate(("continue", "next")):
+        stop = client.wait_event("stopped")
+        frame = frames(client, stop)[0]
+        assert (frame["line"], variables(client, frame)["number"]) == (line, str(number))
+        client.request(resume, threadId=stop["threadId"])
+        # It waits at the gate now, so this is certain to find it running.
+        answers = [client.request("continue", threadId=stop["threadId"]) for _ in range(3)]
+        assert answers == [{"allThreadsContinued": False}] * 3
+        with pytest.raises(RequestFailed, match="The thread runs"):
+            client.request("next", threadId=stop["threadId"])
+        os.write(opener, b"\n")
+        stop = client.wait_event("stopped")
+        frame = frames(client, stop)[0]
+        assert (frame["line"], variables(client, frame)["number"]) == (line + 1, str(number))
+        go_on(client, stop)
     assert debuggee.child.wait() == 0
+    assert len(bodies(client, "stopped")) == 4
 
 
 def test_hover_over_a_frame_that_runs_again_is_refused_and_harms_nothing(

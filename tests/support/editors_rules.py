@@ -14,6 +14,8 @@ OPTIONAL = {
 REVERSE = {"runInTerminal": "supportsRunInTerminalRequest", "startDebugging": "supportsStartDebuggingRequest"}
 """The same for requests of the adapter; dap-mode takes any of them for runInTerminal."""
 
+RESUMING = ("continue", "next", "stepIn", "stepOut")
+
 FIRST_HANDLE = 1000
 
 
@@ -33,14 +35,14 @@ def sequence_has_no_gap(transcript: Transcript) -> None:
 
 
 def every_request_is_answered_once(transcript: Transcript) -> None:
-    """But for what was open when the client left: dap-mode waits for no answer to `continue` or `disconnect`."""
+    """But for those of dap-mode that meet its own leaving: it sends `disconnect` and waits for no answer before."""
     answered = [message["request_seq"] for message in transcript.received if message["type"] == "response"]
     assert len(answered) == len(set(answered))
     asked = {message["seq"]: message["command"] for message in transcript.sent}
-    unanswered = {command for seq, command in asked.items() if seq not in answered}
     assert set(answered) <= asked.keys()
+    leaving = next((seq for seq, command in asked.items() if command == "disconnect"), len(asked) + 1)
     if not transcript.bodies("exited"):
-        assert unanswered <= ({"continue", "disconnect"} if transcript.commands()[-1] == "disconnect" else set())
+        assert all(seq in answered for seq in asked if seq < leaving - 1)
 
 
 def only_what_the_client_supports(transcript: Transcript) -> None:
@@ -93,17 +95,31 @@ def threads_are_introduced(transcript: Transcript) -> None:
 
 
 def focus_stays_where_the_user_looks(transcript: Transcript) -> None:
-    """VS Code would go to each new stop. What was answered before a stop, the bridge knew when it told of the stop."""
-    threads = {message["seq"]: (message.get("arguments") or {}).get("threadId") for message in transcript.sent}
+    """VS Code would go to each new stop.
+
+    The user looks at a thread that is moved, or whose scopes are asked for; stacks are asked for at every stop. Only
+    what was answered before a stop is sure to have come before it, and a thread told to run may have done so already.
+    """
+    requests = {message["seq"]: message.get("arguments") or {} for message in transcript.sent}
+    owner: dict[int, int] = {}
     looked_at = None
     stopped: set[int] = set()
-    for message in transcript.received:
+    for who, message in transcript.lines:
         body: Message = message.get("body") or {}
-        if message["type"] == "response":
-            looked_at = threads[message["request_seq"]] or looked_at
-        elif message["event"] == "continued":
-            stopped.discard(body["threadId"])
-        elif message["event"] == "stopped":
+        if who == "client":
+            if message.get("command") in RESUMING:
+                stopped.discard(message["arguments"]["threadId"])
+        elif message["type"] == "response":
+            arguments = requests[message["request_seq"]]
+            if message["command"] == "stackTrace":
+                owner.update((frame["id"], arguments["threadId"]) for frame in body.get("stackFrames", ()))
+            elif message["command"] == "scopes":
+                looked_at = owner[arguments["frameId"]]
+            elif message["command"] in RESUMING:
+                looked_at = arguments["threadId"]
+        elif message.get("event") == "stopped":
             if looked_at in stopped and looked_at != body["threadId"]:
                 assert body["preserveFocusHint"] is True, message
+            elif body["preserveFocusHint"] is False:
+                looked_at = body["threadId"]
             stopped.add(body["threadId"])
