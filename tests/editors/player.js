@@ -120,8 +120,10 @@ class Player {
     const chosen = filters || offered.map((filter) => filter.filter);
     await this.client.setExceptionBreakpointsRequest({ filters: chosen });
     await this.client.configurationDoneRequest();
-    await this.client.threadsRequest();
+    const listed = this.client.threadsRequest();
+    listed.catch(() => {}); // Nothing to list where nothing could be started.
     await started;
+    await listed;
   }
 
   async refused(step) {
