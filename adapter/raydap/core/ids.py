@@ -6,7 +6,7 @@ thread), and closing a scope frees everything in it. A freed handle is never giv
 an old one gets an error instead of another worker's data.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.protocol.ids import Kind
@@ -19,8 +19,7 @@ LAST = 2**31 - 1
 """DAP numbers are 32 bits (spec: Variable.variablesReference and its like)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What a handle stands for. `local` is a string only for modules, whose ids may be either (spec: Module.id)."""
 
     kind: Kind

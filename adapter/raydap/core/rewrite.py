@@ -62,7 +62,7 @@ def rewrite(value: Any, type_name: str, translate: Translate, relocate: Relocate
         if plan is _SOURCE and relocate is not None and isinstance(path := node.get("path"), str):
             node["path"] = relocate(path)
         for name, kind in plan.ids:
-            if _is_id(old := node.get(name), kind):
+            if (old := node.get(name)) is not None and _is_id(old, kind):
                 node[name] = translate(kind, old)
         for name, kind in plan.id_lists:
             if isinstance(items := node.get(name), list):

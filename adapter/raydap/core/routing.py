@@ -68,10 +68,10 @@ def down(session: Session, worker: Worker, command: str, arguments: dict[str, An
         rewrite(arguments, ARGUMENTS[command], translate, lambda path: paths.told(path, folder, worker.package)[0])
 
 
-def shown(worker: Worker) -> Callable[[str], str]:
-    """Turns the worker's paths into the client's."""
+def shown(worker: Worker) -> Callable[[str], str] | None:
+    """Turns the worker's paths into the client's; None if they are the same."""
     folder = paths.workspace(worker.settings)
-    return lambda path: paths.shown(path, folder)
+    return None if folder is None else lambda path: paths.shown(path, folder)
 
 
 def up(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:

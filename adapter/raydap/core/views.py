@@ -1,6 +1,7 @@
 """What the user reads: the names of threads, and which frames are worth a look."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from raydap.core.workers import Thread, Worker
@@ -15,12 +16,14 @@ _PLUMBING = re.compile(
 
 def thread(thread: Thread) -> messages.Thread:
     """How a thread is listed: `task or Actor.method · pid · node`."""
-    worker = thread.worker
+    order = f" · #{thread.order}" if thread.worker.threaded else ""
+    return {"id": thread.handle, "name": name(thread.worker) + order}
+
+
+def name(worker: Worker) -> str:
     row = worker.row
     parts = [_what(worker), str(row.pid) if row.pid else "", row.node or f"{row.host}:{row.port}"]
-    if worker.threaded:
-        parts.append(f"#{thread.order}")
-    return {"id": thread.handle, "name": " · ".join(part for part in parts if part)}
+    return " · ".join(part for part in parts if part)
 
 
 def short(worker: Worker) -> str:
@@ -44,7 +47,12 @@ def stack(body: dict[str, Any], sources: dict[str, messages.Source]) -> None:
         source = frame.get("source") if isinstance(frame, dict) else None
         path = source.get("path") if isinstance(source, dict) else None
         if isinstance(source, dict) and isinstance(path, str):
-            if _PLUMBING.search(path):
+            if _is_plumbing(path):
                 frame["presentationHint"] = "subtle"
-            if not source.get("sourceReference"):
-                sources.setdefault(path, {"name": re.split(r"[/\\]", path)[-1], "path": path})
+            if path not in sources and not source.get("sourceReference"):
+                sources[path] = {"name": re.split(r"[/\\]", path)[-1], "path": path}
+
+
+@lru_cache(maxsize=4096)  # The same few files are in every stack.
+def _is_plumbing(path: str) -> bool:
+    return _PLUMBING.search(path) is not None

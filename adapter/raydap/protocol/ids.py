@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 class Kind(Enum):
     """What an id names; the value is the word for people."""
 
+    __hash__ = object.__hash__  # Enum hashes the name, in Python; every id that passes is looked up by its kind.
+
     THREAD = "thread"
     FRAME = "frame"
     VARIABLES = "variables"
