@@ -77,8 +77,8 @@ def test_no_more_workers_than_wanted(play: Play) -> None:
         (ACTOR, {"pid": 7, "node": "node-a"}, "Trainer.step · 7 · node-a"),
         (WorkerLabel(actor="Trainer"), {"pid": 7, "node": "node-a"}, "Trainer · 7 · node-a"),
         (None, {"pid": 7, "node": "node-a", "worker_type": "DRIVER"}, "driver · 7 · node-a"),
-        (None, {"pid": 7, "node": ""}, "worker · 7 · 10.0.0.1:40001"),
-        (None, {"pid": 0, "node": "", "worker_type": "TARGET"}, "worker · 4711 · 10.0.0.1:40001"),
+        (None, {"pid": 7, "node": ""}, "worker · 7 · 10.0.0.1"),
+        (None, {"pid": 0, "node": "", "worker_type": "TARGET"}, "worker · 4711 · 10.0.0.1"),
     ],
 )
 def test_names_of_threads(play: Play, label: WorkerLabel | None, row: dict[str, Any], name: str) -> None:

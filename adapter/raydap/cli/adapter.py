@@ -36,6 +36,7 @@ async def _serve_tcp(host: str, port: int) -> int:
         click.echo(f"raydap cannot listen on {host}:{port}: {reason}; choose another port.", err=True)
         await engine.close()
         return 1
+    engine.listening(listener.port)
     click.echo(f"raydap listening on {listener.host}:{listener.port}", err=True)
     await ended
     listener.close()

@@ -20,9 +20,10 @@ FILTERS = ("raised", "uncaught", "userUnhandled")
 
 
 class Breakpoint:
-    """One breakpoint. `spec` is the client's SourceBreakpoint or FunctionBreakpoint; `answers` are the workers', by worker and
-    by the path at which it has the source: a file of a job can have two (paths.py).
+    """One breakpoint.
 
+    `spec` is the client's SourceBreakpoint or FunctionBreakpoint. `answers` are the workers', by worker and by the path
+    at which it has the source: a file of a job can have two (paths.py).
     Those that verify it and those that complain are kept apart too: a view costs the same with any number of workers.
     """
 

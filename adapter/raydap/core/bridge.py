@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import fanout, fleet, handshake, lifecycle, sources, stops
+from raydap.core import fanout, fleet, handshake, lifecycle, perworker, sources, stops
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import (
@@ -17,6 +17,7 @@ from raydap.core.events import (
     DebuggeeStarted,
     DiscoveryFailed,
     DiscoveryReady,
+    DoorOpened,
     Effect,
     Event,
     Tick,
@@ -26,7 +27,7 @@ from raydap.core.events import (
     WorkersDescribed,
     WorkersPaused,
 )
-from raydap.core.policy import POLICY
+from raydap.core.policy import BEFORE_ATTACH, POLICY
 from raydap.core.routing import route
 from raydap.core.session import Session
 from raydap.core.workers import Worker
@@ -100,7 +101,8 @@ class Bridge:
 
 
 def _client_connected(session: Session, event: ClientConnected) -> None:
-    session.clients[event.client] = Client(event.client, session.emit)
+    client = session.clients[event.client] = Client(event.client, session.emit)
+    client.guest = event.guest
 
 
 def _client_message(session: Session, event: ClientMessage) -> None:
@@ -116,14 +118,20 @@ def _client_message(session: Session, event: ClientMessage) -> None:
         return
     if message.type == "request":
         _request(session, Request(client, Seq(message.seq), message.command, message.arguments))
+    elif message.type == "response":
+        perworker.answered(session, client, message)
+        stops.catch_up(session, client)
     else:
-        session.log("debug", f"client {client.name} sent a {message.type}, which nobody waits for")
+        session.log("debug", f"client {client.name} sent an event; DAP knows none from clients")
 
 
 def _request(session: Session, request: Request) -> None:
     rule = POLICY.get(request.command)
     handler = REQUESTS.get(request.command)
     try:
+        if rule is not None and not request.client.attached and request.command not in BEFORE_ATTACH:
+            text = f"{request.command} may be sent only after attach or launch."
+            raise ProblemError(Problem(Code.WRONG_ORDER, text))
         if handler is not None:
             handler(session, request)
         elif rule is not None:
@@ -203,5 +211,6 @@ _EVENTS: dict[type, Callable[[Session, Any], None]] = {
     DebuggeeOutput: lifecycle.debuggee_output,
     DebuggeeExited: lifecycle.debuggee_exited,
     DebuggeeFailed: lifecycle.debuggee_failed,
+    DoorOpened: perworker.door_opened,
     Tick: _tick,
 }

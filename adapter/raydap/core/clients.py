@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import Effect, SendToClient
-from raydap.protocol.types import ClientId, Handle, Seq
+from raydap.protocol.types import ClientId, Handle, Seq, WorkerKey
 from raydap.wire import envelope
 
 if TYPE_CHECKING:
@@ -20,21 +20,38 @@ class Client:
 
     `ready` is true from its configurationDone on: only then it is sent stops and threads. `focus` is the thread its
     user looks at, as far as requests tell; `threads` are those it knows of; `open` are its requests without an answer.
+
+    With a session for each worker (perworker.py), a `parent` has been `offered` some workers and `adopted` those that
+    its editor did not open; a child sees `only` its worker.
     """
 
     def __init__(self, client: ClientId, emit: Callable[[Effect], None]) -> None:
         self.id = client
         self.name = "client"
+        self.adapter = "raydap"
         self.supports: frozenset[str] = frozenset()
         self.initialized = False
         self.attached = False
         self.ready = False
         self.gone = False
+        self.guest = False
+        self.parent = False
+        self.only: WorkerKey | None = None
+        self.offered: dict[int, WorkerKey] = {}
+        self.adopted: set[WorkerKey] = set()
         self.focus: Thread | None = None
         self.threads: set[Handle] = set()
         self.open: dict[Seq, Request] = {}
         self._emit = emit
         self._seq = 0
+
+    def sees(self, worker: WorkerKey) -> bool:
+        """Whether this client is shown a worker: all of them in a merged session, its own in a child session."""
+        if not self.attached:
+            return False
+        if self.only is not None:
+            return self.only == worker
+        return not self.parent or worker in self.adopted
 
     def event(self, name: str, body: Body = None) -> None:
         self.send(envelope.event(self.next_seq(), name, encode(body)))
@@ -54,6 +71,7 @@ class Client:
                 raise ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" must be true.'))
         if arguments.get("pathFormat", "path") != "path":
             raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "pathFormat" must be "path".'))
+        self.adapter = str(arguments.get("adapterID") or "raydap")
         self.name = str(arguments.get("clientName") or arguments.get("clientID") or "client")
         self.supports = frozenset(
             key for key, value in arguments.items() if key.startswith("supports") and value is True

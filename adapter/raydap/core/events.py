@@ -50,7 +50,10 @@ class WorkerLabel:
 
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
+    """`guest`: it came by the door that OpenDoor asked for, so it may only join as a child session."""
+
     client: ClientId
+    guest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,14 @@ class DebuggeeFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class DoorOpened:
+    """Child sessions can connect to this loopback port, with this token."""
+
+    port: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time passes: the only clock the core knows. `now` is in seconds, monotonic."""
 
@@ -163,6 +174,7 @@ Event = (
     | DebuggeeStarted
     | DebuggeeExited
     | DebuggeeFailed
+    | DoorOpened
     | Tick
 )
 
@@ -238,6 +250,11 @@ class StopDebuggee:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenDoor:
+    """Listen for child sessions of the editor; answered by DoorOpened."""
+
+
+@dataclass(frozen=True, slots=True)
 class Log:
     level: Literal["debug", "info", "warning", "error"]
     text: str
@@ -254,5 +271,6 @@ Effect = (
     | DescribeWorkers
     | StartDebuggee
     | StopDebuggee
+    | OpenDoor
     | Log
 )

@@ -50,12 +50,12 @@ def output(session: Session, worker: Worker, body: dict[str, Any]) -> None:
     text = body.get("output")
     if isinstance(text, str) and text.strip():
         body["output"] = f"[{views.short(worker)}] {text}"
-    session.broadcast("output", body)
+    session.broadcast("output", body, worker.key)
 
 
 def module(session: Session, worker: Worker, body: dict[str, Any]) -> None:
     rewrite(body, EVENTS["module"], lambda kind, local: up(worker, worker.scope, kind, local))
-    session.broadcast("module", body)
+    session.broadcast("module", body, worker.key)
 
 
 def process(session: Session, worker: Worker, body: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from raydap.core import paths
+from raydap.core import paths, perworker
 from raydap.core.breakpoints import Group
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DialWorker, HangUp
@@ -141,6 +141,7 @@ def attached(session: Session, worker: Worker) -> None:
     session.log("info", f"attached to {worker}")
     if worker.leaving:
         let_go(session, worker)
+    perworker.offer(session, worker)
 
 
 def let_go(session: Session, worker: Worker) -> None:
@@ -212,6 +213,7 @@ def forget(session: Session, worker: Worker, why: str) -> None:
     worker.scope.close()
     session.labels.pop(worker.key, None)
     session.look_again()
+    perworker.end(session, worker)
     for breakpoint in session.breakpoints.forget(worker.key):
         session.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
 

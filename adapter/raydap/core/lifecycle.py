@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from raydap.core import perworker
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
@@ -21,7 +22,7 @@ from raydap.core.handshake import let_go
 from raydap.core.policy import CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.session import Phase, Session
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
-from raydap.core.stops import announce
+from raydap.core.stops import catch_up
 from raydap.protocol import messages
 from raydap.protocol.types import Seq
 
@@ -38,6 +39,12 @@ def initialize(session: Session, request: Request) -> None:
 def attach(session: Session, request: Request) -> None:
     """The first client says what is debugged; later ones join it."""
     settings = _begin(session, request, AttachSettings)
+    ticket = request.arguments().get(perworker.TICKET)
+    if ticket is not None or request.client.guest:
+        perworker.join(session, request, ticket)
+        return
+    if settings.sessions == "perWorker":
+        perworker.begin(session, request.client)
     if session.settings is None:
         session.settings = settings
         session.phase = Phase.STARTING
@@ -51,6 +58,8 @@ def attach(session: Session, request: Request) -> None:
 def launch(session: Session, request: Request) -> None:
     """The program is started once the client has sent its breakpoints (configurationDone)."""
     settings = _begin(session, request, LaunchSettings)
+    if settings.sessions == "perWorker":
+        perworker.begin(session, request.client)
     if session.settings is not None:
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
@@ -85,8 +94,7 @@ def configuration_done(session: Session, request: Request) -> None:
     if client.ready:
         return
     client.ready = True
-    for thread in session.stopped.values():
-        announce(client, thread)
+    catch_up(session, client)
     if not session.configured:
         session.configured = True
         if isinstance(session.settings, LaunchSettings):
@@ -141,7 +149,11 @@ def leave(session: Session, client: Client) -> None:
     client.gone = True
     session.clients.pop(client.id, None)
     session.starting = [request for request in session.starting if request.client is not client]
-    if client.attached and not any(other.attached for other in session.clients.values()):
+    if client.only is not None:
+        worker = session.workers.get(client.only)
+        if worker is not None and not any(other.only == client.only for other in session.clients.values()):
+            let_go(session, worker)
+    elif client.attached and not any(other.attached and other.only is None for other in session.clients.values()):
         end(session)
 
 
@@ -150,6 +162,9 @@ def end(session: Session) -> None:
     if isinstance(session.settings, LaunchSettings) and session.configured:
         session.emit(StopDebuggee())
     session.emit(StopDiscovery())
+    for client in session.clients.values():
+        if client.only is not None:
+            client.event("terminated", {})
     session.reset()
     for worker in list(session.workers.values()):
         let_go(session, worker)
@@ -192,7 +207,7 @@ def debuggee_exited(session: Session, event: DebuggeeExited) -> None:
 
 
 def debuggee_failed(session: Session, event: DebuggeeFailed) -> None:
-    """At first it fails the launch; after a restart, whose request has its answer, it ends the session for the users."""
+    """At first it fails the launch; after a restart, which has its answer, it ends the session for the users."""
     if session.phase is Phase.ACTIVE:
         session.report(event.problem)
         session.broadcast("terminated", {})

@@ -11,8 +11,8 @@ import re
 from raydap.core.settings import AttachSettings, LaunchSettings
 
 WORKING_DIR = "[__import__('os').getcwd()]"
-"""What to evaluate in a worker for `package`, with the context `clipboard`, which shortens nothing. It is a list, because
-a string is shown without its quotes there."""
+"""What to evaluate in a worker for `package`, with the context `clipboard`, which shortens nothing. A list, because a
+string would be shown without its quotes."""
 
 _PACKAGE = re.compile(r"(.*[/\\]_ray_pkg_[0-9a-f]+)(?:[/\\](.*))?", re.DOTALL)
 

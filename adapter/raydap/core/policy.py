@@ -72,6 +72,10 @@ POLICY: dict[str, Rule] = {
     "goto": Rule(Mode.RESUME, _THREAD),
 }
 
+BEFORE_ATTACH = frozenset({"initialize", "attach", "launch", "configurationDone", "disconnect", "cancel", "threads"})
+BEFORE_ATTACH |= {"terminate", "restart"}
+"""What a client may ask before it has attached; everything else would be about workers that are not its own yet."""
+
 CAPABILITIES: messages.Capabilities = {
     "supportsConfigurationDoneRequest": True,
     "supportsConditionalBreakpoints": True,

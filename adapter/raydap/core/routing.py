@@ -96,13 +96,13 @@ def locate(session: Session, request: Request, rule: Rule, arguments: dict[str, 
             raise ProblemError(_ran_on())
         return thread.worker, thread.stop
     target = session.ids.down(kind, handle)
-    if request.command == "scopes":
+    if request.command in ("scopes", "evaluate"):
         _look(session, request, target.worker, target.scope)
     return session.workers[target.worker], target.scope
 
 
 def _look(session: Session, request: Request, key: WorkerKey, scope: Scope) -> None:
-    """Editors ask for the scopes of the one frame that they show: there the user is looking."""
+    """Editors ask for the scopes of the one frame that they show, and evaluate in it: there the user is looking."""
     threads = session.workers[key].threads.values()
     request.client.focus = next((thread for thread in threads if thread.stop is scope), request.client.focus)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from raydap.core.breakpoints import Breakpoints
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem
-from raydap.core.events import Effect, Log, PausedWorker, WorkerLabel
+from raydap.core.events import DoorOpened, Effect, Log, PausedWorker, WorkerLabel
 from raydap.core.ids import Ids
 from raydap.core.pending import Pending
 from raydap.core.settings import AttachSettings
@@ -79,6 +79,7 @@ class Session:
         self.breakpoints = Breakpoints(self.ids)
         self.stopped: dict[Handle, Thread] = {}
         self.sources: dict[str, messages.Source] = {}
+        self.door: DoorOpened | None = None
 
     def reset(self) -> None:
         """Forgets what was asked for; clients and workers stay until each has gone."""
@@ -101,9 +102,11 @@ class Session:
     def ready(self) -> Iterator[Client]:
         return (client for client in self.clients.values() if client.ready)
 
-    def broadcast(self, event: str, body: Mapping[str, Any]) -> None:
+    def broadcast(self, event: str, body: Mapping[str, Any], worker: WorkerKey | None = None) -> None:
+        """Tells all clients, or those that see a worker."""
         for client in self.ready():
-            client.event(event, body)
+            if worker is None or client.sees(worker):
+                client.event(event, body)
 
     def thread(self, handle: object) -> Thread:
         """The thread behind a handle. Raises ProblemError (STALE_ID)."""

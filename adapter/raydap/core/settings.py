@@ -4,7 +4,7 @@ Editors add keys of their own (VS Code: `name`, `type`, `__sessionId`, ...); tho
 other unknown key is an error that names it, because a misspelt filter would silently attach to everything.
 """
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     workers: explicit `host:port` targets instead of discovery.
     job, actor, task, node: attach only to workers that match; shell patterns, case-sensitive.
     workspace_folder: the client's folder that jobs take as their working_dir.
+    sessions: one session for all workers, or a child session for each (spec: StartDebugging Request).
     max_workers: attach to at most that many at a time; the others stay paused.
     """
 
@@ -39,6 +40,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     workspace_folder: str | None = None
     tune_workers: bool = True
     max_workers: int | None = None
+    sessions: Literal["merged", "perWorker"] = "merged"
 
 
 class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):

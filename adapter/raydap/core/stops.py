@@ -65,9 +65,17 @@ def show(session: Session, thread: Thread, body: dict[str, Any]) -> None:
     thread.halt({**body, "threadId": thread.handle, "allThreadsStopped": False, "hitBreakpointIds": hit})
     session.stopped[thread.handle] = thread
     for client in session.ready():
-        announce(client, thread, stepping)
+        if client.sees(worker.key):
+            announce(client, thread, stepping)
     if worker.row.worker_type not in ("TARGET", "CHILD"):
         session.emit(DescribeWorkers((worker.row,)))
+
+
+def catch_up(session: Session, client: Client) -> None:
+    """Shows a client the stops that it sees now and does not know of."""
+    for thread in session.stopped.values():
+        if client.sees(thread.worker.key) and thread.handle not in client.threads:
+            announce(client, thread)
 
 
 def announce(client: Client, thread: Thread, stepping: bool = False) -> None:
@@ -93,7 +101,7 @@ def continued(session: Session, worker: Worker, body: dict[str, Any]) -> None:
 def run(session: Session, thread: Thread) -> None:
     if session.stopped.pop(thread.handle, None) is not None:
         thread.run()
-        session.broadcast("continued", {"threadId": thread.handle, "allThreadsContinued": False})
+        session.broadcast("continued", {"threadId": thread.handle, "allThreadsContinued": False}, thread.worker.key)
 
 
 def exited(session: Session, worker: Worker, body: dict[str, Any]) -> None:
@@ -170,7 +178,8 @@ def pause(session: Session, request: Request) -> None:
 
 
 def threads(session: Session, request: Request) -> None:
-    request.respond({"threads": [views.thread(thread) for thread in session.stopped.values()]})
+    stopped = [thread for thread in session.stopped.values() if request.client.sees(thread.worker.key)]
+    request.respond({"threads": [views.thread(thread) for thread in stopped]})
 
 
 def evaluate(thread: Thread, expression: str, then: Callable[[Reply], None], deadline: float) -> None:

@@ -22,8 +22,8 @@ def thread(thread: Thread) -> messages.Thread:
 
 def name(worker: Worker) -> str:
     row = worker.row
-    parts = [_what(worker), str(row.pid) if row.pid else "", row.node or f"{row.host}:{row.port}"]
-    return " · ".join(part for part in parts if part)
+    where = f"{row.pid} · {row.node or row.host}" if row.pid else f"{row.host}:{row.port}"
+    return f"{_what(worker)} · {where}"
 
 
 def short(worker: Worker) -> str:

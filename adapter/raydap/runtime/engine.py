@@ -6,6 +6,7 @@ none of them waits: what takes time runs as a task of its own and comes back as 
 
 import asyncio
 import logging
+import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
@@ -57,11 +58,14 @@ class Engine:
         self._discovery: set[asyncio.Task[None]] = set()
         self._describing: dict[WorkerKey, ev.PausedWorker] = {}
         self._program: Program | None = None
+        self._listeners: list[tcp.Listener] = []
         self._idle = asyncio.Event()
         self._left = asyncio.Event()
         self._ticking = self._spawn(self._tick())
 
-    def connect(self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer]) -> Peer:
+    def connect(
+        self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer], guest: bool = False
+    ) -> Peer:
         """Takes a new client. `open_peer` makes its connection of the two callbacks of transport.Peer."""
         self._client_count += 1
         client = ClientId(self._client_count)
@@ -70,8 +74,12 @@ class Engine:
             lambda reason: self._lost(client, reason),
         )
         self._clients[client] = peer
-        self._handle(ev.ClientConnected(client))
+        self._handle(ev.ClientConnected(client, guest))
         return peer
+
+    def listening(self, port: int) -> None:
+        """Clients can connect to this loopback port already."""
+        self._handle(ev.DoorOpened(port, secrets.token_urlsafe()))
 
     async def wait_left(self) -> None:
         """Returns when the last client has left."""
@@ -79,6 +87,8 @@ class Engine:
 
     async def close(self) -> None:
         """Lets every worker go, ends the launched program, and returns when nothing of this bridge is left."""
+        for listener in self._listeners:
+            listener.close()
         for client in list(self._clients):
             self._lost(client, "raydap ends")
         try:
@@ -218,6 +228,14 @@ class Engine:
         if program is not None:
             self._spawn(program.stop())
 
+    def _open_door(self, _: ev.OpenDoor) -> None:
+        self._spawn(self._listen())
+
+    async def _listen(self) -> None:
+        listener = await tcp.listen("127.0.0.1", 0, lambda: self.connect(Peer, guest=True))
+        self._listeners.append(listener)
+        self.listening(listener.port)
+
     def _log(self, effect: ev.Log) -> None:
         log.log(getattr(logging, effect.level.upper()), "%s", effect.text)
 
@@ -233,5 +251,6 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     ev.DescribeWorkers: Engine._describe_workers,
     ev.StartDebuggee: Engine._start_debuggee,
     ev.StopDebuggee: Engine._stop_debuggee,
+    ev.OpenDoor: Engine._open_door,
     ev.Log: Engine._log,
 }

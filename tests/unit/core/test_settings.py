@@ -30,6 +30,7 @@ def test_every_argument_of_attach() -> None:
         "tuneWorkers": False,
         "workspaceFolder": "/home/me",
         "maxWorkers": 3,
+        "sessions": "perWorker",
     }
     settings = parse(AttachSettings, given)
     assert settings.path_mappings == (PathMapping("/home/me", "."),)
@@ -67,6 +68,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "pathMappings", [{"localRoot": "/", "remoteRoot": "/", "root": "/"}]),
     (AttachSettings, "tuneWorkers", 1),
     (AttachSettings, "workspaceFolder", 7),
+    (AttachSettings, "sessions", "perThread"),
     (AttachSettings, "maxWorkers", 0),
     (AttachSettings, "maxWorkers", -1),
     (AttachSettings, "maxWorkers", 1.5),
