@@ -6,6 +6,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/stamp
 KEEP ?= 0
+QUICK ?= 0
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -45,6 +46,9 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.13)
 	    fi; \
 	done
 
+bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a look
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m bench .bench $(if $(filter 1,$(QUICK)),--quick)
+
 test-core: $(STAMP)
 	$(BIN)/python -m pytest -q -m core
 
@@ -57,4 +61,4 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-.PHONY: help demo test editors check lint format types imports test-matrix test-core clean
+.PHONY: help demo test editors check lint format types imports test-matrix test-core bench clean

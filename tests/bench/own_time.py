@@ -1,0 +1,168 @@
+"""The bridge's own time, in one process: bytes of a worker in, bytes for the client out, no socket between."""
+
+import json
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bench.report import Row, within
+from raydap.core.bridge import Bridge
+from raydap.core.events import (
+    ClientConnected,
+    ClientMessage,
+    DialWorker,
+    DiscoveryReady,
+    Effect,
+    Event,
+    PausedWorker,
+    SendToClient,
+    SendToWorker,
+    WorkerConnected,
+    WorkerMessage,
+    WorkersPaused,
+)
+from raydap.protocol.types import ClientId, WorkerKey
+from raydap.wire.framing import Decoder, encode
+
+CLIENT = ClientId(1)
+
+
+class Core:
+    """A bridge with so many attached workers, which answer at once whatever the handshake asks."""
+
+    def __init__(self, workers: int) -> None:
+        self._bridge = Bridge()
+        self._seq = count(1)
+        self.keys = [WorkerKey(f"worker-{number}") for number in range(workers)]
+        self.feed(ClientConnected(CLIENT))
+        self.feed(self.request("initialize", adapterID="raydap"))
+        self.feed(self.request("attach"))
+        self.feed(DiscoveryReady("nowhere"))
+        self.feed(self.request("configurationDone"))
+        rows = (PausedWorker(key, "10.0.0.1", 1 + n, 4000 + n, "10.0.0.1") for n, key in enumerate(self.keys))
+        self.feed(WorkersPaused(tuple(rows)))
+
+    def request(self, command: str, **arguments: Any) -> ClientMessage:
+        message = {"seq": next(self._seq), "type": "request", "command": command, "arguments": arguments}
+        return ClientMessage(CLIENT, json.dumps(message).encode())
+
+    def handle(self, event: Event) -> list[Effect]:
+        return self._bridge.handle(event)
+
+    def feed(self, event: Event) -> None:
+        """Handles an event and all that the workers answer."""
+        todo = [event]
+        for each in todo:
+            for effect in self.handle(each):
+                if isinstance(effect, DialWorker):
+                    todo.append(WorkerConnected(effect.worker))
+                elif isinstance(effect, SendToWorker):
+                    request = json.loads(effect.data)
+                    body = {"stackFrames": [{"id": 1}]} if request["command"] == "stackTrace" else {}
+                    todo.append(self.answer(effect, body))
+                    if request["command"] == "attach":
+                        todo.insert(todo.index(each) + 1, self.event(effect.worker, "initialized"))
+
+    def answer(self, asked: SendToWorker, body: Any) -> WorkerMessage:
+        """What the worker answers to a request of the bridge."""
+        request = json.loads(asked.data)
+        answer = {"seq": 1, "type": "response", "request_seq": request["seq"], "success": True}
+        return WorkerMessage(asked.worker, json.dumps({**answer, "command": request["command"], "body": body}).encode())
+
+    def event(self, worker: WorkerKey, name: str, **body: Any) -> WorkerMessage:
+        return WorkerMessage(worker, json.dumps({"seq": 1, "type": "event", "event": name, "body": body}).encode())
+
+    def stop(self, worker: WorkerKey, thread: int = 1) -> int:
+        """A thread stops; returns its handle."""
+        self.feed(self.event(worker, "stopped", reason="breakpoint", threadId=thread))
+        (listed,) = self.threads()[-1:]
+        return int(listed["id"])
+
+    def threads(self) -> list[dict[str, Any]]:
+        (effect,) = self.handle(self.request("threads"))
+        assert isinstance(effect, SendToClient)
+        listed: list[dict[str, Any]] = json.loads(effect.data)["body"]["threads"]
+        return listed
+
+
+def measure(_: Path, quick: bool) -> Iterator[Row]:
+    repeats = 200 if quick else 2000
+    frames = {"stackFrames": [_frame(number) for number in range(20)], "totalFrames": 20}
+    requests, answers = _forwarded("stackTrace", frames, repeats)
+    yield within("own time, 20-frame stackTrace answer", answers, 60, "us")
+    yield Row("own time, stackTrace request", "us", requests)
+    variables = {"variables": [_variable(number) for number in range(200)]}
+    requests, answers = _forwarded("variables", variables, repeats)
+    yield within("own time, 200-variable answer", answers, 600, "us")
+    yield within("10,000 threads listed, own time", _listed(10 if quick else 50), 20, "ms")
+
+
+def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list[float]]:
+    """Microseconds for each request and for each answer, framing included. Each stop has ids of its own."""
+    core = Core(1)
+    worker = core.keys[0]
+    ids = count(1000)
+    requests, answers = [], []
+    for _ in range(repeats):
+        thread = core.stop(worker)
+        arguments = {"threadId": thread}
+        if command == "variables":
+            (asked,) = core.handle(core.request("stackTrace", threadId=thread))
+            (shown,) = core.handle(core.answer(asked, {"stackFrames": [_frame(0) | {"id": next(ids)}]}))
+            frame = json.loads(shown.data)["body"]["stackFrames"][0]["id"]
+            (asked,) = core.handle(core.request("scopes", frameId=frame))
+            (shown,) = core.handle(
+                core.answer(asked, {"scopes": [{"name": "Locals", "variablesReference": next(ids)}]})
+            )
+            arguments = {"variablesReference": json.loads(shown.data)["body"]["scopes"][0]["variablesReference"]}
+        asked, took = _through(core, CLIENT, encode(core.request(command, **arguments).data))
+        requests.append(took)
+        _renumber(body, ids)
+        _, took = _through(core, worker, encode(core.answer(asked, body).data))
+        answers.append(took)
+        core.feed(core.event(worker, "continued", threadId=1, allThreadsContinued=False))
+    return requests, answers
+
+
+def _through(core: Core, sender: Any, data: bytes) -> tuple[Any, float]:
+    """Bytes of one side in, bytes for the other out; the last effect, and the microseconds it took."""
+    decoder = Decoder()
+    kind = ClientMessage if sender is CLIENT else WorkerMessage
+    began = time.perf_counter_ns()
+    for body in decoder.feed(data):
+        effects = core.handle(kind(sender, body))
+        for effect in effects:
+            encode(effect.data)  # type: ignore[union-attr]
+    took = (time.perf_counter_ns() - began) / 1000
+    return effects[-1], took
+
+
+def _listed(repeats: int) -> list[float]:
+    """Milliseconds for a list of 10,000 stopped threads, ten in each of 1,000 workers."""
+    core = Core(1000)
+    for worker in core.keys:
+        for thread in range(1, 11):
+            core.feed(core.event(worker, "stopped", reason="breakpoint", threadId=thread))
+    assert len(core.threads()) == 10_000
+    return [_through(core, CLIENT, encode(core.request("threads").data))[1] / 1000 for _ in range(repeats)]
+
+
+def _frame(number: int) -> dict[str, Any]:
+    path = "/home/user/project/rollout/worker.py" if number < 12 else "/venv/lib/python3.11/site-packages/ray/actor.py"
+    place = {"line": 10 + number, "column": 1, "source": {"path": path, "sourceReference": 0}}
+    return {"id": 0, "name": f"RolloutWorker.collect_{number}", **place}
+
+
+def _variable(number: int) -> dict[str, Any]:
+    name = f"observation_{number}"
+    value = {"value": "array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])", "type": "ndarray", "evaluateName": name}
+    return {"name": name, **value, "variablesReference": 0, "presentationHint": {"attributes": ["rawString"]}}
+
+
+def _renumber(body: dict[str, Any], ids: "count[int]") -> None:
+    for frame in body.get("stackFrames", ()):
+        frame["id"] = next(ids)
+    for variable in body.get("variables", ()):
+        variable["variablesReference"] = next(ids)

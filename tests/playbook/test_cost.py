@@ -1,0 +1,123 @@
+"""What one worker costs does not depend on how many others are attached: counts of work, no times."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from raydap.core.events import Effect, WorkerLabel
+from support.fake_worker import FakeWorker
+from support.playbook import FakeClient, Play
+
+MANY = 1000
+
+
+class Counted:
+    """Watches a play's bridge from now on: its effects, and how many lines of Python it runs.
+
+    A loop over all workers shows in the lines, since each round counts; only a loop inside C would not.
+    """
+
+    def __init__(self, play: Play) -> None:
+        self.effects: Counter[str] = Counter()
+        self.lines = 0
+        self._handle: Callable[[Any], list[Effect]] = play.bridge.handle
+        play.bridge.handle = self._watched  # type: ignore[method-assign]
+
+    def _watched(self, event: Any) -> list[Effect]:
+        before = sys.gettrace()
+        sys.settrace(self._trace)
+        try:
+            effects = self._handle(event)
+        finally:
+            sys.settrace(before)
+        self.effects.update(type(effect).__name__ for effect in effects)
+        return effects
+
+    def _trace(self, frame: FrameType, what: str, _: Any) -> Any:
+        self.lines += what == "line"
+        return self._trace
+
+
+@pytest.fixture(params=[{}, {"task": "train*"}, {"maxWorkers": MANY + 1}], ids=["all", "filtered", "limited"])
+def arguments(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def crowd(count: int, arguments: dict[str, Any]) -> tuple[Play, FakeClient, list[FakeWorker]]:
+    """A session with so many attached workers, and as many others that the filter, if there is one, keeps out."""
+    play = Play(conform=False)
+    client = play.session(arguments)
+    client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+    workers = [play.worker(f"w{number}", WorkerLabel(task="train")) for number in range(count)]
+    others = []
+    if "task" in arguments:
+        others = [play.worker(f"x{number}", WorkerLabel(task="other")) for number in range(count)]
+    play.paused(*others, *workers)
+    assert all(worker.complete for worker in workers)
+    assert not any(worker.connected for worker in others)
+    client.inbox.clear()
+    return play, client, workers
+
+
+def look_and_go_on(client: FakeClient, worker: FakeWorker) -> None:
+    """A stop, all that an editor asks then, and its continue."""
+    worker.stop(hitBreakpointIds=[0])
+    thread = client.stop()["threadId"]
+    client.request("threads")
+    frame = client.request("stackTrace", threadId=thread)["stackFrames"][0]["id"]
+    scope = client.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
+    client.request("variables", variablesReference=scope)
+    client.request("evaluate", expression="total", frameId=frame, context="watch")
+    client.resume(thread)
+    client.inbox.clear()
+
+
+def cost(count: int, arguments: dict[str, Any]) -> tuple[Counter[str], int, int]:
+    """Effects, messages of the worker, and lines of Python for one stop of one worker among so many."""
+    play, client, workers = crowd(count, arguments)
+    look_and_go_on(client, workers[0])  # What happens only at the first stop of a worker is not counted.
+    held = len(play.bridge._session.ids)
+    heard = len(workers[0].said)
+    counted = Counted(play)
+    look_and_go_on(client, workers[0])
+    assert len(play.bridge._session.ids) == held, "the handles of a stop are freed when it is over"
+    return counted.effects, len(workers[0].said) - heard, counted.lines
+
+
+def test_a_stop_costs_the_same_beside_many_workers(arguments: dict[str, Any]) -> None:
+    alone = cost(1, arguments)
+    assert alone[0]["SendToClient"] >= 8
+    assert alone[0]["SendToWorker"] == 5
+    assert cost(MANY, arguments) == alone
+
+
+def test_the_handles_of_many_stops_are_those_of_one_times_as_many() -> None:
+    def held(count: int) -> int:
+        play, _, workers = crowd(count, {})
+        before = len(play.bridge._session.ids)
+        for worker in workers:
+            worker.stop()
+        return len(play.bridge._session.ids) - before
+
+    assert held(100) == 100 * held(1) > 0
+
+
+def test_an_attach_costs_the_same_beside_many_workers(arguments: dict[str, Any]) -> None:
+    def attach(count: int) -> tuple[Counter[str], int]:
+        play, client, _ = crowd(count, arguments)
+        late = play.worker("late", WorkerLabel(task="train"))
+        # Reading the list of paused workers costs one look at each row; what comes of it must not.
+        counted = Counted(play)
+        late.hold = {"dial"}
+        play.paused(late, *(worker for key, worker in play.workers.items() if key.startswith("x")))
+        listed = counted.lines
+        late.release()
+        assert late.complete
+        assert client.inbox == []
+        return counted.effects, counted.lines - listed
+
+    assert attach(MANY) == attach(1)
