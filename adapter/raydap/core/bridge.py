@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import fanout, fleet, handshake, lifecycle, perworker, sources, stops
+from raydap.core import fanout, fleet, handshake, lifecycle, perworker, progress, sources, stops
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import (
@@ -92,6 +92,7 @@ class Bridge:
             _EVENTS[type(event)](self._session, event)
             handshake.part(self._session)
             fleet.fill(self._session)
+            progress.report(self._session)
         except Exception:
             # A mistake of ours costs one event, not the session and every worker it holds.
             self._session.log("error", traceback.format_exc())

@@ -46,6 +46,17 @@ class Failure:
     delay: float
 
 
+@dataclass(slots=True)
+class Progress:
+    """How far the attach to many workers is (progress.py): `most` were to be attached at a time; `shown` is the
+    percentage that `clients` were told last."""
+
+    id: str
+    clients: list[Client]
+    most: int
+    shown: int = 0
+
+
 class Session:
     """State only; the functions around it change it. `emit` takes the effects, `now` is the time of the last Tick.
 
@@ -80,6 +91,7 @@ class Session:
         self.stopped: dict[Handle, Thread] = {}
         self.sources: dict[str, messages.Source] = {}
         self.door: DoorOpened | None = None
+        self.progress: Progress | None = None
 
     def reset(self) -> None:
         """Forgets what was asked for; clients and workers stay until each has gone."""
@@ -94,6 +106,7 @@ class Session:
         self.said.clear()
         self.breakpoints.clear()
         self.sources.clear()
+        self.progress = None
 
     def look_again(self) -> None:
         """Something has changed that may concern any candidate."""
