@@ -7,6 +7,8 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/stamp
 KEEP ?= 0
 QUICK ?= 0
+RAY ?=
+OLDEST_RAY = 2.39.0
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -36,7 +38,7 @@ types: $(STAMP)  ## static types
 imports: $(STAMP)  ## the direction of imports between rooms
 	$(BIN)/lint-imports
 
-test-matrix:  ## the core tests on each Python version found (3.10 to 3.13)
+test-matrix:  ## the core tests on each Python version found (3.10 to 3.13), and on the oldest Ray
 	@for version in 3.10 3.11 3.12 3.13; do \
 	    if python=$$(./.ci/find-python $$version); then \
 	        echo "Python $$version:" && \
@@ -45,6 +47,12 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.13)
 	        echo "Python $$version: not tested, there is none here"; \
 	    fi; \
 	done
+	@if python=$$(./.ci/find-python 3.11); then \
+	    echo "Python 3.11, Ray $(OLDEST_RAY):" && \
+	    $(MAKE) --no-print-directory VENV=.venv-3.11-ray PYTHON="$$python" RAY="==$(OLDEST_RAY)" test-core; \
+	else \
+	    echo "Ray $(OLDEST_RAY): not tested, there is no Python 3.11 here"; \
+	fi
 
 bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a look
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m bench .bench $(if $(filter 1,$(QUICK)),--quick)
@@ -58,7 +66,7 @@ clean:  ## remove the environments and caches
 
 $(STAMP): pyproject.toml
 	@python="$(PYTHON)"; test -n "$$python" && "$$python" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
 .PHONY: help demo test editors check lint format types imports test-matrix test-core bench clean

@@ -43,7 +43,7 @@ def test_order_unknown_requests_and_foreign_ids(client: Client) -> None:
         client.request("initialize", adapterID="raydap")
     with pytest.raises(RequestFailed, match="1003"):
         client.request("configurationDone")
-    for command in ("restart", "setVariable", "noSuchThing"):
+    for command in ("restartFrame", "readMemory", "noSuchThing"):
         with pytest.raises(RequestFailed, match=rf'"{command}" is not supported.*1002'):
             client.request(command)
     for thread in (0, 1, 999999, -1, "1", None, True, 2**40):

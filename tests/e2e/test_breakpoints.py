@@ -63,8 +63,8 @@ def test_conditions_hit_counts_and_logpoints_set_before_any_worker_exists(
     assert debuggee.child.wait() == 0
     verified = [body["breakpoint"]["id"] for body in bodies(client, "breakpoint") if body["breakpoint"]["verified"]]
     assert sorted(set(verified)) == [breakpoint["id"] for breakpoint in desired]
-    client.wait_event("output", lambda body: body["output"].strip() == "c is 4")
-    said = [body["output"].strip() for body in bodies(client, "output")]
+    client.wait_event("output", lambda body: body["output"].endswith("] c is 4\n"))
+    said = [body["output"].strip().partition("] ")[2] for body in bodies(client, "output")]
     assert [text for text in said if text.startswith("c is")] == [f"c is {number}" for number in range(5)]
 
 
