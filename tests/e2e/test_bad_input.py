@@ -46,6 +46,10 @@ def test_order_unknown_requests_and_foreign_ids(client: Client) -> None:
     for command in ("restartFrame", "readMemory", "noSuchThing"):
         with pytest.raises(RequestFailed, match=rf'"{command}" is not supported.*1002'):
             client.request(command)
+    for command in ("stackTrace", "pause", "evaluate"):
+        with pytest.raises(RequestFailed, match="1003"):
+            client.request(command, threadId=0)
+    client.send("attach", workers=["127.0.0.1:1"])
     for thread in (0, 1, 999999, -1, "1", None, True, 2**40):
         with pytest.raises(RequestFailed, match="1006"):
             client.request("stackTrace", threadId=thread)
