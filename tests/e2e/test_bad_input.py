@@ -1,6 +1,8 @@
 """Bad input gets one clear, numbered answer, and nothing of what was good is lost."""
 
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -91,3 +93,18 @@ def test_a_port_that_is_taken(run_command: Callable[..., Child], bridge: Bridge)
     assert command.wait() == 1
     assert f"cannot listen on 127.0.0.1:{bridge.port}" in command.output
     assert "Traceback" not in command.output
+
+
+def test_a_log_file_that_cannot_be_written_is_refused_in_one_sentence() -> None:
+    command = [sys.executable, "-m", "raydap", "adapter", "--log-file", "no/such/folder/x.log"]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+    assert ended.returncode == 2
+    assert "cannot be written: No such file or directory." in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_what_is_not_dap_on_standard_input_is_said_on_standard_error() -> None:
+    command = [sys.executable, "-m", "raydap", "adapter"]
+    ended = subprocess.run(command, input="hello\r\n", capture_output=True, text=True, timeout=30, check=False)
+    assert ended.stdout == ""
+    assert len(ended.stderr.splitlines()) == 1, ended.stderr

@@ -312,7 +312,7 @@ class FakeClient:
     def nothing(self) -> None:
         assert not self.inbox, self.inbox
 
-    def hang_up(self, reason: str = "connection closed") -> None:
+    def hang_up(self, reason: str = "closed") -> None:
         self.left = True
         self.play.feed(ClientGone(self.id, reason))
 

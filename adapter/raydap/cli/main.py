@@ -37,9 +37,13 @@ def adapter(listen: tuple[str, int] | None, log_file: str | None, verbose: bool)
     """Speak the Debug Adapter Protocol, on standard input and output unless --listen is given."""
     from raydap.cli.adapter import run
 
-    logging.basicConfig(
-        filename=log_file,
-        format="%(asctime)s %(levelname)s %(message)s",
-        level=logging.INFO if verbose else logging.WARNING,
-    )
+    try:
+        logging.basicConfig(
+            filename=log_file,
+            format="%(asctime)s %(levelname)s %(message)s",
+            level=logging.INFO if verbose else logging.WARNING,
+        )
+    except OSError as error:
+        text = f'"{log_file}" cannot be written: {error.strerror}.'
+        raise click.BadParameter(text, param_hint="--log-file") from None
     raise SystemExit(run(listen))

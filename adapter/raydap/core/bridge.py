@@ -150,7 +150,7 @@ def _request(session: Session, request: Request) -> None:
 def _client_gone(session: Session, event: ClientGone) -> None:
     client = session.clients.get(event.client)
     if client is not None:
-        session.log("info", f"client {client.name} is gone: {event.reason}")
+        session.log("info" if event.reason == "closed" else "warning", f"client {client.name} is gone: {event.reason}")
         lifecycle.leave(session, client)
 
 

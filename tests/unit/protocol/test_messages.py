@@ -26,9 +26,10 @@ def test_properties_have_python_types() -> None:
     breakpoint = get_type_hints(messages.Breakpoint)
     assert (breakpoint["id"], breakpoint["message"], breakpoint["verified"]) == (int, str, bool)
     assert breakpoint["source"] is messages.Source
-    assert get_type_hints(messages.ProcessEventBody)["startMethod"] == Literal[
-        "launch", "attach", "attachForSuspendedLaunch"
-    ]
+    assert (
+        get_type_hints(messages.ProcessEventBody)["startMethod"]
+        == Literal["launch", "attach", "attachForSuspendedLaunch"]
+    )
     source = get_type_hints(messages.Source)
     assert source["sources"] == list[messages.Source]
     assert source["adapterData"] is Any
