@@ -43,6 +43,8 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="leave cluster, job and bridge running for an editor")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # A shell that starts us in the background has SIGINT ignored; we have something to end all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with contextlib.ExitStack() as children:
             try:

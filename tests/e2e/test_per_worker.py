@@ -133,6 +133,7 @@ def test_a_wrong_ticket_opens_nothing(
     arguments = {"__raydap": ticket} if ticket is not None else {"workers": ["127.0.0.1:1"]}
     with pytest.raises(RequestFailed, match="1007"):
         stranger.start_session("attach", arguments)
-    for command in ("threads", "evaluate", "pause"):
+    assert stranger.request("threads") == {"threads": []}
+    for command in ("stackTrace", "evaluate", "pause"):
         with pytest.raises(RequestFailed, match="1003"):
             stranger.request(command, expression="1", threadId=1000)
