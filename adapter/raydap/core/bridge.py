@@ -73,6 +73,9 @@ WORKER_EVENTS: dict[str, Callable[[Session, Worker, dict[str, Any]], None]] = {
 """Events of workers that mean something here; all others are dropped, debugpy's private ones for example. No client
 hears of `terminated` and `exited`: there they would end the whole session."""
 
+_STILL_HEARD = ("initialized", "debugpyAttach")
+"""Of a worker that is being let go: its handshake goes on, and a child it announces would wait for ever."""
+
 
 class Bridge:
     """One session for all workers. Use: `for effect in bridge.handle(event): ...`."""
@@ -178,8 +181,7 @@ def _worker_message(session: Session, event: WorkerMessage) -> None:
                 waiting.then(message)
         elif message.type == "event":
             handler = WORKER_EVENTS.get(message.event)
-            # Of a worker that is being let go nothing is heard any more but that its handshake goes on.
-            if handler is not None and (not worker.leaving or message.event == "initialized"):
+            if handler is not None and (not worker.leaving or message.event in _STILL_HEARD):
                 body = {} if message.body is None else envelope.load(message.body)
                 handler(session, worker, body if isinstance(body, dict) else {})
         else:

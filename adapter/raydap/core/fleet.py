@@ -103,16 +103,18 @@ def _leaves(session: Session, key: WorkerKey) -> bool:
 
 
 def child(session: Session, parent: Worker, body: dict[str, Any]) -> None:
-    """A subprocess of a worker waits until somebody attaches to it, so it is attached at once, beyond all limits.
+    """A subprocess of a worker waits until somebody attaches to it, so it is attached at once, beyond all limits, and
+    also if that is only to let it go.
 
     Source: debugpy/adapter/clients.py, notify_of_subprocess. The address in the event is as seen on the worker's node;
     it is the one by which the parent was reached.
     """
     pid = body.get("subProcessId")
     key = WorkerKey(f"{parent.key}/{pid}")
-    if type(pid) is int and not parent.leaving and key not in session.workers:
+    if type(pid) is int and key not in session.workers:
         row = replace(parent.row, key=key, pid=pid, worker_type="CHILD")
         worker = Worker(row, parent.settings, session.ids, session.pending, session.emit, parent)
+        worker.leaving = parent.leaving
         session.workers[key] = worker
         dial(session, worker)
 

@@ -107,8 +107,9 @@ def initialized(session: Session, worker: Worker) -> None:
     """The worker takes its configuration now: everything the clients want of it, before it may run."""
     if worker.stage is not Stage.STARTING:
         return
-    if worker.leaving:
-        # Nobody is left to look at it; it stays paused and listed, for the next session to find.
+    if worker.leaving and worker.parent is None:
+        # Nobody is left to look at it; it stays paused and listed, for the next session to find. A child is listed
+        # nowhere, so its handshake goes on to where it can be told to run.
         hang_up(session, worker)
         return
     worker.stage = Stage.CONFIGURING
@@ -161,12 +162,16 @@ def let_go(session: Session, worker: Worker) -> None:
 
 
 def part(session: Session) -> None:
-    """Disconnects from workers that are let go and owe no answer, or have for too long. Called after every event."""
+    """Disconnects from workers that are let go and owe no answer, or have for too long. Called after every event.
+
+    A child's handshake is with the adapter of its parent, which is not disturbed meanwhile.
+    """
     for key, deadline in list(session.parting.items()):
-        if session.now < deadline and session.pending.owes(key):
+        worker = session.workers[key]
+        bears = any(session.workers[child].parent is worker for child in session.under_way)
+        if session.now < deadline and (bears or session.pending.owes(key)):
             continue
         del session.parting[key]
-        worker = session.workers[key]
         farewell = functools.partial(_disconnected, session, worker)
         worker.request("disconnect", {"terminateDebuggee": False}, farewell, session.now + PATIENCE)
 
