@@ -15,7 +15,7 @@ from local_cluster import Child, Cluster
 
 from bench.connection import Connection, milliseconds
 from bench.report import Row, against, within
-from bench.stepping import HUMAN
+from bench.stepping import HUMAN, Side
 from raydap.wire.framing import Decoder, encode
 from support.bridge import Bridge
 
@@ -25,9 +25,10 @@ import ray, sys
 @ray.remote(num_cpus=0.1)
 class Actor:
     def work(self):
+        total = 0
         while True:
             breakpoint()
-            pass
+            total += 1
 
 ray.init(log_to_driver=False)
 actors = [Actor.remote() for _ in range(int(sys.argv[1]))]
@@ -81,6 +82,12 @@ def measure(directory: Path, quick: bool) -> Iterator[Row]:
                     [sample[place] for sample in through],
                     factor=factor,
                 )
+        with _job(ACTORS, 2, cluster, directory):
+            yield against(
+                "Ray worker: next across breakpoint() lines",
+                *(_stepped(bridge, cluster, way, 5 if quick else 40) for way in (False, True)),
+                factor=1 / 20,
+            )
         pauses = list(_seen(bridge, cluster, directory, 3 if quick else 10))
         yield within("pause visible until stopped", pauses, 300, "ms")
 
@@ -134,6 +141,20 @@ def _through(bridge: Bridge, cluster: Cluster, count: int) -> list[float]:
             resumed.append(milliseconds(began))
         client.leave()
     return [attached, *resumed]
+
+
+def _stepped(bridge: Bridge, cluster: Cluster, way: bool, count: int) -> list[float]:
+    """One worker of two, so that each way has one of its own that has never been attached before."""
+    host, port = _await_paused(cluster, 1 if way else 2)[0]
+    if way:
+        place, arguments = (bridge.host, bridge.port), {"workers": [f"{host}:{port}"], "justMyCode": False}
+    else:
+        place, arguments = (host, port), {"justMyCode": False}
+    with Connection(*place) as client:
+        client.start(arguments)
+        side = Side(client, client.event("stopped")["threadId"])
+        side.step_and_refresh("next")
+        return [side.step("next") for _ in range(count)]
 
 
 async def _bare(places: list[tuple[str, int]]) -> list[float]:

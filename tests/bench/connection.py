@@ -4,9 +4,11 @@ It speaks to raydap and to debugpy alike, as editors do: one write per message, 
 acknowledgements.
 """
 
+import os
 import socket
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -107,3 +109,9 @@ class Connection:
 def milliseconds(since: float) -> float:
     """From a `time.perf_counter()` until now."""
     return (time.perf_counter() - since) * 1000
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor time so far (proc(5): utime and stime are fields 14 and 15)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from local_cluster import Child
 
-from bench.connection import Connection, milliseconds
+from bench.connection import Connection, milliseconds, processor
 from bench.plot import Curve, curves
 from bench.report import Row, p50, within
 from support.bridge import Bridge
@@ -71,9 +71,9 @@ def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[
 def _idle(bridge: Bridge, dashboard: str, size: int) -> Iterator[Row]:
     """The labels that stops ask for come in a few seconds; only then it is idle."""
     time.sleep(5)
-    used, asked = _processor(bridge.child.pid), _requests(dashboard)
+    used, asked = processor(bridge.child.pid), _requests(dashboard)
     time.sleep(IDLE)
-    share = (_processor(bridge.child.pid) - used) / IDLE * 100
+    share = (processor(bridge.child.pid) - used) / IDLE * 100
     yield within(f"{size:,} workers: idle bridge", [share], 1.0, "% of a core")
     polls = (_requests(dashboard) - asked) / IDLE
     yield Row(f"{size:,} workers: requests to the dashboard, idle", "1/s", [polls])
@@ -97,12 +97,6 @@ def plot(rows: Sequence[Row]) -> str:
 def _memory(pid: int) -> int:
     """Resident bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _processor(pid: int) -> float:
-    """Seconds of processor time so far (proc(5): utime and stime are fields 14 and 15)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _requests(dashboard: str) -> int:

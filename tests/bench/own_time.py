@@ -10,12 +10,14 @@ from typing import Any
 from bench.report import Row, within
 from raydap.core.bridge import Bridge
 from raydap.core.events import (
+    CheckFiles,
     ClientConnected,
     ClientMessage,
     DialWorker,
     DiscoveryReady,
     Effect,
     Event,
+    FilesChecked,
     PausedWorker,
     SendToClient,
     SendToWorker,
@@ -49,7 +51,13 @@ class Core:
         return ClientMessage(CLIENT, json.dumps(message).encode())
 
     def handle(self, event: Event) -> list[Effect]:
-        return self._bridge.handle(event)
+        effects: list[Effect] = []
+        for effect in self._bridge.handle(event):
+            if isinstance(effect, CheckFiles):
+                effects += self._bridge.handle(FilesChecked(dict.fromkeys(effect.paths, True)))
+            else:
+                effects.append(effect)
+        return effects
 
     def feed(self, event: Event) -> None:
         """Handles an event and all that the workers answer."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.connection import Connection, Message, milliseconds
+from bench.connection import Connection, Message, milliseconds, processor
 from bench.report import Row, against, within
 from support.bridge import Bridge
 from support.debuggee import Debuggee
@@ -153,6 +153,9 @@ def measure(directory: Path, quick: bool) -> Iterator[Row]:
                 *([side.step("next") for _ in range(few * 2)] for side in (direct, through)),
                 factor=1 / 20,
             )
+        yield within(
+            "suspended worker, idle", list(_suspended(bridge, directory, 5 if quick else 20)), 0.5, "% of a core"
+        )
         yield against(
             "connect until stopped, one worker",
             *([_connect(directory, target) for _ in range(3 if quick else 8)] for target in (None, bridge)),
@@ -187,6 +190,15 @@ def _sides(bridge: Bridge, source: str, directory: Path) -> Iterator[tuple[Side,
             side.step_and_refresh("next")  # What debugpy does only once is not measured.
             sides.append(side)
         yield sides[0], sides[1]
+
+
+def _suspended(bridge: Bridge, directory: Path, seconds: float) -> Iterator[float]:
+    """What a tuned worker costs while somebody looks at it and does nothing."""
+    with _sides(bridge, BREAKPOINTS, directory) as (_, through):
+        pid = int(through.client.request("threads")["threads"][0]["name"].split(" · ")[1])
+        used = processor(pid)
+        time.sleep(seconds)
+        yield (processor(pid) - used) / seconds * 100
 
 
 def _connect(directory: Path, bridge: Bridge | None) -> float:

@@ -62,7 +62,7 @@ def test_a_step_goes_into_the_target_chosen(play: Play) -> None:
     assert target["id"] >= 1000
     worker.commands()
     client.request("stepIn", threadId=thread, targetId=target["id"])
-    assert worker.heard[-1]["arguments"] == {"threadId": 1, "targetId": 5}
+    assert worker.heard[0]["arguments"] == {"threadId": 1, "targetId": 5}
     assert client.event("continued")["threadId"] == thread
 
 
@@ -75,8 +75,9 @@ def test_a_jump_goes_to_the_target_chosen_and_stops_there(play: Play) -> None:
     line = {"source": {"path": "/app/train.py"}, "line": 9}
     (target,) = client.request("gotoTargets", **line)["targets"]
     assert one.heard[-1]["arguments"] == line
+    one.commands()
     client.request("goto", threadId=thread, targetId=target["id"])
-    assert one.heard[-1]["arguments"] == {"threadId": 1, "targetId": 5}
+    assert one.heard[0]["arguments"] == {"threadId": 1, "targetId": 5}
     assert client.event("continued")["threadId"] == thread
     one.stop(reason="goto")
     stop = client.event("stopped")

@@ -189,6 +189,7 @@ def _debug(worker: Any, path: str) -> None:
     worker.request("variables", variablesReference=scope)
     worker.request("next", threadId=thread)
     worker.wait_event("stopped")
+    worker.request("evaluate", expression=stops.WAKE.format(thread), context="repl")
     worker.request("evaluate", expression=stops.RESUME.format(thread), context="repl")
     worker.wait_event("terminated")
 
@@ -215,8 +216,10 @@ def imitate_debugpy() -> FakeWorker:
     frame = client.request("stackTrace", threadId=thread["id"])["stackFrames"][0]["id"]
     scope = client.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
     client.request("variables", variablesReference=scope)
+    worker.hold = {"evaluate"}  # The wake may be answered before the stop or after it; in the recording it is after.
     client.request("next", threadId=thread["id"])
     worker.stop(reason="step")
+    worker.release()
     client.request("continue", threadId=thread["id"])
     worker.exit(1)
     worker.say("terminated")

@@ -12,7 +12,7 @@ from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
 from raydap.protocol.types import WorkerKey
 
-AT_ONCE = 16
+AT_ONCE = 32
 """Handshakes under way at a time: each is little work, but in as many processes."""
 
 ASK_AGAIN = 10.0

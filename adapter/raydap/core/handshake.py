@@ -39,7 +39,7 @@ _TUNE = (
     "setattr(p, 'TIMEOUT_SLOW', {poll})))"
     "(__import__('pydevd').get_global_debugger(), __import__('pydevd'), __import__('socket'))"
 )
-TUNE = _TUNE.format(nodelay=1, poll=0.01)
+TUNE = _TUNE.format(nodelay=1, poll=0.1)
 """Repairs debugpy's two delays in the worker: 40 ms for a message sent in two parts (Nagle against delayed ACK) and the
 0.2 s poll of a suspended thread. Only pydevd's own socket and constant are touched."""
 
