@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code
 from raydap.core.events import (
+    CheckFiles,
     ClientConnected,
     ClientGone,
     ClientMessage,
@@ -30,6 +31,7 @@ from raydap.core.events import (
     DropClient,
     Effect,
     Event,
+    FilesChecked,
     HangUp,
     Log,
     PausedWorker,
@@ -63,7 +65,10 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 
 class Play:
-    """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP."""
+    """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP.
+
+    `missing` are files that the bridge's machine has not.
+    """
 
     def __init__(self, conform: bool = True) -> None:
         self.bridge = Bridge()
@@ -71,6 +76,7 @@ class Play:
         self.clients: dict[int, FakeClient] = {}
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
+        self.missing: set[str] = set()
         self.now = 0.0
         self._origins: dict[int, str] = {}
         self._handles: dict[str, int] = {}
@@ -107,6 +113,8 @@ class Play:
                 self.described += [row.key for row in rows]
                 labels = {row.key: self.workers[row.key].label for row in rows}
                 self.feed(WorkersDescribed({key: label for key, label in labels.items() if label is not None}))
+            case CheckFiles(paths):
+                self.feed(FilesChecked({path: path not in self.missing for path in paths}))
             case Log("error", text):
                 raise AssertionError(f"the bridge failed: {text}")
             case Log("warning") | StartDiscovery() | StopDiscovery() | StartDebuggee() | StopDebuggee():

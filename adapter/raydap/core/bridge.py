@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import fanout, fleet, handshake, lifecycle, perworker, progress, sources, stops
+from raydap.core import fanout, files, fleet, handshake, lifecycle, perworker, progress, sources, stops
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import (
@@ -20,6 +20,7 @@ from raydap.core.events import (
     DoorOpened,
     Effect,
     Event,
+    FilesChecked,
     Tick,
     WorkerConnected,
     WorkerGone,
@@ -44,6 +45,7 @@ REQUESTS: dict[str, Callable[[Session, Request], None]] = {
     "restart": lifecycle.restart,
     "cancel": lifecycle.cancel,
     "threads": stops.threads,
+    "source": sources.source,
     "loadedSources": sources.loaded,
     "breakpointLocations": sources.breakpoint_locations,
     "continue": stops.resume,
@@ -215,5 +217,6 @@ _EVENTS: dict[type, Callable[[Session, Any], None]] = {
     DebuggeeExited: lifecycle.debuggee_exited,
     DebuggeeFailed: lifecycle.debuggee_failed,
     DoorOpened: perworker.door_opened,
+    FilesChecked: files.checked,
     Tick: _tick,
 }

@@ -153,6 +153,13 @@ class DoorOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class FilesChecked:
+    """Which of the files that CheckFiles asked about this machine has. What could not be found out counts as true."""
+
+    files: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time passes: the only clock the core knows. `now` is in seconds, monotonic."""
 
@@ -175,6 +182,7 @@ Event = (
     | DebuggeeExited
     | DebuggeeFailed
     | DoorOpened
+    | FilesChecked
     | Tick
 )
 
@@ -255,6 +263,13 @@ class OpenDoor:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckFiles:
+    """Look which of these files this machine has; answered by FilesChecked."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Log:
     level: Literal["debug", "info", "warning", "error"]
     text: str
@@ -272,5 +287,6 @@ Effect = (
     | StartDebuggee
     | StopDebuggee
     | OpenDoor
+    | CheckFiles
     | Log
 )

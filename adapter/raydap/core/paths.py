@@ -49,5 +49,12 @@ def told(path: str, folder: str | None, package: str | None) -> list[str]:
     return [package + path[len(folder) :], path]
 
 
+def is_clients(path: str, settings: AttachSettings) -> bool:
+    """Whether a path that is shown lies in a folder which is mapped to one of the client's."""
+    folder = workspace(settings)
+    roots = [mapping.local_root for mapping in settings.path_mappings] + ([folder] if folder is not None else [])
+    return any(path.startswith(root.rstrip("/\\") + separator) for root in roots for separator in "/\\")
+
+
 def _folder(path: str | None) -> str | None:
     return path.rstrip("/") or None if path else None

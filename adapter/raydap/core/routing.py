@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import paths, views
+from raydap.core import files, paths, views
 from raydap.core.clients import Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.ids import Scope
@@ -36,18 +36,27 @@ def route(session: Session, request: Request, rule: Rule) -> None:
             request.fail(_ran_on())
         else:
             try:
-                request.respond(lift(reply.body))
+                lift(reply.body)
             except envelope.EnvelopeError as error:
                 request.fail(Problem(Code.WORKER_BROKEN, f"The answer of {worker} cannot be read.", str(error)))
 
-    def lift(raw: bytes) -> dict[str, Any] | bytes:
+    def lift(raw: bytes) -> None:
         body = envelope.load(raw)
         if not isinstance(body, dict):
-            return raw
+            request.respond(raw)
+            return
         rewrite(body, RESPONSES[request.command], lambda kind, local: up(worker, scope, kind, local), shown(worker))
         if request.command == "stackTrace":
+            files.make_readable(session, worker, body, lambda: show_stack(body))
+        else:
+            request.respond(body)
+
+    def show_stack(body: dict[str, Any]) -> None:
+        if scope.closed:
+            request.fail(_ran_on())
+        else:
             views.stack(body, session.sources)
-        return body
+            request.respond(body)
 
     down(session, worker, request.command, arguments)
     worker.request(request.command, arguments, then, session.now + rule.patience)

@@ -90,6 +90,8 @@ class Session:
         self.breakpoints = Breakpoints(self.ids)
         self.stopped: dict[Handle, Thread] = {}
         self.sources: dict[str, messages.Source] = {}
+        self.files: dict[str, bool] = {}
+        self.checks: list[tuple[set[str], Callable[[], None]]] = []
         self.door: DoorOpened | None = None
         self.progress: Progress | None = None
 
@@ -106,6 +108,7 @@ class Session:
         self.said.clear()
         self.breakpoints.clear()
         self.sources.clear()
+        self.files.clear()
         self.progress = None
 
     def look_again(self) -> None:

@@ -1,5 +1,6 @@
-"""What the bridge adds about source files: which were shown, and where breakpoints can be."""
+"""What the bridge adds about source files: their text, which were shown, and where breakpoints can be."""
 
+import ast
 import json
 from typing import Any
 
@@ -9,8 +10,10 @@ from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.handshake import load_body
 from raydap.core.pending import Reply
 from raydap.core.policy import POLICY
+from raydap.core.routing import route
 from raydap.core.session import Session
 from raydap.core.workers import Stage
+from raydap.protocol.ids import Kind
 
 _LINES = (
     "(lambda walk, dis: sorted({{line for code in walk(walk, compile(open({path!r}, 'rb').read(), {path!r}, 'exec')) "
@@ -19,6 +22,27 @@ _LINES = (
     "for inner in walk(walk, const)], __import__('dis'))"
 )
 """The lines of a file that have code. It is compiled by the worker's own Python, and not run."""
+
+
+def source(session: Session, request: Request) -> None:
+    """The text of a source: debugpy has it where it gave the sourceReference, else the worker reads its file."""
+    target = session.ids.down(Kind.SOURCE, request.arguments().get("sourceReference"))
+    if not isinstance(target.local, str):
+        route(session, request, POLICY["source"])
+        return
+
+    def then(reply: Reply) -> None:
+        try:
+            (text,) = ast.literal_eval(str(load_body(reply).get("result")))
+            request.respond({"content": str(text)})
+        except (SyntaxError, TypeError, ValueError):
+            request.fail(Problem(Code.WORKER_BROKEN, f"The worker cannot read {target.local}."))
+
+    # A list, because the context `clipboard` shows a string without its quotes.
+    expression = f"[__import__('tokenize').open({target.local!r}).read()]"
+    deadline = session.now + POLICY["source"].patience
+    worker = session.workers[target.worker]
+    worker.request("evaluate", {"expression": expression, "context": "clipboard"}, then, deadline)
 
 
 def loaded(session: Session, request: Request) -> None:

@@ -6,6 +6,7 @@ none of them waits: what takes time runs as a task of its own and comes back as 
 
 import asyncio
 import logging
+import os
 import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -30,6 +31,9 @@ DIAL_PATIENCE = 10.0
 
 GATHER = 0.05
 """Seconds in which workers are gathered that are to be described: stops come in swarms, the dashboard is asked once."""
+
+LOOK_PATIENCE = 1.0
+"""Seconds for a look whether some files are there: a stack waits for it, once for each file."""
 
 FAREWELL = 5.0
 """Seconds for workers in the middle of a handshake to be let go of before the process ends."""
@@ -236,6 +240,18 @@ class Engine:
         self._listeners.append(listener)
         self.listening(listener.port)
 
+    def _check_files(self, effect: ev.CheckFiles) -> None:
+        self._spawn(self._look_for(effect.paths))
+
+    async def _look_for(self, paths: tuple[str, ...]) -> None:
+        """In a thread, because a network file system can take its time; then the files count as there."""
+        found = asyncio.to_thread(lambda: {path: os.path.exists(path) for path in paths})
+        try:
+            files = await asyncio.wait_for(found, LOOK_PATIENCE)
+        except asyncio.TimeoutError:
+            files = dict.fromkeys(paths, True)
+        self._handle(ev.FilesChecked(files))
+
     def _log(self, effect: ev.Log) -> None:
         log.log(getattr(logging, effect.level.upper()), "%s", effect.text)
 
@@ -252,5 +268,6 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     ev.StartDebuggee: Engine._start_debuggee,
     ev.StopDebuggee: Engine._stop_debuggee,
     ev.OpenDoor: Engine._open_door,
+    ev.CheckFiles: Engine._check_files,
     ev.Log: Engine._log,
 }

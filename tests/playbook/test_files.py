@@ -1,0 +1,85 @@
+"""Files that the client's machine does not have are read by the worker."""
+
+from raydap.core.errors import Code
+from support.fake_worker import PLUMBING
+from support.playbook import FakeClient, Play
+
+
+def sources(client: FakeClient, thread: int) -> dict[str, int]:
+    """The sourceReference of each file in a stack; 0 where the client opens it itself."""
+    frames = client.request("stackTrace", threadId=thread)["stackFrames"]
+    return {frame["source"]["path"]: frame["source"].get("sourceReference", 0) for frame in frames}
+
+
+def test_a_file_that_is_not_here_is_read_by_its_worker(play: Play) -> None:
+    play.missing = {PLUMBING}
+    client = play.session()
+    one, two = play.attached("w1", "w2")
+    one.stop()
+    two.stop()
+    first = sources(client, client.stop()["threadId"])
+    second = sources(client, client.stop()["threadId"])
+    assert first[one.path] == second[two.path] == 0
+    assert 0 < first[PLUMBING] != second[PLUMBING] > 0
+    for worker in (one, two):
+        worker.commands()
+    two.hold.add("evaluate")
+    seq = client.send("source", source={"path": PLUMBING}, sourceReference=second[PLUMBING])
+    asked = two.heard[-1]
+    assert PLUMBING in asked["arguments"]["expression"]
+    assert one.commands() == []
+    two.hold.clear()
+    two.reply(asked, {"result": repr(["import ray\n"]), "variablesReference": 0})
+    assert client.answer(seq) == {"content": "import ray\n"}
+
+
+def test_a_file_that_the_worker_cannot_read_either_is_an_error(play: Play) -> None:
+    play.missing = {PLUMBING}
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    reference = sources(client, client.stop()["threadId"])[PLUMBING]
+    worker.hold.add("evaluate")
+    for answer in ({"result": "nonsense", "variablesReference": 0}, {"result": "7", "variablesReference": 0}, {}):
+        seq = client.send("source", sourceReference=reference)
+        worker.reply(worker.heard[-1], answer)
+        assert PLUMBING in client.refusal(Code.WORKER_BROKEN, seq)
+    seq = client.send("source", sourceReference=reference)
+    worker.refuse(worker.heard[-1], "FileNotFoundError")
+    client.refusal(Code.WORKER_BROKEN, seq)
+
+
+def test_files_of_the_users_folder_are_the_clients_wherever_the_bridge_runs(play: Play) -> None:
+    play.missing = {"/app/train.py", PLUMBING}
+    client = play.session({"pathMappings": [{"localRoot": "/app", "remoteRoot": "/srv"}]})
+    (worker,) = play.attached("w1")
+    worker.stop()
+    shown = sources(client, client.stop()["threadId"])
+    assert shown["/app/train.py"] == 0
+    assert shown[PLUMBING] > 0
+
+
+def test_what_debugpy_gave_a_reference_stays_debugpys(play: Play) -> None:
+    play.missing = {"/app/train.py"}
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.source_reference = 3
+    worker.stop()
+    reference = sources(client, client.stop()["threadId"])["/app/train.py"]
+    worker.commands()
+    client.send("source", sourceReference=reference)
+    assert worker.heard[-1]["arguments"]["sourceReference"] == 3
+    client.inbox.clear()
+    client.open.clear()
+
+
+def test_references_end_with_their_worker(play: Play) -> None:
+    play.missing = {PLUMBING}
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    reference = sources(client, client.stop()["threadId"])[PLUMBING]
+    worker.die()
+    client.told(Code.WORKER_GONE)
+    client.event("thread")
+    client.refused(Code.STALE_ID, "source", sourceReference=reference)
