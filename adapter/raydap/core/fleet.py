@@ -48,7 +48,7 @@ def ask_again(session: Session) -> None:
     Called with every tick, so here all candidates are looked at again: some have had their rest by now.
     """
     session.look_again()
-    filtered = session.settings is not None and _needs_labels(session.settings)
+    filtered = session.settings is not None and session.settings.needs_labels
     late = [
         candidate.row
         for key, candidate in session.candidates.items()
@@ -173,7 +173,7 @@ def _on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
 
 def _wanted(session: Session, settings: AttachSettings, row: PausedWorker) -> bool:
     """Whether the filters that need Ray's labels let a worker through. Until its labels are known, it stays paused."""
-    if not _needs_labels(settings):
+    if not settings.needs_labels:
         return True
     label = session.labels.get(row.key)
     if label is None:
@@ -183,10 +183,6 @@ def _wanted(session: Session, settings: AttachSettings, row: PausedWorker) -> bo
         and _any(settings.actor, label.actor, label.actor_name)
         and _any(settings.task, label.task, label.task.rpartition(".")[2])
     )
-
-
-def _needs_labels(settings: AttachSettings) -> bool:
-    return settings.job is not None or settings.actor is not None or settings.task is not None
 
 
 def _any(pattern: str | None, *names: str) -> bool:

@@ -42,6 +42,11 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     max_workers: int | None = None
     sessions: Literal["merged", "perWorker"] = "merged"
 
+    @property
+    def needs_labels(self) -> bool:
+        """Whether the filters ask for what only Ray's task and actor lists say of a worker."""
+        return self.job is not None or self.actor is not None or self.task is not None
+
 
 class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What `launch` takes besides: the driver program, run as a child of the bridge or as a Ray job.

@@ -32,7 +32,8 @@ class Pace:
     `busy` lies between two polls, `idle` once nothing was paused and nobody did anything for `idle_after`. Retries
     begin after `retry` and double up to `retry_most`. A patient watch is silent about failures for `patience` and
     looks every `look_again` whether the launched program has brought a cluster of its own.
-    `describe` are the pauses before each look for labels; the task list lags about a second behind.
+    `describe` are the pauses before each look for labels; the task list lags about a second behind. More than `few`
+    workers get theirs `swarm` later, unless filters wait for them: asking Ray would slow down their attach.
     """
 
     busy: float = 0.15
@@ -43,6 +44,8 @@ class Pace:
     patience: float = 60.0
     look_again: float = 5.0
     describe: tuple[float, ...] = (0.0, 0.4, 1.1, 2.0)
+    few: int = 4
+    swarm: float = 0.4
 
 
 class Watch:
@@ -102,6 +105,7 @@ class Watch:
         The task list lags, so a first answer may miss a task or still name the one before. Never raises.
         """
         known: dict[WorkerKey, WorkerLabel] = {}
+        await asyncio.sleep(self._before_labels(len(workers)))
         for pause in self._pace.describe:
             await asyncio.sleep(pause)
             if self._dashboard is None:
@@ -156,6 +160,9 @@ class Watch:
     def _until_next(self) -> float:
         idle = time.monotonic() - self._active >= self._pace.idle_after
         return self._pace.idle if idle else self._pace.busy
+
+    def _before_labels(self, workers: int) -> float:
+        return 0.0 if workers <= self._pace.few or self._settings.needs_labels else self._pace.swarm
 
     async def _poll(self) -> tuple[PausedWorker, ...]:
         if self._dashboard is None:

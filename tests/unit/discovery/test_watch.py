@@ -246,6 +246,14 @@ def test_it_polls_slowly_when_nobody_does_anything_and_quickly_after_a_touch() -
     assert watch._until_next() == Pace().busy <= 0.2
 
 
+def test_a_swarm_is_named_when_it_is_attached_but_filters_do_not_wait() -> None:
+    watch = Watch(AttachSettings(), print, environ={})
+    assert watch._before_labels(1) == watch._before_labels(4) == 0.0
+    assert watch._before_labels(5) == Pace().swarm > 0.0
+    for name in ("job", "actor", "task"):
+        assert Watch(AttachSettings(**{name: "x*"}), print, environ={})._before_labels(1000) == 0.0
+
+
 def test_a_launched_program_s_environment_counts() -> None:
     settings = LaunchSettings(program="x", env={"RAY_ADDRESS": "http://head:1", "GONE": None})
     watch = Watch(settings, print, environ={"GONE": "x", "KEPT": "y"})
