@@ -164,7 +164,7 @@ def resume(session: Session, request: Request) -> None:
 
 
 def pause(session: Session, request: Request) -> None:
-    """Stops one thread, or with 0 every thread of every worker; the stops follow as events."""
+    """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events."""
     handle = request.arguments().get("threadId", 0)
     deadline = session.now + POLICY["pause"].patience
     # The type is checked because False == 0 in Python.
@@ -175,7 +175,7 @@ def pause(session: Session, request: Request) -> None:
             evaluate(thread, PAUSE, logged(session, thread.worker), deadline)
     else:
         attached = (worker for worker in session.workers.values() if worker.stage is Stage.ATTACHED)
-        workers = [worker for worker in attached if not worker.leaving]
+        workers = [worker for worker in attached if not worker.leaving and request.client.sees(worker.key)]
         if not workers:
             text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
             raise ProblemError(Problem(Code.NO_WORKER, text))
