@@ -29,6 +29,8 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="a part to be measured; may be repeated")
     options = parser.parse_args()
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
     rows: list[Row] = []
     began = report.machine()
     console.print(began)
