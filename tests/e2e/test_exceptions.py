@@ -49,3 +49,27 @@ def test_raised_and_uncaught(client: Client, plain_debugpy: Callable[[str], Debu
     assert debuggee.child.wait() == 1
     assert "ZeroDivisionError" in debuggee.child.output
     assert len(bodies(client, "stopped")) == 2
+
+
+def test_a_condition_lets_unwanted_exceptions_run_on(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> None:
+    debuggee = plain_debugpy(PROGRAM)
+    client.request("initialize", adapterID="raydap")
+    attached = client.send("attach", workers=[f"{debuggee.host}:{debuggee.port}"])
+    client.wait_event("initialized")
+    about_key = {"filterId": "raised", "condition": "key == 'second' and issubclass(__exception__[0], KeyError)"}
+    client.request("setExceptionBreakpoints", filters=[], filterOptions=[about_key])
+    client.request("configurationDone")
+    client.result(attached)
+    stop = client.wait_event("stopped")
+    frame = frames(client, stop)[0]
+    assert (frame["name"], variables(client, frame)["key"]) == ("careful", "'second'")
+    go_on(client, stop)
+    # In `divide` there is no `key`: a condition that fails hides nothing.
+    stop = client.wait_event("stopped")
+    assert frames(client, stop)[0]["name"] == "divide"
+    for options in ({}, [7], [{}], [{"filterId": "thrown"}], [{"filterId": "raised", "condition": 7}]):
+        with pytest.raises(RequestFailed, match=r"filter.*1004"):
+            client.request("setExceptionBreakpoints", filters=[], filterOptions=options or [{}])
+    client.request("setExceptionBreakpoints", filters=[])
+    go_on(client, stop)
+    assert debuggee.child.wait() == 1

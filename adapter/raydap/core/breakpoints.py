@@ -100,6 +100,7 @@ class Breakpoints:
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
+        self.conditions: dict[str, str] = {}
         self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
         """Until a client says otherwise: without `uncaught`, Ray's post-mortem stops would be lost without a word."""
 
@@ -125,11 +126,21 @@ class Breakpoints:
 
     def set_exceptions(self, arguments: dict[str, Any]) -> None:
         """Replaces the exception filters. Raises ProblemError (BAD_ARGUMENT)."""
-        filters = arguments.get("filters", [])
-        if not isinstance(filters, list) or any(name not in FILTERS for name in filters):
+        filters, options = arguments.get("filters", []), arguments.get("filterOptions") or []
+        if not isinstance(filters, list) or not isinstance(options, list) or not all(map(_is_option, options)):
+            text = (
+                'The arguments "filters" and "filterOptions" must be arrays, of names and of objects with "filterId".'
+            )
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        names = [*filters, *(option["filterId"] for option in options)]
+        if any(name not in FILTERS for name in names):
             text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
             raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-        self.exceptions = {**arguments, "filters": filters}
+        conditions = {option["filterId"]: option.get("condition") for option in options}
+        # A filter that is also given without a condition stops always.
+        self.conditions = {name: text for name, text in conditions.items() if text and name not in filters}
+        kept = {key: value for key, value in arguments.items() if key != "filterOptions"}
+        self.exceptions = {**kept, "filters": list(dict.fromkeys(names))}
 
     def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
         """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
@@ -160,6 +171,7 @@ class Breakpoints:
     def clear(self) -> None:
         self._groups.clear()
         self.exceptions = {"filters": ["uncaught"]}
+        self.conditions.clear()
 
     def _all(self) -> Iterator[Breakpoint]:
         return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
@@ -190,6 +202,12 @@ def _specs(arguments: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(specs, list) or not all(isinstance(spec, dict) for spec in specs):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "breakpoints" must be an array of objects.'))
     return specs
+
+
+def _is_option(option: object) -> bool:
+    if not isinstance(option, dict) or not isinstance(option.get("filterId"), str):
+        return False
+    return isinstance(option.get("condition", ""), str)
 
 
 def _same(spec: dict[str, Any]) -> str:

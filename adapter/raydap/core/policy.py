@@ -76,6 +76,8 @@ BEFORE_ATTACH = frozenset({"initialize", "attach", "launch", "configurationDone"
 BEFORE_ATTACH |= {"terminate", "restart"}
 """What a client may ask before it has attached; everything else would be about workers that are not its own yet."""
 
+_CONDITION = "A Python expression in the frame of the exception; __exception__ is (type, value, traceback)."
+
 CAPABILITIES: messages.Capabilities = {
     "supportsConfigurationDoneRequest": True,
     "supportsConditionalBreakpoints": True,
@@ -83,6 +85,8 @@ CAPABILITIES: messages.Capabilities = {
     "supportsLogPoints": True,
     "supportsFunctionBreakpoints": True,
     "supportsExceptionInfoRequest": True,
+    "supportsExceptionOptions": True,
+    "supportsExceptionFilterOptions": True,
     "supportsEvaluateForHovers": True,
     "supportsDelayedStackTraceLoading": True,
     "supportsValueFormattingOptions": True,
@@ -103,18 +107,24 @@ CAPABILITIES: messages.Capabilities = {
             "label": "Raised exceptions",
             "default": False,
             "description": "Stop whenever an exception is raised in any worker.",
+            "supportsCondition": True,
+            "conditionDescription": _CONDITION,
         },
         {
             "filter": "uncaught",
             "label": "Uncaught exceptions",
             "default": True,
             "description": "Stop where a task or actor method failed, if Ray runs it with RAY_DEBUG_POST_MORTEM=1.",
+            "supportsCondition": True,
+            "conditionDescription": _CONDITION,
         },
         {
             "filter": "userUnhandled",
             "label": "User-uncaught exceptions",
             "default": False,
             "description": "Stop when an exception leaves the user's code for a library.",
+            "supportsCondition": True,
+            "conditionDescription": _CONDITION,
         },
     ],
 }

@@ -6,7 +6,7 @@ Each stopped thread of each worker is a thread of the merged session. A thread t
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import views
+from raydap.core import conditions, views
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DescribeWorkers
@@ -47,6 +47,9 @@ def stopped(session: Session, worker: Worker, body: dict[str, Any]) -> None:
         session.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
+    if body.get("reason") == "exception" and session.breakpoints.conditions:
+        conditions.check(session, thread, lambda: show(session, thread, body), lambda: _let_run(session, thread))
+        return
     if not worker.threaded:
         show(session, thread, body)
         return
@@ -58,6 +61,12 @@ def stopped(session: Session, worker: Worker, body: dict[str, Any]) -> None:
             session.log("info", f"dropped a phantom stop of {worker}, thread {local}")
 
     worker.request("stackTrace", {"threadId": local, "levels": 1}, then, session.now + POLICY["stackTrace"].patience)
+
+
+def _let_run(session: Session, thread: Thread) -> None:
+    """An exception that the user does not want to see: the thread runs on as if it had not stopped."""
+    session.log("info", f"an exception in {thread.worker} does not meet its condition")
+    evaluate(thread, RESUME, logged(session, thread.worker), session.now + POLICY["continue"].patience)
 
 
 def show(session: Session, thread: Thread, body: dict[str, Any]) -> None:

@@ -95,10 +95,12 @@ def test_an_answer_that_is_none_changes_nothing(breakpoints: Breakpoints, answer
     assert breakpoints.answered(W1, lines(breakpoints, 3), answers) == []
 
 
-def test_filter_options_are_passed_on_and_unknown_filters_refused(breakpoints: Breakpoints) -> None:
-    options = {"filters": [], "filterOptions": [{"filterId": "raised", "condition": "x"}]}
-    breakpoints.set_exceptions(options)
-    assert breakpoints.exceptions == options
-    with pytest.raises(ProblemError, match="uncaught"):
-        breakpoints.set_exceptions({"filters": ["all"]})
-    assert breakpoints.exceptions == options
+def test_conditions_of_filters_stay_here_and_unknown_filters_are_refused(breakpoints: Breakpoints) -> None:
+    breakpoints.set_exceptions({"filters": [], "filterOptions": [{"filterId": "raised", "condition": "x"}]})
+    assert breakpoints.exceptions == {"filters": ["raised"]}
+    assert breakpoints.conditions == {"raised": "x"}
+    for filters, options in ((["all"], []), ([], [{"filterId": "all"}])):
+        with pytest.raises(ProblemError, match="uncaught"):
+            breakpoints.set_exceptions({"filters": filters, "filterOptions": options})
+    assert breakpoints.exceptions == {"filters": ["raised"]}
+    assert breakpoints.conditions == {"raised": "x"}

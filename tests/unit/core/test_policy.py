@@ -52,6 +52,8 @@ PROMISES = {
     "supportsHitConditionalBreakpoints": "setBreakpoints",
     "supportsLogPoints": "setBreakpoints",
     "supportsExceptionInfoRequest": "exceptionInfo",
+    "supportsExceptionOptions": "setExceptionBreakpoints",
+    "supportsExceptionFilterOptions": "setExceptionBreakpoints",
     "supportsEvaluateForHovers": "evaluate",
     "supportsClipboardContext": "evaluate",
     "supportsDelayedStackTraceLoading": "stackTrace",
