@@ -23,6 +23,7 @@ import halving
 
 @ray.remote(num_cpus=0.1)
 def work(number):
+    print("said by the task")
     breakpoint()
     return halving.half(number)
 
@@ -118,10 +119,13 @@ def test_launch_here(client: Client, cluster: Cluster, project: Path) -> None:
     }
     breakpoints = {str(project / "halving.py"): [line_of(MODULE, "return")]}
     client.start_session("launch", arguments, breakpoints=breakpoints, supportsInvalidatedEvent=True)
+    # Ray streams what a worker prints to the driver; it must not come from the worker's debugger too.
+    client.wait_event("output", lambda body: "said by the task" in body["output"])
     walk_through(client, project)
     assert client.wait_event("exited") == {"exitCode": 0}
     assert "result: 21.0\n" in output(client, "stdout")
     assert "to stderr\n" in output(client, "stderr")
+    assert sum(body["output"].count("said by the task") for body in bodies(client, "output")) == 1
 
 
 @pytest.mark.core
