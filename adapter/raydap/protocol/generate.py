@@ -57,14 +57,7 @@ NOT_IDS = frozenset(
     }
 )
 # The objects that the bridge itself makes; everything else passes through it and needs no type.
-WRITTEN = (
-    "Breakpoint",
-    "Capabilities",
-    "InitializeRequestArguments",
-    "OutputEventBody",
-    "ProcessEventBody",
-    "Thread",
-)
+WRITTEN = ("Breakpoint", "Capabilities", "InitializeRequestArguments", "OutputEventBody", "ProcessEventBody", "Thread")
 LOOKS_LIKE_ID = re.compile(r"(^i|I)ds?$|Reference$")
 
 
