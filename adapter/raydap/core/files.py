@@ -17,7 +17,7 @@ from raydap.protocol.ids import Kind
 
 def make_readable(session: Session, worker: Worker, stack: Mapping[str, Any], then: Callable[[], None]) -> None:
     """Adds the sourceReferences to a stackTrace answer; `then` is called when it is done, at once if all is known."""
-    sources = _sources(stack)
+    sources = [source for source in _sources(stack) if session.files.get(source["path"]) is not True]
 
     def finish() -> None:
         for source in sources:
