@@ -113,6 +113,7 @@ def test_leaving_a_child_lets_its_worker_run_on_and_leaving_the_parent_all(
     assert len(second.request("threads")["threads"]) == 1
     client.request("disconnect")
     second.wait_event("terminated")
+    second.request("disconnect")
     for target in targets:
         assert target.child.wait() == 0, target.child.output
 

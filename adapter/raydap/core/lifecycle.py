@@ -151,7 +151,8 @@ def leave(session: Session, client: Client) -> None:
     session.starting = [request for request in session.starting if request.client is not client]
     if client.only is not None:
         worker = session.workers.get(client.only)
-        if worker is not None and not any(other.only == client.only for other in session.clients.values()):
+        others = any(other.only == client.only for other in session.clients.values())
+        if worker is not None and not worker.leaving and not others:
             let_go(session, worker)
     elif client.attached and not any(other.attached and other.only is None for other in session.clients.values()):
         end(session)
