@@ -89,3 +89,43 @@ def test_an_async_method(attach: Callable[..., Client], run_driver: Callable[...
     assert driver.wait() == 0, driver.output
     assert "result: ValueError 1" in driver.output
     assert len(bodies(client, "stopped")) == 1
+
+
+NESTED = """\
+import ray
+
+POST_MORTEM = {"env_vars": {"RAY_DEBUG_POST_MORTEM": "1"}}
+
+@ray.remote(num_cpus=0.1, max_retries=0, runtime_env=POST_MORTEM)
+def inner(divisor):
+    return 10 / divisor
+
+@ray.remote(num_cpus=0.1, max_retries=0, runtime_env=POST_MORTEM)
+def outer(given):
+    return ray.get(inner.remote(given - 1))
+
+ray.init()
+try:
+    ray.get(outer.remote(1))
+except ZeroDivisionError as error:
+    print("result:", type(error.cause).__name__)
+"""
+
+
+@pytest.mark.core
+def test_nested_tasks(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
+    """The inner task stops where it failed; then the outer one, to which Ray passes the error on."""
+    client = attach()
+    driver = run_driver(NESTED)
+    stop = post_mortem(client)
+    assert exception(client, stop) == "ZeroDivisionError"
+    assert user_frames(client, stop)[0]["name"] == "inner"
+    assert local_variables(client, stop)["divisor"] == "0"
+    go_on(client, stop)
+    stop = post_mortem(client)
+    assert "ZeroDivisionError" in exception(client, stop)
+    assert user_frames(client, stop)[0]["name"] == "outer"
+    assert local_variables(client, stop)["given"] == "1"
+    go_on(client, stop)
+    assert driver.wait() == 0, driver.output
+    assert "result: ZeroDivisionError" in driver.output
