@@ -34,6 +34,7 @@ from raydap.core.events import (
     FilesChecked,
     HangUp,
     Log,
+    OpenDoor,
     PausedWorker,
     SendToClient,
     SendToWorker,
@@ -117,7 +118,7 @@ class Play:
                 self.feed(FilesChecked({path: path not in self.missing for path in paths}))
             case Log("error", text):
                 raise AssertionError(f"the bridge failed: {text}")
-            case Log("warning") | StartDiscovery() | StopDiscovery() | StartDebuggee() | StopDebuggee():
+            case Log("warning") | OpenDoor() | StartDiscovery() | StopDiscovery() | StartDebuggee() | StopDebuggee():
                 self._effects.append(effect)
             case Log("info" | "debug"):
                 pass

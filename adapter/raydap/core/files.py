@@ -21,7 +21,7 @@ def make_readable(session: Session, worker: Worker, stack: Mapping[str, Any], th
 
     def finish() -> None:
         for source in sources:
-            if not session.files[source["path"]] and not worker.scope.closed:
+            if session.files.get(source["path"]) is False and not worker.scope.closed:
                 source["sourceReference"] = worker.scope.up(Kind.SOURCE, source["path"])
         then()
 

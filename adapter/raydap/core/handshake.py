@@ -75,7 +75,6 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
 
 
 def dial(session: Session, worker: Worker) -> None:
-    worker.stage = Stage.DIALLING
     session.under_way.add(worker.key)
     session.emit(DialWorker(worker.key, worker.row.host, worker.row.port))
 
@@ -152,9 +151,7 @@ def let_go(session: Session, worker: Worker) -> None:
     answer to forward and finds its client gone dies of it, and the worker's next breakpoint() waits for ever.
     """
     worker.leaving = True
-    if worker.stage is Stage.QUEUED:
-        forget(session, worker, "is not debugged any more")
-    elif worker.stage is Stage.ATTACHED:
+    if worker.stage is Stage.ATTACHED:
         end_threads(session, worker)
         session.parting[worker.key] = session.now + PATIENCE
         if worker.settings.tune_workers:

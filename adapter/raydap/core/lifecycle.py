@@ -43,26 +43,24 @@ def attach(session: Session, request: Request) -> None:
     if ticket is not None or request.client.guest:
         perworker.join(session, request, ticket)
         return
-    if settings.sessions == "perWorker":
-        perworker.begin(session, request.client)
+    if session.settings is not None and settings not in (session.settings, AttachSettings()):
+        text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
+        raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    perworker.begin(session, request.client, settings)
     if session.settings is None:
         session.settings = settings
         session.phase = Phase.STARTING
         session.emit(StartDiscovery(settings))
-    elif settings not in (session.settings, AttachSettings()):
-        text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
-        raise ProblemError(Problem(Code.OTHER_SESSION, text))
     _admit(session, request)
 
 
 def launch(session: Session, request: Request) -> None:
     """The program is started once the client has sent its breakpoints (configurationDone)."""
     settings = _begin(session, request, LaunchSettings)
-    if settings.sessions == "perWorker":
-        perworker.begin(session, request.client)
-    if session.settings is not None:
+    if session.settings is not None or request.client.guest:
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    perworker.begin(session, request.client, settings)
     session.settings = settings
     session.phase = Phase.STARTING
     request.client.event("capabilities", {"capabilities": LAUNCH_CAPABILITIES})
@@ -172,7 +170,6 @@ def end(session: Session) -> None:
 
 
 def discovery_ready(session: Session, event: DiscoveryReady) -> None:
-    session.where = event.where
     if session.outage:
         session.outage = False
         session.say(f"{event.where} answers again.")

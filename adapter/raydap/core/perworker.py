@@ -13,6 +13,7 @@ from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DoorOpened, OpenDoor
 from raydap.core.session import Session
+from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
 from raydap.protocol.types import WorkerKey
 from raydap.wire import envelope
@@ -21,8 +22,11 @@ TICKET = "__raydap"
 """The key of the ticket in a child's configuration; editors pass on what they do not know."""
 
 
-def begin(session: Session, client: Client) -> None:
-    """The client is a parent from now on. Raises ProblemError if it cannot be one."""
+def begin(session: Session, client: Client, settings: AttachSettings) -> None:
+    """The client's session begins: as a parent, if that is asked for. Raises ProblemError if it cannot be one."""
+    client.parent = False
+    if settings.sessions == "merged":
+        return
     if "supportsStartDebuggingRequest" not in client.supports:
         text = 'The argument "sessions" is "perWorker", but this editor cannot start child sessions; use "merged".'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))

@@ -72,7 +72,6 @@ class Session:
         self.phase = Phase.IDLE
         self.settings: AttachSettings | None = None
         self.configured = False
-        self.where = ""
         self.outage = False
         self.starting: list[Request] = []
         self.clients: dict[ClientId, Client] = {}

@@ -17,7 +17,6 @@ from raydap.wire import envelope
 class Stage(Enum):
     """How far the attach is; handshake.py has the table."""
 
-    QUEUED = auto()
     DIALLING = auto()
     STARTING = auto()
     CONFIGURING = auto()
@@ -88,7 +87,7 @@ class Worker:
         self.settings = settings
         self.key = row.key
         self.label = WorkerLabel()
-        self.stage = Stage.QUEUED
+        self.stage = Stage.DIALLING
         self.leaving = False
         self.package: str | None = None
         self.scope = ids.scope(row.key)

@@ -56,6 +56,7 @@ class Engine:
         self._busy = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._clients: dict[ClientId, Peer] = {}
+        self._guests: set[ClientId] = set()
         self._client_count = 0
         self._workers: dict[WorkerKey, Peer] = {}
         self._watch: Watch | None = None
@@ -78,6 +79,8 @@ class Engine:
             lambda reason: self._lost(client, reason),
         )
         self._clients[client] = peer
+        if guest:
+            self._guests.add(client)
         self._handle(ev.ClientConnected(client, guest))
         return peer
 
@@ -86,7 +89,7 @@ class Engine:
         self._handle(ev.DoorOpened(port, secrets.token_urlsafe()))
 
     async def wait_left(self) -> None:
-        """Returns when the last client has left."""
+        """Returns when the last client has left. Guests (core/perworker.py) do not count: they hold up nothing."""
         await self._left.wait()
 
     async def close(self) -> None:
@@ -110,6 +113,7 @@ class Engine:
         self._spawn(peer.wait_closed())
 
     def _lost(self, client: ClientId, reason: str) -> None:
+        self._guests.discard(client)
         if self._clients.pop(client, None) is not None:
             self._handle(ev.ClientGone(client, reason))
 
@@ -129,7 +133,7 @@ class Engine:
             self._idle.set()
         else:
             self._idle.clear()
-        if not self._clients:
+        if not self._clients.keys() - self._guests:
             self._left.set()
 
     async def _tick(self) -> None:
@@ -160,6 +164,7 @@ class Engine:
                 self._watch.touch()
 
     def _drop_client(self, effect: ev.DropClient) -> None:
+        self._guests.discard(effect.client)
         peer = self._clients.pop(effect.client, None)
         if peer is not None:
             self._shut(peer)
