@@ -14,7 +14,7 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
 
 demo: $(STAMP)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
-	$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
+	@$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
 
 test: $(STAMP) editors  ## all tests, on a Ray cluster of their own
 	$(BIN)/python -m pytest
@@ -66,7 +66,8 @@ clean:  ## remove the environments and caches
 
 $(STAMP): pyproject.toml
 	@python="$(PYTHON)"; test -n "$$python" && "$$python" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
+	@echo "installing into $(VENV), which takes about a minute ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
 .PHONY: help demo test editors check lint format types imports test-matrix test-core bench clean
