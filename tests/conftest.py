@@ -67,11 +67,11 @@ def client(bridge: Bridge, connect_to: Callable[[str, int], Client]) -> Client:
 
 
 @pytest.fixture
-def plain_debugpy(children: ExitStack, tmp_path: Path) -> Callable[[str], Debuggee]:
+def plain_debugpy(children: ExitStack, tmp_path: Path) -> Callable[..., Debuggee]:
     """`plain_debugpy(source)` starts a program without Ray that waits for a client before its first line."""
 
-    def start(source: str) -> Debuggee:
-        debuggee = Debuggee.start(source, tmp_path)
+    def start(source: str, packages: Path | None = None) -> Debuggee:
+        debuggee = Debuggee.start(source, tmp_path, packages)
         children.push(debuggee.child)
         return debuggee
 

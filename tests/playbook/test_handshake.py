@@ -2,7 +2,7 @@
 
 import pytest
 
-from raydap.core import handshake
+from raydap.core import handshake, tuning
 from raydap.core.errors import Code
 from raydap.core.events import StopDiscovery, WorkerConnected
 from raydap.core.fleet import AT_ONCE
@@ -23,7 +23,7 @@ def test_everything_a_worker_has_to_know_comes_before_configuration_done(play: P
     assert worker.commands() == ["initialize", "attach"]
     worker.release("initialized")
     tune, lines, functions, exceptions, _ = worker.heard
-    assert tune["arguments"] == {"expression": handshake.TUNE, "context": "repl"}
+    assert tune["arguments"] == {"expression": tuning.enter(True), "context": "repl"}
     assert lines["arguments"]["breakpoints"] == [{"line": 7}]
     assert functions["arguments"]["breakpoints"] == [{"name": "step"}]
     assert exceptions["arguments"] == {"filters": ["raised"]}
@@ -46,7 +46,6 @@ def test_the_attach_keeps_rays_breakpoint_and_stops_threads_one_by_one(play: Pla
     assert attach["arguments"] == {
         **arguments,
         "rules": [{"module": "ray.util.debugpy", "include": True}],
-        "stopAllThreadsOnSuspend": False,
         "steppingResumesAllThreads": False,
     }
 
@@ -54,7 +53,8 @@ def test_the_attach_keeps_rays_breakpoint_and_stops_threads_one_by_one(play: Pla
 def test_tuning_can_be_left_out(play: Play) -> None:
     play.session({"tuneWorkers": False})
     (worker,) = play.attached("w1")
-    assert "evaluate" not in worker.commands()
+    (change,) = (each for each in worker.heard if each["command"] == "evaluate")
+    assert change["arguments"]["expression"] == tuning.enter(False)
 
 
 def test_a_tuning_that_fails_is_only_logged(play: Play) -> None:
@@ -201,7 +201,7 @@ def test_a_worker_that_is_being_configured_is_let_run_on(play: Play) -> None:
     assert worker.commands()[-1] == "configurationDone"
     worker.release()
     untune, disconnect = worker.heard
-    assert untune["arguments"]["expression"] == handshake.UNTUNE
+    assert untune["arguments"]["expression"] == tuning.leave(True)
     assert disconnect["arguments"] == {"terminateDebuggee": False}
     assert not worker.connected
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from raydap.core import handshake, stops
+from raydap.core import tuning
 from raydap.core.events import StopDiscovery
 from support.playbook import Play
 
 
-def test_a_tuned_worker_is_tuned_at_attach_woken_after_each_step_and_put_back_when_it_is_let_go(play: Play) -> None:
+def test_a_tuned_worker_is_tuned_at_attach_and_put_back_when_it_is_let_go(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -16,15 +16,15 @@ def test_a_tuned_worker_is_tuned_at_attach_woken_after_each_step_and_put_back_wh
     client.leave()
     play.take(StopDiscovery)
     asked = [each["arguments"]["expression"] for each in worker.heard if each["command"] == "evaluate"]
-    assert asked == [handshake.TUNE, stops.WAKE.format(1), handshake.UNTUNE]
-    assert worker.commands()[-3:] == ["evaluate", "evaluate", "disconnect"]
+    assert asked == [tuning.enter(True), tuning.leave(True)]
+    assert worker.commands()[-2:] == ["evaluate", "disconnect"]
 
 
 @pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
-def test_every_step_is_woken_after_its_answer_and_continue_wakes_by_itself(play: Play, command: str) -> None:
+def test_a_step_is_one_message_and_so_is_continue(play: Play, command: str) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
-    for resume, heard in ((command, [command, "evaluate"]), ("continue", ["evaluate"])):
+    for resume, heard in ((command, [command]), ("continue", ["evaluate"])):
         worker.stop()
         thread = client.stop()["threadId"]
         worker.commands()
@@ -32,7 +32,7 @@ def test_every_step_is_woken_after_its_answer_and_continue_wakes_by_itself(play:
         assert worker.commands() == heard
 
 
-def test_an_untuned_worker_is_left_as_it_is(play: Play) -> None:
+def test_an_untuned_worker_is_only_told_to_report_each_thread(play: Play) -> None:
     client = play.session({"tuneWorkers": False})
     (worker,) = play.attached("w1")
     worker.stop()
@@ -40,4 +40,5 @@ def test_an_untuned_worker_is_left_as_it_is(play: Play) -> None:
     client.resume(thread, "next")
     client.leave()
     play.take(StopDiscovery)
-    assert "evaluate" not in worker.commands()
+    asked = [each["arguments"]["expression"] for each in worker.heard if each["command"] == "evaluate"]
+    assert asked == [tuning.enter(False), tuning.leave(False)]

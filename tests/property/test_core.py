@@ -218,10 +218,10 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def living_handles_are_of_living_workers(self) -> None:
         session = self.play.bridge._session
-        targets = list(session.ids._targets.values())
-        assert {target.worker for target in targets} <= set(session.workers)
-        assert len({(target.kind, target.worker, target.local, id(target.scope)) for target in targets}) == len(targets)
-        assert set(session.stopped) <= set(session.ids._targets)
+        bound = session.ids._bound
+        assert {scope.worker for _, scope in bound.values()} <= set(session.workers)
+        assert len({(key, scope.worker, id(scope)) for key, scope in bound.values()}) == len(bound)
+        assert set(session.stopped) <= set(bound)
 
     def teardown(self) -> None:
         for worker in self.play.workers.values():

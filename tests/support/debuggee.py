@@ -25,13 +25,17 @@ class Debuggee:
     port: int
 
     @classmethod
-    def start(cls, source: str, directory: Path, python: str = sys.executable) -> "Debuggee":
-        """Starts `source` in `directory`; it waits for a client before its first line. The caller ends `child`."""
+    def start(cls, source: str, directory: Path, packages: Path | None = None) -> "Debuggee":
+        """Starts `source` in `directory`; it waits for a client before its first line. The caller ends `child`.
+
+        `packages` is a folder with another debugpy than that of this environment.
+        """
         number = len(list(directory.glob("debuggee*.py")))
         path = directory / f"debuggee{number}.py"
         path.write_text(source)
-        command = [python, "-X", "frozen_modules=off", "-c", _RUN, str(path)]
-        child = Child(command, path.with_suffix(".log"))
+        command = [sys.executable, "-X", "frozen_modules=off", "-c", _RUN, str(path)]
+        environment = {} if packages is None else {"PYTHONPATH": str(packages)}
+        child = Child(command, path.with_suffix(".log"), environment)
         try:
             host, port = child.wait_for(r"listening on ([\d.]+):(\d+)").groups()
         except BaseException:

@@ -8,11 +8,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import handshake, stops
+from raydap.core import stops, tuning
 from raydap.core.events import Event, PausedWorker, WorkerConnected, WorkerGone, WorkerLabel, WorkerMessage
 from support.conformance import validate
 
 PLUMBING = "/venv/ray/_private/workers/default_worker.py"
+
+_CHANGES = [change(tuned) for change in (tuning.enter, tuning.leave) for tuned in (True, False)]
 
 
 class FakeWorker:
@@ -261,8 +263,8 @@ class FakeWorker:
             self.refuse(request, "evaluation failed")
         elif "findlinestarts" in expression:
             self.reply(request, {"result": self.lines, "variablesReference": 0})
-        elif resumed or paused or expression in (handshake.TUNE, handshake.UNTUNE):
-            self.reply(request, {"result": "(None, None)", "variablesReference": 0})
+        elif resumed or paused or expression in _CHANGES:
+            self.reply(request, {"result": "", "variablesReference": 0})
             self.resume(*resumed)
         else:
             self.reply(request, {"result": f"{expression} of {self.key}", "variablesReference": 0})

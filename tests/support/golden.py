@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raydap.core import handshake, stops
+from raydap.core import stops, tuning
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeOutput,
@@ -176,7 +176,7 @@ def _debug(worker: Any, path: str) -> None:
     worker.send("attach", **asked["attach"])
     worker.result(initialize)
     worker.wait_event("initialized")
-    worker.request("evaluate", expression=handshake.TUNE, context="repl")
+    worker.request("evaluate", expression=tuning.enter(True), context="repl")
     worker.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 5}])
     worker.request("setFunctionBreakpoints", breakpoints=[{"name": "step"}])
     worker.request("setExceptionBreakpoints", filters=["uncaught"])
@@ -189,7 +189,6 @@ def _debug(worker: Any, path: str) -> None:
     worker.request("variables", variablesReference=scope)
     worker.request("next", threadId=thread)
     worker.wait_event("stopped")
-    worker.request("evaluate", expression=stops.WAKE.format(thread), context="repl")
     worker.request("evaluate", expression=stops.RESUME.format(thread), context="repl")
     worker.wait_event("terminated")
 

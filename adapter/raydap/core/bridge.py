@@ -95,7 +95,6 @@ class Bridge:
         """Takes one event and says what is to be done now, in this order."""
         try:
             _EVENTS[type(event)](self._session, event)
-            handshake.part(self._session)
             fleet.fill(self._session)
             progress.report(self._session)
         except Exception:
@@ -169,6 +168,8 @@ def _worker_gone(session: Session, event: WorkerGone) -> None:
     worker = session.workers.get(event.worker)
     if worker is not None:
         fleet.gone(session, worker, event)
+        if worker.parent is not None:
+            handshake.part(session, worker.parent)
 
 
 def _worker_message(session: Session, event: WorkerMessage) -> None:
@@ -191,6 +192,9 @@ def _worker_message(session: Session, event: WorkerMessage) -> None:
             worker.refuse(message, "not supported")
     except envelope.EnvelopeError as error:
         session.log("warning", f"{worker} sent what is no DAP message: {error}")
+    for each in (worker, worker.parent):
+        if each is not None:
+            handshake.part(session, each)
 
 
 def _tick(session: Session, event: Tick) -> None:
@@ -199,6 +203,8 @@ def _tick(session: Session, event: Tick) -> None:
     for key, waiting in session.pending.take_overdue(event.now):
         name = sentence(str(session.workers.get(key, key)))
         waiting.then(Problem(Code.WORKER_SILENT, f"{name} does not answer {waiting.command}; it may be very busy."))
+    for key in list(session.parting):
+        handshake.part(session, session.workers[key])
 
 
 _EVENTS: dict[type, Callable[[Session, Any], None]] = {

@@ -17,7 +17,7 @@ from raydap.protocol.ids import Kind
 
 def make_readable(session: Session, worker: Worker, stack: Mapping[str, Any], then: Callable[[], None]) -> None:
     """Adds the sourceReferences to a stackTrace answer; `then` is called when it is done, at once if all is known."""
-    sources = [source for source in _sources(stack) if session.files.get(source["path"]) is not True]
+    sources = _doubtful(stack, session.files)
 
     def finish() -> None:
         for source in sources:
@@ -44,12 +44,15 @@ def checked(session: Session, event: FilesChecked) -> None:
         finish()
 
 
-def _sources(stack: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The sources of a stack that have a path and no sourceReference of debugpy's own."""
+def _doubtful(stack: Mapping[str, Any], files: Mapping[str, bool]) -> list[dict[str, Any]]:
+    """The sources of a stack that have a path, not known to be there, and no sourceReference of debugpy's own."""
     frames = stack.get("stackFrames")
-    sources = [frame.get("source") for frame in frames if isinstance(frame, dict)] if isinstance(frames, list) else []
     return [
         source
-        for source in sources
-        if isinstance(source, dict) and isinstance(source.get("path"), str) and not source.get("sourceReference")
+        for frame in (frames if isinstance(frames, list) else ())
+        if isinstance(frame, dict)
+        and isinstance(source := frame.get("source"), dict)
+        and isinstance(path := source.get("path"), str)
+        and files.get(path) is not True
+        and not source.get("sourceReference")
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from raydap.core import paths, perworker
+from raydap.core import paths, perworker, tuning
 from raydap.core.breakpoints import Group
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import DialWorker, HangUp
@@ -34,18 +34,6 @@ REST = 1.5
 that is dialled before it is done with its last client goes deaf (debugpy/adapter/clients.py: the constructor of the new
 one reports to the first session it finds, and the exception ends the thread that accepts connections)."""
 
-_TUNE = (
-    "(lambda d, p, s: (d.writer.sock.setsockopt(s.IPPROTO_TCP, s.TCP_NODELAY, {nodelay}), "
-    "setattr(p, 'TIMEOUT_SLOW', {poll})))"
-    "(__import__('pydevd').get_global_debugger(), __import__('pydevd'), __import__('socket'))"
-)
-TUNE = _TUNE.format(nodelay=1, poll=0.1)
-"""Repairs debugpy's two delays in the worker: 40 ms for a message sent in two parts (Nagle against delayed ACK) and the
-0.2 s poll of a suspended thread. Only pydevd's own socket and constant are touched."""
-
-UNTUNE = _TUNE.format(nodelay=0, poll=0.2)
-"""Puts both back to what pydevd starts with (pydevd.py, TIMEOUT_SLOW)."""
-
 INITIALIZE: messages.InitializeRequestArguments = {
     "adapterID": "raydap",
     "clientID": "raydap",
@@ -59,9 +47,8 @@ INITIALIZE: messages.InitializeRequestArguments = {
 def attach_arguments(worker: Worker) -> dict[str, Any]:
     """debugpy's `attach`.
 
-    The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. With a notification per thread, not
-    one for all, each stop of a threaded actor is seen exactly once. `subProcessId` picks a child among the processes
-    that one adapter serves.
+    The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. `subProcessId` picks a child among
+    the processes that one adapter serves.
     """
     settings = worker.settings
     return {
@@ -69,7 +56,6 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
         "justMyCode": settings.just_my_code,
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "pathMappings": msgspec.to_builtins(settings.path_mappings),
-        "stopAllThreadsOnSuspend": False,
         "steppingResumesAllThreads": False,
     }
 
@@ -113,8 +99,8 @@ def initialized(session: Session, worker: Worker) -> None:
         return
     worker.stage = Stage.CONFIGURING
     deadline = session.now + PATIENCE
-    if worker.settings.tune_workers:
-        worker.request("evaluate", _silently(TUNE), logged(session, worker), deadline)
+    change = tuning.enter(worker.settings.tune_workers)
+    worker.request("evaluate", _silently(change), logged(session, worker), deadline)
     if paths.workspace(worker.settings) is None:
         configure(session, worker)
         return
@@ -154,23 +140,26 @@ def let_go(session: Session, worker: Worker) -> None:
     if worker.stage is Stage.ATTACHED:
         end_threads(session, worker)
         session.parting[worker.key] = session.now + PATIENCE
-        if worker.settings.tune_workers:
-            worker.request("evaluate", _silently(UNTUNE), _unheard, session.parting[worker.key])
+        change = tuning.leave(worker.settings.tune_workers)
+        worker.request("evaluate", _silently(change), _unheard, session.parting[worker.key])
+        part(session, worker)
 
 
-def part(session: Session) -> None:
-    """Disconnects from workers that are let go and owe no answer, or have for too long. Called after every event.
+def part(session: Session, worker: Worker) -> None:
+    """Disconnects from a worker that is let go, once it owes no answer, or has for too long. Called whenever it or a
+    child of it was heard of, and at every Tick.
 
     A child's handshake is with the adapter of its parent, which is not disturbed meanwhile.
     """
-    for key, deadline in list(session.parting.items()):
-        worker = session.workers[key]
-        bears = any(session.workers[child].parent is worker for child in session.under_way)
-        if session.now < deadline and (bears or session.pending.owes(key)):
-            continue
-        del session.parting[key]
-        farewell = functools.partial(_disconnected, session, worker)
-        worker.request("disconnect", {"terminateDebuggee": False}, farewell, session.now + PATIENCE)
+    deadline = session.parting.get(worker.key)
+    if deadline is None:
+        return
+    bears = any(session.workers[child].parent is worker for child in session.under_way)
+    if session.now < deadline and (bears or session.pending.owes(worker.key)):
+        return
+    del session.parting[worker.key]
+    farewell = functools.partial(_disconnected, session, worker)
+    worker.request("disconnect", {"terminateDebuggee": False}, farewell, session.now + PATIENCE)
 
 
 def _disconnected(session: Session, worker: Worker, _: Reply) -> None:

@@ -19,6 +19,9 @@ LAST = 2**31 - 1
 """DAP numbers are 32 bits (spec: Variable.variablesReference and its like)."""
 
 
+_Key = tuple[Kind, LocalId | str]
+
+
 class Target(NamedTuple):
     """What a handle stands for. `local` is a string only for modules, whose ids may be either (spec: Module.id)."""
 
@@ -33,42 +36,44 @@ class Ids:
 
     def __init__(self) -> None:
         self._next = FIRST
-        self._targets: dict[int, Target] = {}
+        # As plain tuples, because many more handles are given out than are ever asked for.
+        self._bound: dict[int, tuple[_Key, Scope]] = {}
 
     def __len__(self) -> int:
-        return len(self._targets)
+        return len(self._bound)
 
     def new(self) -> Handle:
         """A handle that stands for nothing in one worker: breakpoints are ours. Raises OverflowError after 2^31."""
-        if self._next > LAST:
+        handle = self._next
+        if handle > LAST:
             raise OverflowError("all 2^31 handles are used; the session has to be started again")
-        handle = Handle(self._next)
         self._next += 1
-        return handle
+        return Handle(handle)
 
     def scope(self, worker: WorkerKey) -> "Scope":
         return Scope(self, worker)
 
     def down(self, kind: Kind, handle: object) -> Target:
         """What `handle` stands for. Raises ProblemError (STALE_ID) unless it is a living handle of that kind."""
-        target = self._targets.get(handle) if type(handle) is int else None
-        if target is not None and target.kind is kind:
-            return target
+        bound = self._bound.get(handle) if type(handle) is int else None
+        if bound is not None and bound[0][0] is kind:
+            (_, local), scope = bound
+            return Target(kind, scope.worker, local, scope)
         what = f"{kind.name.lower().replace('_', ' ')} id {handle!r}"
-        if target is None and type(handle) is int and FIRST <= handle < self._next:
+        if bound is None and type(handle) is int and FIRST <= handle < self._next:
             text = f"The {what} is no longer valid because its worker has gone on; refresh the view."
         else:
             text = f"The {what} is not one that raydap gave out; refresh the view."
         raise ProblemError(Problem(Code.STALE_ID, text))
 
-    def _bind(self, target: Target) -> Handle:
+    def _bind(self, key: "_Key", scope: "Scope") -> Handle:
         handle = self.new()
-        self._targets[handle] = target
+        self._bound[handle] = key, scope
         return handle
 
-    def _free(self, handles: "dict[tuple[Kind, LocalId | str], Handle]") -> None:
+    def _free(self, handles: "dict[_Key, Handle]") -> None:
         for handle in handles.values():
-            del self._targets[handle]
+            del self._bound[handle]
 
 
 class Scope:
@@ -78,7 +83,7 @@ class Scope:
 
     def __init__(self, ids: Ids, worker: WorkerKey) -> None:
         self._ids = ids
-        self._handles: dict[tuple[Kind, LocalId | str], Handle] = {}
+        self._handles: dict[_Key, Handle] = {}
         self._inner: list[Scope] = []
         self.worker = worker
         self.closed = False
@@ -92,10 +97,10 @@ class Scope:
 
     def up(self, kind: Kind, local: LocalId | str) -> Handle:
         """The handle for a worker's own id. The scope must be open."""
-        handle = self._handles.get((kind, local))
+        key = kind, local
+        handle = self._handles.get(key)
         if handle is None:
-            handle = self._ids._bind(Target(kind, self.worker, local, self))
-            self._handles[kind, local] = handle
+            handle = self._handles[key] = self._ids._bind(key, self)
         return handle
 
     def close(self) -> None:

@@ -4,7 +4,6 @@ Where ids are is in protocol/ids.py, which is generated from the DAP schema.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from raydap.protocol.ids import RULES, Kind, Ref
@@ -17,28 +16,22 @@ Relocate = Callable[[str], str]
 _NONE_IS_ZERO = frozenset({Kind.VARIABLES, Kind.SOURCE, Kind.LOCATION})
 
 
-@dataclass(slots=True)
-class _Plan:
-    """The rules of one type, sorted by what is to be done."""
-
-    ids: list[tuple[str, Kind]] = field(default_factory=list)
-    id_lists: list[tuple[str, Kind]] = field(default_factory=list)
-    objects: list[tuple[str, "_Plan"]] = field(default_factory=list)
-    object_lists: list[tuple[str, "_Plan"]] = field(default_factory=list)
+_Plan = list[tuple[str, Kind | None, "_Plan", bool]]
+"""For each property that matters: its name; the kind, if it is an id; else the plan of the objects it holds; and
+whether it is an array of them. Plain tuples, because they are unpacked for every object that passes."""
 
 
 def _plans() -> dict[str, _Plan]:
     # All plans exist before the first is filled, because types refer to each other and Source to itself.
-    plans = {type_name: _Plan() for type_name in RULES}
+    plans: dict[str, _Plan] = {type_name: [] for type_name in RULES}
     for type_name, rules in RULES.items():
-        plan = plans[type_name]
         for name, rule in rules.items():
             if isinstance(rule, Kind):
-                plan.ids.append((name, rule))
+                plans[type_name].append((name, rule, [], False))
             elif isinstance(rule, Ref):
-                (plan.object_lists if rule.is_list else plan.objects).append((name, plans[rule.type_name]))
+                plans[type_name].append((name, None, plans[rule.type_name], rule.is_list))
             else:
-                plan.id_lists.append((name, rule[0]))
+                plans[type_name].append((name, rule[0], [], True))
     return plans
 
 
@@ -61,18 +54,20 @@ def rewrite(value: Any, type_name: str, translate: Translate, relocate: Relocate
             continue
         if plan is _SOURCE and relocate is not None and isinstance(path := node.get("path"), str):
             node["path"] = relocate(path)
-        for name, kind in plan.ids:
-            if (old := node.get(name)) is not None and _is_id(old, kind):
-                node[name] = translate(kind, old)
-        for name, kind in plan.id_lists:
-            if isinstance(items := node.get(name), list):
-                items[:] = [translate(kind, old) if _is_id(old, kind) else old for old in items]
-        for name, inner in plan.objects:
-            if name in node:
-                todo.append((node[name], inner))
-        for name, inner in plan.object_lists:
-            if isinstance(items := node.get(name), list):
-                todo.extend([(item, inner) for item in items])
+        for name, kind, inner, many in plan:
+            if name not in node:
+                continue
+            held = node[name]
+            if kind is None:
+                if not many:
+                    todo.append((held, inner))
+                elif isinstance(held, list):
+                    todo.extend([(item, inner) for item in held])
+            elif not many:
+                if (held and type(held) is int) or _is_id(held, kind):
+                    node[name] = translate(kind, held)
+            elif isinstance(held, list):
+                held[:] = [translate(kind, old) if _is_id(old, kind) else old for old in held]
 
 
 def _is_id(value: object, kind: Kind) -> TypeGuard[Id]:

@@ -1,6 +1,7 @@
 """Requests that one worker answers: down with the worker's own ids, up again with handles."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from raydap.core import files, paths, views
@@ -45,7 +46,7 @@ def route(session: Session, request: Request, rule: Rule) -> None:
         if not isinstance(body, dict):
             request.respond(raw)
             return
-        rewrite(body, RESPONSES[request.command], lambda kind, local: up(worker, scope, kind, local), shown(worker))
+        rewrite(body, RESPONSES[request.command], partial(up, worker, scope), shown(worker))
         if request.command == "stackTrace":
             files.make_readable(session, worker, body, lambda: show_stack(body))
         else:

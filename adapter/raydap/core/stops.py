@@ -15,6 +15,7 @@ from raydap.core.pending import Reply
 from raydap.core.policy import POLICY
 from raydap.core.routing import down
 from raydap.core.session import Session
+from raydap.core.tuning import CAN_WAKE, DEBUGGER
 from raydap.core.workers import Stage, State, Thread, Worker
 from raydap.protocol.types import LocalId
 
@@ -22,20 +23,15 @@ _THREAD_ID = (
     "__import__('_pydevd_bundle._debug_adapter.pydevd_base_schema', fromlist=['_']).BaseSchema._dap_id_to_obj_id[{}]"
 )
 RESUME = (
-    "(lambda i: (__import__('_pydevd_bundle.pydevd_comm', fromlist=['_']).resume_threads(i), "
-    "__import__('pydevd').get_global_debugger().get_internal_queue_and_event(i)[1].set()))(" + _THREAD_ID + ")"
+    "(lambda i, d: (__import__('_pydevd_bundle.pydevd_comm', fromlist=['_']).resume_threads(i), "
+    f"{CAN_WAKE} and d.get_internal_queue_and_event(i)[1].set()) and None)({_THREAD_ID}, {DEBUGGER})"
 )
 """Resumes one thread of a worker and wakes it. debugpy's own `continue` resumes all threads of the process, whatever
 `singleThread` says, and so loses the stop of another thread; and it leaves the thread to its 0.2 s poll."""
 
-WAKE = "__import__('pydevd').get_global_debugger().get_internal_queue_and_event(" + _THREAD_ID + ")[1].set()"
-"""Wakes a thread that was told to step. In pydevd it takes the step and may then wait on for its poll before it runs,
-across a `breakpoint()` of Ray for example; sent after the step's answer, this ends that wait (pydevd.py,
-_do_wait_suspend). A thread that runs already does not notice."""
-
 PAUSE = (
-    "(lambda i, d: __import__('_pydevd_bundle.pydevd_api', fromlist=['_']).PyDevdAPI()"
-    ".request_suspend_thread(d, i))(" + _THREAD_ID + ", __import__('pydevd').get_global_debugger())"
+    "(lambda i, d: (__import__('_pydevd_bundle.pydevd_api', fromlist=['_']).PyDevdAPI()"
+    f".request_suspend_thread(d, i), ) and None)({_THREAD_ID}, {DEBUGGER})"
 )
 """Pauses one thread; debugpy's own `pause` stops all threads of the process."""
 
@@ -147,8 +143,6 @@ def resume(session: Session, request: Request) -> None:
             request.fail(reply)
         elif reply.success:
             request.respond(answer)
-            if thread.stepping and thread.worker.settings.tune_workers:
-                evaluate(thread, WAKE, lambda _: None, deadline)
             if thread.state is State.RESUMING:
                 run(session, thread)
         elif request.command == "continue" and reply.command == "evaluate":

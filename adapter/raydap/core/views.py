@@ -44,9 +44,11 @@ def stack(body: dict[str, Any], sources: dict[str, messages.Source]) -> None:
     """
     frames = body.get("stackFrames")
     for frame in frames if isinstance(frames, list) else ():
-        source = frame.get("source") if isinstance(frame, dict) else None
-        path = source.get("path") if isinstance(source, dict) else None
-        if isinstance(source, dict) and isinstance(path, str):
+        if (
+            isinstance(frame, dict)
+            and isinstance(source := frame.get("source"), dict)
+            and isinstance(path := source.get("path"), str)
+        ):
             if _is_plumbing(path):
                 frame["presentationHint"] = "subtle"
             if path not in sources and not source.get("sourceReference"):

@@ -14,12 +14,12 @@ from raydap.core.events import (
     Event,
     PausedWorker,
     WorkerLabel,
-    WorkersDescribed,
     WorkersPaused,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.discovery.address import Location, resolve
 from raydap.discovery.dashboard import Dashboard
+from raydap.discovery.describe import Descriptions
 from raydap.discovery.endpoints import targets
 from raydap.discovery.rest import Rest
 from raydap.protocol.types import WorkerKey
@@ -32,8 +32,8 @@ class Pace:
     `busy` lies between two polls, `idle` once nothing was paused and nobody did anything for `idle_after`. Retries
     begin after `retry` and double up to `retry_most`. A patient watch is silent about failures for `patience` and
     looks every `look_again` whether the launched program has brought a cluster of its own.
-    `describe` are the pauses before each look for labels; the task list lags about a second behind. More than `few`
-    workers get theirs `swarm` later, unless filters wait for them: asking Ray would slow down their attach.
+    `describe` are the pauses after each look for labels. More than `few` workers get theirs `swarm` later, unless
+    filters wait for them: asking Ray would slow down their attach.
     """
 
     busy: float = 0.15
@@ -43,7 +43,7 @@ class Pace:
     retry_most: float = 5.0
     patience: float = 60.0
     look_again: float = 5.0
-    describe: tuple[float, ...] = (0.0, 0.4, 1.1, 2.0)
+    describe: tuple[float, ...] = (0.4, 1.1, 2.0)
     few: int = 4
     swarm: float = 0.4
 
@@ -83,6 +83,7 @@ class Watch:
         self._up = False
         self._last: tuple[PausedWorker, ...] = ()
         self._active = time.monotonic()
+        self._descriptions = Descriptions(self._labels, emit, self._before_labels, self._pace.describe)
 
     def touch(self) -> None:
         """The user did something: poll quickly for a while."""
@@ -100,25 +101,11 @@ class Watch:
             await self._leave()
 
     async def describe(self, workers: tuple[PausedWorker, ...]) -> None:
-        """Emits WorkersDescribed as soon as labels are known, and again when they change a moment later.
+        """Emits WorkersDescribed as soon as labels are known, and again when they change; see Descriptions."""
+        await self._descriptions.describe(workers)
 
-        The task list lags, so a first answer may miss a task or still name the one before. Never raises.
-        """
-        known: dict[WorkerKey, WorkerLabel] = {}
-        await asyncio.sleep(self._before_labels(len(workers)))
-        for pause in self._pace.describe:
-            await asyncio.sleep(pause)
-            if self._dashboard is None:
-                continue
-            try:
-                labels = await self._dashboard.labels(workers)
-            except (ProblemError, RuntimeError):
-                # A dashboard that is down, or left for another one meanwhile: the watch itself reports that.
-                continue
-            news = {key: found for key, found in labels.items() if found != known.get(key, WorkerLabel())}
-            if news:
-                known.update(news)
-                self._emit(WorkersDescribed(news))
+    async def _labels(self, workers: tuple[PausedWorker, ...]) -> dict[WorkerKey, WorkerLabel]:
+        return {} if self._dashboard is None else await self._dashboard.labels(workers)
 
     async def _watch(self) -> None:
         retry = self._pace.retry

@@ -29,9 +29,6 @@ TICK = 1.0
 DIAL_PATIENCE = 10.0
 """Seconds for a TCP connection to a worker's port."""
 
-GATHER = 0.05
-"""Seconds in which workers are gathered that are to be described: stops come in swarms, the dashboard is asked once."""
-
 LOOK_PATIENCE = 1.0
 """Seconds for a look whether some files are there: a stack waits for it, once for each file."""
 
@@ -61,7 +58,6 @@ class Engine:
         self._workers: dict[WorkerKey, Peer] = {}
         self._watch: Watch | None = None
         self._discovery: set[asyncio.Task[None]] = set()
-        self._describing: dict[WorkerKey, ev.PausedWorker] = {}
         self._program: Program | None = None
         self._listeners: list[tcp.Listener] = []
         self._idle = asyncio.Event()
@@ -209,14 +205,8 @@ class Engine:
         self._watch = None
 
     def _describe_workers(self, effect: ev.DescribeWorkers) -> None:
-        if not self._describing:
-            asyncio.get_running_loop().call_later(GATHER, self._describe)
-        self._describing.update((row.key, row) for row in effect.workers)
-
-    def _describe(self) -> None:
-        workers, self._describing = tuple(self._describing.values()), {}
         if self._watch is not None:
-            task = self._spawn(self._watch.describe(workers))
+            task = self._spawn(self._watch.describe(effect.workers))
             self._discovery.add(task)
             task.add_done_callback(self._discovery.discard)
 

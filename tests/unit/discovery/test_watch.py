@@ -25,7 +25,7 @@ from raydap.protocol.types import WorkerKey
 from unit.discovery.fake_dashboard import WORKER, FakeDashboard, listing, text
 
 WAIT = 20.0
-FAST = Pace(busy=0.001, idle=0.001, retry=0.001, retry_most=0.01, look_again=0.0, describe=(0.0, 0.001, 0.001))
+FAST = Pace(busy=0.001, idle=0.001, retry=0.001, retry_most=0.01, look_again=0.0, describe=(0.001, 0.001))
 PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
 
 
