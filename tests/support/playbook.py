@@ -38,6 +38,7 @@ from raydap.core.events import (
     PausedWorker,
     SendToClient,
     SendToWorker,
+    Shutdown,
     StartDebuggee,
     StartDiscovery,
     StopDebuggee,
@@ -48,6 +49,7 @@ from raydap.core.events import (
     WorkersPaused,
 )
 from raydap.core.ids import FIRST
+from raydap.core.settings import Hosting
 from raydap.protocol.types import ClientId, WorkerKey
 from support.conformance import validate
 from support.fake_worker import FakeWorker
@@ -68,11 +70,11 @@ NEEDED: dict[str, dict[str, Any]] = {
 class Play:
     """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP.
 
-    `missing` are files that the bridge's machine has not.
+    `missing` are files that the bridge's machine has not. `hosting` makes the bridge a hub.
     """
 
-    def __init__(self, conform: bool = True) -> None:
-        self.bridge = Bridge()
+    def __init__(self, conform: bool = True, hosting: Hosting | None = None) -> None:
+        self.bridge = Bridge(hosting)
         self.conform = conform
         self.clients: dict[int, FakeClient] = {}
         self.workers: dict[str, FakeWorker] = {}
@@ -158,10 +160,10 @@ class Play:
         client.request("initialize", adapterID="raydap", **supports)
         return client
 
-    def connect(self) -> "FakeClient":
+    def connect(self, admitted: bool = True) -> "FakeClient":
         client = FakeClient(self, ClientId(len(self.clients) + 1))
         self.clients[client.id] = client
-        self.feed(ClientConnected(client.id))
+        self.feed(ClientConnected(client.id, admitted=admitted))
         return client
 
     def session(self, arguments: dict[str, Any] | None = None, **supports: Any) -> "FakeClient":
@@ -175,10 +177,10 @@ class Play:
         client.answer(attach)
         return client
 
-    def joined(self, **supports: Any) -> "FakeClient":
+    def joined(self, arguments: dict[str, Any] | None = None, **supports: Any) -> "FakeClient":
         """A client that joins the session there is."""
         client = self.client(**supports)
-        client.request("attach")
+        client.request("attach", **(arguments or {}))
         client.event("initialized")
         client.request("configurationDone")
         return client
@@ -213,9 +215,12 @@ class Play:
         self.leave()
 
     def leave(self) -> None:
-        """All clients hang up, all workers answer what they have held back: the bridge has to be empty then."""
+        """All clients hang up, a hub shuts down, all workers answer what they have held back: the bridge has to be
+        empty then."""
         for client in self.clients.values():
             client.hang_up()
+        if self.bridge._session.hosting is not None:
+            self.feed(Shutdown())
         for worker in self.workers.values():
             worker.release()
         for worker in self.workers.values():

@@ -100,6 +100,7 @@ class Breakpoints:
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
+        self._doubtful: set[str | None] = set()
         self.conditions: dict[str, str] = {}
         self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
         """Until a client says otherwise: without `uncaught`, Ray's post-mortem stops would be lost without a word."""
@@ -108,14 +109,21 @@ class Breakpoints:
         """What a worker has to be told before it may run."""
         return (group for group in self._groups.values() if group.breakpoints)
 
-    def set(self, command: str, arguments: dict[str, Any]) -> Group:
-        """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT)."""
+    def set(self, command: str, arguments: dict[str, Any], keep: bool = False) -> Group:
+        """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT).
+
+        `keep`: those there are stay, and come first.
+        """
         source = _source(arguments) if command == "setBreakpoints" else None
         key = None if source is None else source["path"]
         before = self._groups[key].breakpoints if key in self._groups else []
         kept = {_same(breakpoint.spec): breakpoint for breakpoint in before}
         breakpoints = []
-        specs = _specs(arguments)
+        specs = specs_of(arguments)
+        self._doubtful.discard(key)
+        if keep:
+            asked = set(map(_same, specs))
+            specs = [breakpoint.spec for breakpoint in before if _same(breakpoint.spec) not in asked] + specs
         for spec in specs:
             same = kept.pop(_same(spec), None)
             breakpoints.append(same if same is not None else Breakpoint(self._ids.new(), spec, source))
@@ -123,6 +131,18 @@ class Breakpoints:
         if not breakpoints:
             del self._groups[key]
         return group
+
+    def doubt(self) -> None:
+        """Nobody is left who could say whether the breakpoints are still wanted."""
+        self._doubtful = set(self._groups)
+
+    def drop_doubtful(self) -> list[Group]:
+        """Drops those that nobody has set again; returns their groups, which are empty now."""
+        doubtful = [self._groups[key] for key in self._doubtful if key in self._groups]
+        return [self.set(group.command, {**group.arguments, "breakpoints": []}) for group in doubtful]
+
+    def all(self) -> Iterator[Breakpoint]:
+        return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
 
     def set_exceptions(self, arguments: dict[str, Any]) -> None:
         """Replaces the exception filters. Raises ProblemError (BAD_ARGUMENT)."""
@@ -161,7 +181,7 @@ class Breakpoints:
 
     def forget(self, worker: WorkerKey) -> list[Breakpoint]:
         """The worker is gone; returns the breakpoints that look different now."""
-        return [breakpoint for breakpoint in self._all() if breakpoint.drop(worker)]
+        return [breakpoint for breakpoint in self.all() if breakpoint.drop(worker)]
 
     def handles(self, worker: WorkerKey, locals_: object) -> list[Handle]:
         """Our ids for a worker's `hitBreakpointIds`; those that are not ours are left out."""
@@ -170,20 +190,18 @@ class Breakpoints:
 
     def clear(self) -> None:
         self._groups.clear()
+        self._doubtful.clear()
         self.exceptions = {"filters": ["uncaught"]}
         self.conditions.clear()
 
-    def _all(self) -> Iterator[Breakpoint]:
-        return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
-
     def _wanted(self, wanted: Breakpoint) -> bool:
-        return any(breakpoint is wanted for breakpoint in self._all())
+        return any(breakpoint is wanted for breakpoint in self.all())
 
     def _find(self, worker: WorkerKey, local: object) -> tuple[Breakpoint, str] | None:
         # debugpy numbers breakpoints from 0, and 0 == False in Python: hence the check of the type.
         if type(local) is not int:
             return None
-        for breakpoint in self._all():
+        for breakpoint in self.all():
             for path, answer in breakpoint.answers.get(worker, {}).items():
                 if answer.get("id") == local:
                     return breakpoint, path
@@ -197,7 +215,7 @@ def _source(arguments: dict[str, Any]) -> messages.Source:
     return cast("messages.Source", source)
 
 
-def _specs(arguments: dict[str, Any]) -> list[dict[str, Any]]:
+def specs_of(arguments: dict[str, Any]) -> list[dict[str, Any]]:
     specs = arguments.get("breakpoints") or []
     if not isinstance(specs, list) or not all(isinstance(spec, dict) for spec in specs):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "breakpoints" must be an array of objects.'))

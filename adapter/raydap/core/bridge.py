@@ -4,10 +4,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import fanout, files, fleet, handshake, lifecycle, perworker, progress, sources, stops
+from raydap.core import fanout, files, fleet, handshake, hosting, lifecycle, perworker, progress, sources, stops
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import (
+    ClientAdmitted,
     ClientConnected,
     ClientGone,
     ClientMessage,
@@ -21,6 +22,7 @@ from raydap.core.events import (
     Effect,
     Event,
     FilesChecked,
+    Shutdown,
     Tick,
     WorkerConnected,
     WorkerGone,
@@ -28,9 +30,10 @@ from raydap.core.events import (
     WorkersDescribed,
     WorkersPaused,
 )
-from raydap.core.policy import BEFORE_ATTACH, POLICY
+from raydap.core.policy import BEFORE_ADMISSION, BEFORE_ATTACH, OBSERVING, POLICY
 from raydap.core.routing import route
 from raydap.core.session import Session
+from raydap.core.settings import Hosting
 from raydap.core.workers import Worker
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
@@ -80,11 +83,14 @@ _STILL_HEARD = ("initialized", "debugpyAttach")
 
 
 class Bridge:
-    """One session for all workers. Use: `for effect in bridge.handle(event): ...`."""
+    """One session for all workers. Use: `for effect in bridge.handle(event): ...`.
 
-    def __init__(self) -> None:
+    `hosting`: it is a hub, which outlives its clients.
+    """
+
+    def __init__(self, hosting: Hosting | None = None) -> None:
         self._effects: list[Effect] = []
-        self._session = Session(self._effects.append)
+        self._session = Session(self._effects.append, hosting)
 
     @property
     def idle(self) -> bool:
@@ -108,6 +114,13 @@ class Bridge:
 def _client_connected(session: Session, event: ClientConnected) -> None:
     client = session.clients[event.client] = Client(event.client, session.emit)
     client.guest = event.guest
+    client.admitted = event.admitted
+
+
+def _client_admitted(session: Session, event: ClientAdmitted) -> None:
+    client = session.clients.get(event.client)
+    if client is not None:
+        client.admitted = True
 
 
 def _client_message(session: Session, event: ClientMessage) -> None:
@@ -134,6 +147,12 @@ def _request(session: Session, request: Request) -> None:
     rule = POLICY.get(request.command)
     handler = REQUESTS.get(request.command)
     try:
+        if not request.client.admitted and request.command not in BEFORE_ADMISSION:
+            text = 'This hub wants its token: give the argument "token" to attach, or connect by raydap connect.'
+            raise ProblemError(Problem(Code.NOT_ADMITTED, text))
+        if request.client.observer and request.command in POLICY and request.command not in OBSERVING:
+            text = f'{request.command} is not for observers; attach without the argument "role" to change anything.'
+            raise ProblemError(Problem(Code.OBSERVER, text))
         if rule is not None and not request.client.attached and request.command not in BEFORE_ATTACH:
             text = f"{request.command} may be sent only after attach or launch."
             raise ProblemError(Problem(Code.WRONG_ORDER, text))
@@ -155,7 +174,7 @@ def _client_gone(session: Session, event: ClientGone) -> None:
     client = session.clients.get(event.client)
     if client is not None:
         session.log("info" if event.reason == "closed" else "warning", f"client {client.name} is gone: {event.reason}")
-        lifecycle.leave(session, client)
+        lifecycle.vanished(session, client)
 
 
 def _worker_connected(session: Session, event: WorkerConnected) -> None:
@@ -199,6 +218,9 @@ def _worker_message(session: Session, event: WorkerMessage) -> None:
 
 def _tick(session: Session, event: Tick) -> None:
     session.now = event.now
+    if hosting.overdue(session):
+        session.log("info", "nobody has come back; the workers are let go")
+        lifecycle.end(session)
     fleet.ask_again(session)
     for key, waiting in session.pending.take_overdue(event.now):
         name = sentence(str(session.workers.get(key, key)))
@@ -207,8 +229,13 @@ def _tick(session: Session, event: Tick) -> None:
         handshake.part(session, session.workers[key])
 
 
+def _shutdown(session: Session, _: Shutdown) -> None:
+    lifecycle.end(session)
+
+
 _EVENTS: dict[type, Callable[[Session, Any], None]] = {
     ClientConnected: _client_connected,
+    ClientAdmitted: _client_admitted,
     ClientMessage: _client_message,
     ClientGone: _client_gone,
     WorkerConnected: _worker_connected,
@@ -225,4 +252,5 @@ _EVENTS: dict[type, Callable[[Session, Any], None]] = {
     DoorOpened: perworker.door_opened,
     FilesChecked: files.checked,
     Tick: _tick,
+    Shutdown: _shutdown,
 }

@@ -19,7 +19,8 @@ class Client:
     """One connection.
 
     `ready` is true from its configurationDone on: only then it is sent stops and threads. `focus` is the thread its
-    user looks at, as far as requests tell; `threads` are those it knows of; `open` are its requests without an answer.
+    user looks at, as far as requests tell; `threads` and `breakpoints` are those it knows of; `open` are its requests
+    without an answer. `admitted`: it has shown the token, if one is wanted. An `observer` may only look.
 
     With a session for each worker (perworker.py), a `parent` has been `offered` some workers and `adopted` those that
     its editor did not open; a child sees `only` its worker.
@@ -35,6 +36,9 @@ class Client:
         self.ready = False
         self.gone = False
         self.guest = False
+        self.admitted = True
+        self.observer = False
+        self.breakpoints: set[Handle] = set()
         self.parent = False
         self.only: WorkerKey | None = None
         self.offered: dict[int, WorkerKey] = {}

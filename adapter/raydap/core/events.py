@@ -50,10 +50,17 @@ class WorkerLabel:
 
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
-    """`guest`: it came by the door that OpenDoor asked for, so it may only join as a child session."""
+    """`guest`: it came by the door that OpenDoor asked for, so it may only join as a child session. `admitted`: it has
+    shown the token that is wanted, or none is; else ClientAdmitted follows when it does."""
 
     client: ClientId
     guest: bool = False
+    admitted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAdmitted:
+    client: ClientId
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +173,14 @@ class Tick:
     now: float
 
 
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """The process is to end: whatever is held is let go."""
+
+
 Event = (
     ClientConnected
+    | ClientAdmitted
     | ClientMessage
     | ClientGone
     | WorkersPaused
@@ -184,6 +197,7 @@ Event = (
     | DoorOpened
     | FilesChecked
     | Tick
+    | Shutdown
 )
 
 

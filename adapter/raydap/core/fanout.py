@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from raydap.core import views
-from raydap.core.clients import Request
+from raydap.core.breakpoints import specs_of
+from raydap.core.clients import Client, Request
 from raydap.core.handshake import tell_breakpoints, tell_exceptions
 from raydap.core.rewrite import rewrite
 from raydap.core.routing import shown, up
@@ -14,20 +15,58 @@ from raydap.protocol.ids import EVENTS
 
 _CONFIGURED = (Stage.CONFIGURING, Stage.ATTACHED)
 
+_UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
+
 
 def set_breakpoints(session: Session, request: Request) -> None:
-    """Answered from what is known; the workers' own answers follow as events."""
-    group = session.breakpoints.set(request.command, request.arguments())
-    request.respond({"breakpoints": [breakpoint.view() for breakpoint in group.breakpoints]})
+    """Answered from what is known; the workers' own answers follow as events.
+
+    Editors send their breakpoints while they join: then those of the others stay besides.
+    """
+    client, arguments = request.client, request.arguments()
+    count = len(specs_of(arguments))
+    if client.observer:
+        request.respond({"breakpoints": [_UNSET] * count})
+        return
+    group = session.breakpoints.set(request.command, arguments, keep=_joins(session, client))
+    asked = group.breakpoints[len(group.breakpoints) - count :]
+    request.respond({"breakpoints": [breakpoint.view() for breakpoint in asked]})
+    client.breakpoints.update(breakpoint.id for breakpoint in asked)
+    client.breakpoints &= {breakpoint.id for breakpoint in session.breakpoints.all()}
+    for other in session.ready():
+        if other is not client:
+            share_breakpoints(session, other)
     for worker in configured(session):
         tell_breakpoints(session, worker, group)
 
 
+def share_breakpoints(session: Session, client: Client) -> None:
+    """Tells a client of breakpoints that others have set or removed. Sessions of one editor (perworker.py) share theirs
+    already, and function breakpoints have no place where an editor could show them."""
+    if client.parent or client.only is not None:
+        return
+    wanted = {breakpoint.id: breakpoint for breakpoint in session.breakpoints.all()}
+    for handle in sorted(client.breakpoints - wanted.keys()):
+        client.event("breakpoint", {"reason": "removed", "breakpoint": {"id": handle, "verified": False}})
+    for handle in sorted(wanted.keys() - client.breakpoints):
+        if wanted[handle].source is not None:
+            client.event("breakpoint", {"reason": "new", "breakpoint": wanted[handle].view()})
+    client.breakpoints = set(wanted)
+
+
 def set_exception_breakpoints(session: Session, request: Request) -> None:
-    session.breakpoints.set_exceptions(request.arguments())
+    """The filters of who came last hold for all: DAP has no way to show a client those of another."""
+    if not request.client.observer:
+        session.breakpoints.set_exceptions(request.arguments())
     request.respond()
     for worker in configured(session):
         tell_exceptions(session, worker)
+
+
+def _joins(session: Session, client: Client) -> bool:
+    """Whether a client is about to join others, with a configuration of its own."""
+    others = (other for other in session.ready() if other is not client and not other.observer)
+    return not client.ready and any(others)
 
 
 def configured(session: Session) -> list[Worker]:

@@ -2,7 +2,9 @@
 
 from typing import TypeVar
 
-from raydap.core import perworker
+import msgspec
+
+from raydap.core import hosting, perworker
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
@@ -18,10 +20,11 @@ from raydap.core.events import (
     StopDebuggee,
     StopDiscovery,
 )
+from raydap.core.fanout import share_breakpoints
 from raydap.core.handshake import let_go
-from raydap.core.policy import CAPABILITIES, LAUNCH_CAPABILITIES
+from raydap.core.policy import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.session import Phase, Session
-from raydap.core.settings import AttachSettings, LaunchSettings, parse
+from raydap.core.settings import AttachSettings, LaunchSettings, parse, under
 from raydap.core.stops import catch_up
 from raydap.protocol import messages
 from raydap.protocol.types import Seq
@@ -33,7 +36,7 @@ def initialize(session: Session, request: Request) -> None:
     if request.client.initialized:
         raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
     request.client.introduce(request.arguments())
-    request.respond(CAPABILITIES)
+    request.respond(CAPABILITIES if session.hosting is None else {**CAPABILITIES, **HUB_CAPABILITIES})
 
 
 def attach(session: Session, request: Request) -> None:
@@ -43,7 +46,7 @@ def attach(session: Session, request: Request) -> None:
     if ticket is not None or request.client.guest:
         perworker.join(session, request, ticket)
         return
-    if session.settings is not None and settings not in (session.settings, AttachSettings()):
+    if session.settings is not None and settings not in (session.settings, _within(session, AttachSettings())):
         text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     perworker.begin(session, request.client, settings)
@@ -52,6 +55,8 @@ def attach(session: Session, request: Request) -> None:
         session.phase = Phase.STARTING
         session.emit(StartDiscovery(settings))
     _admit(session, request)
+    if not request.client.observer:
+        hosting.returned(session, request.client)
 
 
 def launch(session: Session, request: Request) -> None:
@@ -72,7 +77,18 @@ def _begin(session: Session, request: Request, kind: type[S]) -> S:
         raise ProblemError(Problem(Code.WRONG_ORDER, f"{request.command} may be sent only after initialize."))
     if request.client.attached:
         raise ProblemError(Problem(Code.WRONG_ORDER, f"{request.command} may be sent only once."))
-    return parse(kind, request.arguments())
+    settings = parse(kind, request.arguments())
+    request.client.observer = settings.role == "observer"
+    return _within(session, msgspec.structs.replace(settings, role="debugger"))
+
+
+def _within(session: Session, settings: S) -> S:
+    if session.hosting is None:
+        return settings
+    if settings.sessions == "perWorker":
+        text = 'The argument "sessions" must be "merged" here: the editor could not reach the child sessions of a hub.'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return under(session.hosting, settings)
 
 
 def _admit(session: Session, request: Request) -> None:
@@ -92,6 +108,9 @@ def configuration_done(session: Session, request: Request) -> None:
     if client.ready:
         return
     client.ready = True
+    if not client.observer:
+        hosting.settled(session)
+    share_breakpoints(session, client)
     catch_up(session, client)
     if not session.configured:
         session.configured = True
@@ -136,14 +155,29 @@ def cancel(session: Session, request: Request) -> None:
 
 
 def disconnect(session: Session, request: Request) -> None:
-    """The client leaves. `terminateDebuggee` concerns only a launched program, which ends with its session."""
+    """The client leaves. Of a hub that would hold the workers now, it can ask to let them go (`terminateDebuggee`), or
+    to hold them for ever (`suspendDebuggee`). Without a hub the session ends with its last client in any case."""
+    arguments = request.arguments()
     request.respond()
-    leave(session, request.client)
+    seconds = None if session.hosting is None else session.hosting.hold
+    if arguments.get("terminateDebuggee") is True:
+        seconds = 0.0
+    elif arguments.get("suspendDebuggee") is True:
+        seconds = None
+    leave(session, request.client, seconds)
     session.emit(DropClient(request.client.id))
 
 
-def leave(session: Session, client: Client) -> None:
-    """A client is gone. With the last one the session ends: workers run on, the launched program is stopped."""
+def vanished(session: Session, client: Client) -> None:
+    """A client is gone without a word."""
+    leave(session, client, None if session.hosting is None else session.hosting.hold)
+
+
+def leave(session: Session, client: Client, seconds: float | None) -> None:
+    """A client is gone. With the last one the session ends: workers run on, the launched program is stopped.
+
+    A hub holds both for so many `seconds`; None is for ever. Observers do not count there: they can resume nobody.
+    """
     client.gone = True
     session.clients.pop(client.id, None)
     session.starting = [request for request in session.starting if request.client is not client]
@@ -152,8 +186,17 @@ def leave(session: Session, client: Client) -> None:
         others = any(other.only == client.only for other in session.clients.values())
         if worker is not None and not worker.leaving and not others:
             let_go(session, worker)
-    elif client.attached and not any(other.attached and other.only is None for other in session.clients.values()):
-        end(session)
+    elif client.attached and not session.held and not _is_used(session):
+        if session.hosting is None or seconds == 0 or not session.configured:
+            end(session)
+        else:
+            hosting.hold(session, seconds)
+
+
+def _is_used(session: Session) -> bool:
+    """Whether anybody is left for whose sake the session goes on."""
+    attached = (client for client in session.clients.values() if client.attached and client.only is None)
+    return any(session.hosting is None or not client.observer for client in attached)
 
 
 def end(session: Session) -> None:
@@ -162,8 +205,9 @@ def end(session: Session) -> None:
         session.emit(StopDebuggee())
     session.emit(StopDiscovery())
     for client in session.clients.values():
-        if client.only is not None:
+        if client.attached:
             client.event("terminated", {})
+            client.attached = client.ready = client.only is not None
     session.reset()
     for worker in list(session.workers.values()):
         let_go(session, worker)
@@ -202,6 +246,8 @@ def debuggee_output(session: Session, event: DebuggeeOutput) -> None:
 def debuggee_exited(session: Session, event: DebuggeeExited) -> None:
     session.broadcast("exited", {"exitCode": event.code})
     session.broadcast("terminated", {})
+    if session.held:
+        end(session)
 
 
 def debuggee_failed(session: Session, event: DebuggeeFailed) -> None:

@@ -76,6 +76,13 @@ BEFORE_ATTACH = frozenset({"initialize", "attach", "launch", "configurationDone"
 BEFORE_ATTACH |= {"terminate", "restart"}
 """What a client may ask before it has attached; everything else would be about workers that are not its own yet."""
 
+BEFORE_ADMISSION = frozenset({"initialize", "disconnect"})
+"""What a client may ask that has not shown the hub's token; `attach` brings it."""
+
+OBSERVING = frozenset(POLICY) - {rule for rule in POLICY if POLICY[rule].mode is Mode.RESUME}
+OBSERVING -= {"launch", "terminate", "restart", "pause", "setVariable", "setExpression", "evaluate", "completions"}
+"""What an observer may ask. Its breakpoints are answered, because editors send them unasked, but not set."""
+
 _CONDITION = "A Python expression in the frame of the exception; __exception__ is (type, value, traceback)."
 
 CAPABILITIES: messages.Capabilities = {
@@ -129,6 +136,9 @@ CAPABILITIES: messages.Capabilities = {
     ],
 }
 """The answer to `initialize`: only what really works, in the spec's spelling."""
+
+HUB_CAPABILITIES: messages.Capabilities = {"supportSuspendDebuggee": True, "supportTerminateDebuggee": True}
+"""What a hub's `disconnect` offers besides: to keep the workers as they are, or to end what it holds."""
 
 LAUNCH_CAPABILITIES: messages.Capabilities = {"supportsTerminateRequest": True, "supportsRestartRequest": True}
 """What works besides once a program is launched, told by a `capabilities` event: raydap ends only what it started."""

@@ -11,11 +11,14 @@ from raydap.core.errors import Code, Problem
 from raydap.core.events import DoorOpened, Effect, Log, PausedWorker, WorkerLabel
 from raydap.core.ids import Ids
 from raydap.core.pending import Pending
-from raydap.core.settings import AttachSettings
+from raydap.core.settings import AttachSettings, Hosting
 from raydap.core.workers import Thread, Worker
 from raydap.protocol import messages
 from raydap.protocol.ids import Kind
 from raydap.protocol.types import ClientId, Handle, WorkerKey
+
+MISSED = 50
+"""Messages that are kept for the client that comes back."""
 
 
 class Phase(Enum):
@@ -63,11 +66,15 @@ class Session:
     Of workers that are let go (handshake.py), `parting` says how long their answers are waited for before the farewell,
     and `left` when it was over, for as long as they need their rest. `waiting` are the candidates that have yet to be
     looked at (again), `under_way` the workers whose attach goes on: what is done after every event must not walk over
-    all candidates or workers.
+    all candidates or workers. `held`, `release_at` and `missed` are about a hub without clients (hosting.py).
     """
 
-    def __init__(self, emit: Callable[[Effect], None]) -> None:
+    def __init__(self, emit: Callable[[Effect], None], hosting: Hosting | None = None) -> None:
         self.emit = emit
+        self.hosting = hosting
+        self.held = False
+        self.release_at: float | None = None
+        self.missed: list[str] = []
         self.now = 0.0
         self.phase = Phase.IDLE
         self.settings: AttachSettings | None = None
@@ -100,6 +107,9 @@ class Session:
         self.settings = None
         self.configured = False
         self.outage = False
+        self.held = False
+        self.release_at = None
+        self.missed.clear()
         self.candidates.clear()
         self.waiting.clear()
         self.failures.clear()
@@ -157,6 +167,9 @@ class Session:
         self.emit(Log(level, text))
 
     def _output(self, category: str, text: str) -> None:
+        if self.held:
+            self.missed.append(text)
+            del self.missed[:-MISSED]
         for client in self.clients.values():
             if client.attached:
                 client.event("output", {"category": category, "output": f"{text}\n"})

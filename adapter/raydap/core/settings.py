@@ -27,6 +27,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     workspace_folder: the client's folder that jobs take as their working_dir.
     sessions: one session for all workers, or a child session for each (spec: StartDebugging Request).
     max_workers: attach to at most that many at a time; the others stay paused.
+    role: an observer looks, and changes nothing.
     """
 
     dashboard: str | None = None
@@ -41,6 +42,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     tune_workers: bool = True
     max_workers: int | None = None
     sessions: Literal["merged", "perWorker"] = "merged"
+    role: Literal["debugger", "observer"] = "debugger"
 
     @property
     def needs_labels(self) -> bool:
@@ -62,6 +64,15 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     env: dict[str, str | None] = {}
     python: str | None = None
     submit: bool = False
+
+
+class Hosting(msgspec.Struct, frozen=True):
+    """How a hub outlives its clients. `settings` are what it was started with. `hold`: the seconds for which it keeps
+    workers when the last client has gone; None is for ever, 0 lets them run on at once."""
+
+    settings: AttachSettings
+    hold: float | None = None
+    relay: Literal["auto", "always", "never"] = "auto"
 
 
 _VSCODE_KEYS = {"name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer"}
@@ -101,6 +112,19 @@ def parse(kind: type[S], arguments: Any) -> S:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, _sentence(str(error)), str(error))) from None
     _check(settings)
     return settings
+
+
+def under(hosting: Hosting, settings: S) -> S:
+    """A client's settings, completed by those of the hub; raises ProblemError where they contradict each other."""
+    filled = {}
+    for field in msgspec.structs.fields(AttachSettings):
+        ours, theirs = getattr(hosting.settings, field.name), getattr(settings, field.name)
+        if theirs == field.default:
+            filled[field.name] = ours
+        elif ours not in (field.default, theirs):
+            text = f'The hub was started with another "{field.encode_name}"; leave that argument out.'
+            raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    return msgspec.structs.replace(settings, **filled)
 
 
 def _check(settings: AttachSettings) -> None:

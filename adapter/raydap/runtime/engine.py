@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
+from raydap.core.settings import Hosting
 from raydap.discovery.jobs import SubmittedJob
 from raydap.discovery.watch import Watch
 from raydap.protocol.types import ClientId, WorkerKey
@@ -45,10 +46,13 @@ class Program(Protocol):
 
 
 class Engine:
-    """One bridge at work, in the running event loop. `close()` ends everything it has started."""
+    """One bridge at work, in the running event loop. `close()` ends everything it has started.
 
-    def __init__(self) -> None:
-        self._bridge = Bridge()
+    `hosting`: it is a hub, which outlives its clients.
+    """
+
+    def __init__(self, hosting: Hosting | None = None) -> None:
+        self._bridge = Bridge(hosting)
         self._events: deque[ev.Event] = deque()
         self._busy = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -65,7 +69,10 @@ class Engine:
         self._ticking = self._spawn(self._tick())
 
     def connect(
-        self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer], guest: bool = False
+        self,
+        open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer],
+        guest: bool = False,
+        admitted: bool = True,
     ) -> Peer:
         """Takes a new client. `open_peer` makes its connection of the two callbacks of transport.Peer."""
         self._client_count += 1
@@ -77,8 +84,18 @@ class Engine:
         self._clients[client] = peer
         if guest:
             self._guests.add(client)
-        self._handle(ev.ClientConnected(client, guest))
+        self._handle(ev.ClientConnected(client, guest, admitted))
         return peer
+
+    def connect_untrusted(
+        self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None], Callable[[], None]], Peer]
+    ) -> Peer:
+        """Takes a client that has yet to show the token. `open_peer` gets a third callback, which says that it has."""
+        client = ClientId(self._client_count + 1)
+        return self.connect(
+            lambda on_message, on_gone: open_peer(on_message, on_gone, lambda: self._handle(ev.ClientAdmitted(client))),
+            admitted=False,
+        )
 
     def listening(self, port: int) -> None:
         """Clients can connect to this loopback port already."""
@@ -94,6 +111,7 @@ class Engine:
             listener.close()
         for client in list(self._clients):
             self._lost(client, "raydap ends")
+        self._handle(ev.Shutdown())
         try:
             await asyncio.wait_for(self._idle.wait(), FAREWELL)
         except asyncio.TimeoutError:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from raydap.core.errors import Code, ProblemError
-from raydap.core.settings import AttachSettings, LaunchSettings, PathMapping, parse
+from raydap.core.settings import AttachSettings, Hosting, LaunchSettings, PathMapping, parse, under
 
 
 def refusal(kind: type[AttachSettings], arguments: Any) -> tuple[Code, str]:
@@ -30,6 +30,7 @@ def test_every_argument_of_attach() -> None:
         "tuneWorkers": False,
         "workspaceFolder": "/home/me",
         "maxWorkers": 3,
+        "role": "observer",
         "sessions": "perWorker",
     }
     settings = parse(AttachSettings, given)
@@ -69,6 +70,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "tuneWorkers", 1),
     (AttachSettings, "workspaceFolder", 7),
     (AttachSettings, "sessions", "perThread"),
+    (AttachSettings, "role", "spectator"),
     (AttachSettings, "maxWorkers", 0),
     (AttachSettings, "maxWorkers", -1),
     (AttachSettings, "maxWorkers", 1.5),
@@ -148,3 +150,16 @@ def test_arguments_that_are_no_object(arguments: Any) -> None:
     code, text = refusal(AttachSettings, arguments)
     assert code is Code.BAD_ARGUMENT
     assert "must be an object" in text
+
+
+def test_what_a_hub_was_started_with_completes_what_a_client_says() -> None:
+    hub = Hosting(AttachSettings(dashboard="http://head:8265", task="step"))
+    assert under(hub, AttachSettings(node="10.*")) == AttachSettings(
+        dashboard="http://head:8265", task="step", node="10.*"
+    )
+    assert under(hub, LaunchSettings(program="a.py")).dashboard == "http://head:8265"
+    assert under(hub, AttachSettings(task="step")).task == "step"
+    with pytest.raises(ProblemError) as refused:
+        under(hub, AttachSettings(task="other"))
+    assert refused.value.problem.code is Code.OTHER_SESSION
+    assert '"task"' in refused.value.problem.text
