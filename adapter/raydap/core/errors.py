@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program."""
+    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program, or hub."""
 
     BAD_MESSAGE = 1001
     UNSUPPORTED = 1002
@@ -41,6 +41,7 @@ class Code(IntEnum):
 
     LAUNCH_FAILED = 4001
     SUBMIT_FAILED = 4002
+    HUB_FAILED = 4003
 
 
 @dataclass(frozen=True, slots=True)
