@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from raydap.core.errors import Code, Problem
 from raydap.core.events import (
+    ClientAdmitted,
     DebuggeeExited,
     DebuggeeFailed,
     DebuggeeStarted,
@@ -20,6 +21,7 @@ from raydap.core.events import (
     WorkersDescribed,
 )
 from raydap.core.policy import POLICY, Mode
+from raydap.core.settings import AttachSettings, Hosting
 from raydap.protocol.ids import COMMANDS
 from support.fake_worker import FakeWorker
 from support.playbook import NEEDED, FakeClient, Play
@@ -32,6 +34,7 @@ BEGINNINGS: list[tuple[str, dict[str, Any]]] = [
     ("attach", {}),
     ("attach", {"maxWorkers": 2}),
     ("attach", {"task": "step", "tuneWorkers": False}),
+    ("attach", {"role": "observer"}),
     ("launch", {"program": "train.py"}),
 ]
 BREAKPOINTS: list[tuple[str, dict[str, Any]]] = [
@@ -49,9 +52,11 @@ threads = st.integers(1, 3)
 
 
 class Sessions(RuleBasedStateMachine):
+    hosting: Hosting | None = None
+
     def __init__(self) -> None:
         super().__init__()
-        self.play = Play()
+        self.play = Play(hosting=self.hosting)
         for key in KEYS:
             self.play.worker(key, WorkerLabel(task="step"))
 
@@ -106,7 +111,7 @@ class Sessions(RuleBasedStateMachine):
     @rule(choice=st.integers(0, 9))
     def look_at_everything(self, choice: int) -> None:
         client = self.living(choice)
-        if client is None:
+        if client is None or not self.play.bridge._session.clients[client.id].admitted:
             return
         listed = client.request("threads")["threads"]
         for thread in listed:
@@ -122,7 +127,7 @@ class Sessions(RuleBasedStateMachine):
     def leave(self, choice: int, politely: bool) -> None:
         client = self.living(choice)
         if client is not None and politely:
-            client.send("disconnect", terminateDebuggee=True)
+            client.send("disconnect", terminateDebuggee=choice > 5)
         elif client is not None:
             client.hang_up()
 
@@ -233,5 +238,22 @@ class Sessions(RuleBasedStateMachine):
         self.play.leave()
 
 
+class Hubs(Sessions):
+    """The same where workers are held for up to a minute after the last client, and some clients show no token."""
+
+    hosting = Hosting(AttachSettings(), hold=60.0)
+
+    @precondition(lambda self: sum(not client.left for client in self.play.clients.values()) < 3)
+    @rule(admitted=st.booleans())
+    def knock(self, admitted: bool) -> None:
+        client = self.play.connect(admitted=False)
+        client.send("initialize", adapterID="raydap")
+        if admitted:
+            self.play.feed(ClientAdmitted(client.id))
+        client.send("attach")
+
+
 TestSessions = Sessions.TestCase
+TestHubs = Hubs.TestCase
+TestHubs.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)
 TestSessions.settings = settings(max_examples=120, stateful_step_count=60, deadline=None)
