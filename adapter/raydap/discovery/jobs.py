@@ -6,25 +6,12 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import aiohttp
-
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
-from raydap.discovery import tokens
 from raydap.discovery.address import resolve
-from raydap.discovery.asking import AskFailed, ask
 from raydap.discovery.rest import Rest
-
-_SUBMIT_TIMEOUT = 120.0
-# A cluster that was just started takes jobs only when their agents have come up, some seconds after its dashboard
-# (ray/dashboard/modules/job/job_head.py).
-_NO_AGENT_YET = "No available agent"
-_SUBMIT_RETRIES = 30
-_BETWEEN_SUBMITS = 1.0
-_BETWEEN_LOOKS = 0.5
-_FAILURES = 60
-_ENDED = {"SUCCEEDED", "FAILED", "STOPPED"}
+from raydap.discovery.submission import Submission, submit
 
 
 def entrypoint(settings: LaunchSettings) -> str:
@@ -61,8 +48,7 @@ class SubmittedJob:
         self._emit = emit
         self._environ = environ
         self._rest: Rest | None = None
-        self._id = ""
-        self._shown = 0
+        self._job: Submission | None = None
         self._started = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
 
@@ -71,9 +57,9 @@ class SubmittedJob:
         try:
             location = await resolve(self._settings.dashboard, self._environ)
             self._rest = Rest(location.url, self._environ)
-            self._id = await self._submit(self._rest)
-            self._emit(DebuggeeStarted(self._id, 0))
-            self._following = asyncio.create_task(self._follow(self._rest), name=f"follow job {self._id}")
+            self._job = Submission(self._rest, await submit(self._rest, self._description(), self._environ))
+            self._emit(DebuggeeStarted(self._job.id, 0))
+            self._following = asyncio.create_task(self._follow(self._rest, self._job))
         except ProblemError as error:
             self._emit(DebuggeeFailed(error.problem))
         finally:
@@ -87,69 +73,33 @@ class SubmittedJob:
         May be called while `start` runs: a job that is still being uploaded is stopped once it is known.
         """
         await self._started.wait()
-        if self._rest is None or self._following is None:
+        if self._job is None or self._following is None:
             return
         if not self._following.done():
             try:
-                await self._rest.post(f"/api/jobs/{self._id}/stop")
+                await self._job.stop()
             except ProblemError as error:
                 self._emit(DebuggeeOutput("stderr", f"The job could not be stopped: {error.problem}\n"))
                 self._following.cancel()
                 self._emit(DebuggeeExited(1))
         await asyncio.gather(self._following, return_exceptions=True)
 
-    async def _submit(self, rest: Rest) -> str:
+    def _description(self) -> dict[str, Any]:
         folder = working_dir(self._settings)
-        if not os.path.isdir(folder):  # noqa: ASYNC240  # One look at a local folder.
-            raise _failed(f'the folder "{folder}" (cwd) does not exist', "")
+        if not os.path.isdir(folder):
+            text = f'The job could not be submitted: the folder "{folder}" (cwd) does not exist.'
+            raise ProblemError(Problem(Code.SUBMIT_FAILED, text))
         runtime_env: dict[str, Any] = {"working_dir": folder, "env_vars": variables(self._settings)}
-        job = {"entrypoint": entrypoint(self._settings), "runtime_env": runtime_env}
-        # This finds out whether somebody is there at all, and whether a token is wanted.
-        await rest.get("/api/version")
-        environ = tokens.demand(self._environ) if rest.sends_token else self._environ
-        retries = _SUBMIT_RETRIES
-        while True:
-            try:
-                return str(await ask({"url": rest.url, "submit": job}, environ, _SUBMIT_TIMEOUT))
-            except AskFailed as failure:
-                if retries == 0 or _NO_AGENT_YET not in str(failure):
-                    raise _failed(str(failure), failure.detail) from None
-            retries -= 1
-            await asyncio.sleep(_BETWEEN_SUBMITS)
+        return {"entrypoint": entrypoint(self._settings), "runtime_env": runtime_env}
 
-    async def _follow(self, rest: Rest) -> None:
-        """Streams the job's log until it has ended, through outages of the dashboard."""
-        failures = 0
+    async def _follow(self, rest: Rest, job: Submission) -> None:
         try:
-            while failures < _FAILURES:
-                try:
-                    await self._tail(rest)
-                    details = await rest.get(f"/api/jobs/{self._id}")
-                    if isinstance(details, dict) and details.get("status") in _ENDED:
-                        self._finish(details)
-                        return
-                    failures = 0
-                except (ProblemError, aiohttp.ClientError, OSError):
-                    failures += 1
-                await asyncio.sleep(_BETWEEN_LOOKS)
-            self._emit(DebuggeeOutput("stderr", f"The dashboard no longer answers for the job {self._id}.\n"))
+            self._finish(await job.follow(lambda text: self._emit(DebuggeeOutput("stdout", text))))
+        except ProblemError as error:
+            self._emit(DebuggeeOutput("stderr", f"{error.problem}\n"))
             self._emit(DebuggeeExited(1))
         finally:
             await rest.close()
-
-    async def _tail(self, rest: Rest) -> None:
-        """One connection to the log; Ray sends it from the beginning, so what was shown already is skipped."""
-        received = 0
-        # Only this finds out whether the dashboard wants a token: the handshake of a WebSocket cannot.
-        await rest.get(f"/api/jobs/{self._id}")
-        async with rest.websocket(f"/api/jobs/{self._id}/logs/tail") as log:
-            async for message in log:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    received += len(message.data)
-                    fresh = received - self._shown
-                    if fresh > 0:
-                        self._shown = received
-                        self._emit(DebuggeeOutput("stdout", message.data[-fresh:]))
 
     def _finish(self, details: Mapping[str, Any]) -> None:
         """`details` as in ray/dashboard/modules/job/pydantic_models.py, JobDetails."""
@@ -158,7 +108,3 @@ class SubmittedJob:
             # It never came to run; the reason is nowhere in its log.
             self._emit(DebuggeeOutput("stderr", f"{details.get('message')}\n"))
         self._emit(DebuggeeExited(code if isinstance(code, int) else int(details["status"] != "SUCCEEDED")))
-
-
-def _failed(reason: str, detail: str) -> ProblemError:
-    return ProblemError(Problem(Code.SUBMIT_FAILED, f"The job could not be submitted: {reason}.", detail))

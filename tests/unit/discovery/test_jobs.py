@@ -12,7 +12,7 @@ from aiohttp import web
 from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
-from raydap.discovery import jobs
+from raydap.discovery import submission
 from raydap.discovery.asking import AskFailed
 from raydap.discovery.jobs import SubmittedJob, entrypoint, variables, working_dir
 from unit.discovery.fake_dashboard import FakeDashboard
@@ -82,8 +82,8 @@ def run(
             if job._following is not None:
                 await asyncio.wait_for(job._following, WAIT)
 
-    monkeypatch.setattr(jobs, "ask", ask)
-    monkeypatch.setattr(jobs, "_BETWEEN_LOOKS", 0.001)
+    monkeypatch.setattr(submission, "ask", ask)
+    monkeypatch.setattr(submission, "_BETWEEN_LOOKS", 0.001)
     asyncio.run(main())
     return events, questions
 

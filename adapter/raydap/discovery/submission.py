@@ -1,0 +1,103 @@
+"""A job of the cluster (Ray Jobs API): submitted by Ray's own client, followed and stopped over HTTP."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.discovery import tokens
+from raydap.discovery.asking import AskFailed, ask
+from raydap.discovery.rest import Rest, garbage
+
+ENDED = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
+"""The states that a job never leaves (ray/dashboard/modules/job/common.py, JobStatus)."""
+
+_SUBMIT_TIMEOUT = 120.0
+# A cluster that was just started takes jobs only when their agents have come up, some seconds after its dashboard
+# (ray/dashboard/modules/job/job_head.py).
+_NO_AGENT_YET = "No available agent"
+_SUBMIT_RETRIES = 30
+_BETWEEN_SUBMITS = 1.0
+_BETWEEN_LOOKS = 0.5
+_FAILURES = 60
+
+
+async def submit(rest: Rest, job: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Uploads what the job's runtime_env names, submits it and returns its submission id.
+
+    `job` are the arguments of Ray's JobSubmissionClient.submit_job. Raises ProblemError.
+    """
+    # This finds out whether somebody is there at all, and whether a token is wanted.
+    await rest.get("/api/version")
+    environ = tokens.demand(environ) if rest.sends_token else environ
+    retries = _SUBMIT_RETRIES
+    while True:
+        try:
+            return str(await ask({"url": rest.url, "submit": job}, environ, _SUBMIT_TIMEOUT))
+        except AskFailed as failure:
+            if retries == 0 or _NO_AGENT_YET not in str(failure):
+                text = f"The job could not be submitted: {failure}."
+                raise ProblemError(Problem(Code.SUBMIT_FAILED, text, failure.detail)) from None
+        retries -= 1
+        await asyncio.sleep(_BETWEEN_SUBMITS)
+
+
+class Submission:
+    """One submitted job, by its submission id."""
+
+    def __init__(self, rest: Rest, submission_id: str) -> None:
+        self.id = submission_id
+        self._rest = rest
+        self._shown = 0
+
+    async def details(self) -> Mapping[str, Any]:
+        """What Ray knows of the job (ray/dashboard/modules/job/pydantic_models.py, JobDetails). Raises ProblemError."""
+        details = await self._rest.get(f"/api/jobs/{self.id}")
+        if not isinstance(details, dict):
+            raise garbage(self._rest.where, "does not answer as Ray does")
+        return details
+
+    async def log(self) -> str:
+        """All that the job has written so far. Raises ProblemError."""
+        answer = await self._rest.get(f"/api/jobs/{self.id}/logs")
+        return str(answer.get("logs", "")) if isinstance(answer, dict) else ""
+
+    async def stop(self) -> None:
+        """Asks Ray to stop the job; it ends some time later. Raises ProblemError."""
+        await self._rest.post(f"/api/jobs/{self.id}/stop")
+
+    async def follow(self, on_log: Callable[[str], None]) -> Mapping[str, Any]:
+        """Hands on the job's log, each part of it once, until the job has ended; returns the details of its end.
+
+        Outages of the dashboard are waited for; after many failures in a row the last ProblemError is raised.
+        """
+        failures = 0
+        while True:
+            try:
+                await self._tail(on_log)
+                details = await self.details()
+                if details.get("status") in ENDED:
+                    return details
+                failures = 0
+            except (ProblemError, aiohttp.ClientError, OSError) as error:
+                failures += 1
+                if failures == _FAILURES:
+                    text = f"The dashboard no longer answers for the job {self.id}."
+                    raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, repr(error))) from None
+            await asyncio.sleep(_BETWEEN_LOOKS)
+
+    async def _tail(self, on_log: Callable[[str], None]) -> None:
+        """One connection to the log; Ray sends it from the beginning, so what was shown already is skipped."""
+        received = 0
+        # Only this finds out whether the dashboard wants a token: the handshake of a WebSocket cannot.
+        await self.details()
+        async with self._rest.websocket(f"/api/jobs/{self.id}/logs/tail") as log:
+            async for message in log:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    received += len(message.data)
+                    fresh = received - self._shown
+                    if fresh > 0:
+                        self._shown = received
+                        on_log(message.data[-fresh:])
