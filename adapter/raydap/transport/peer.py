@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from raydap.wire.framing import Decoder, FramingError, encode
+from raydap.wire.framing import MAX_BODY, Decoder, FramingError, encode
 
 MAX_QUEUED = 64 * 1024 * 1024
 """Bytes that may wait for a peer before it counts as one that does not read."""
@@ -24,6 +24,8 @@ class Peer(asyncio.Protocol):
 
     `quick_ack` keeps Linux from delaying acknowledgements on this socket: debugpy's adapter writes header and body
     separately without TCP_NODELAY, and each second write would wait 40 ms for ours (tcp(7), TCP_QUICKACK).
+
+    `max_body` is the largest message in bytes that is taken; `allow` changes it.
     """
 
     def __init__(
@@ -32,12 +34,13 @@ class Peer(asyncio.Protocol):
         on_gone: Callable[[str], None],
         max_queued: int = MAX_QUEUED,
         quick_ack: bool = False,
+        max_body: int = MAX_BODY,
     ) -> None:
         self._on_message = on_message
         self._on_gone = on_gone
         self._max_queued = max_queued
         self._quick_ack = _QUICK_ACK if quick_ack else None
-        self._decoder = Decoder()
+        self._decoder = Decoder(max_body)
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._reason: str | None = None
@@ -55,8 +58,18 @@ class Peer(asyncio.Protocol):
             return
         self._closing = True
         if self._transport is not None:
-            self._transport.close()
+            self._say_goodbye(self._transport)
             asyncio.get_running_loop().call_later(CLOSE_GRACE, self._transport.abort)
+
+    def cut_off(self, reason: str) -> None:
+        """Ends the connection without waiting for the peer; `on_gone` follows from the event loop."""
+        if self._transport is not None and self._reason is None:
+            self._reason = reason
+            self._transport.abort()
+
+    def allow(self, max_body: int) -> None:
+        """From the next message on, so many bytes are taken."""
+        self._decoder.max_body = max_body
 
     async def wait_closed(self) -> None:
         """Returns when the connection is down and nothing is left to write."""
@@ -82,10 +95,10 @@ class Peer(asyncio.Protocol):
             self._deliver(self._decoder.feed(data))
         except FramingError as error:
             self._deliver(error.bodies)
-            self._cut_off(str(error))
+            self.cut_off(str(error))
 
     def pause_writing(self) -> None:
-        self._cut_off("does not read")
+        self.cut_off("does not read")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ended.set()
@@ -99,11 +112,8 @@ class Peer(asyncio.Protocol):
                 return
             self._on_message(body)
 
-    def _cut_off(self, reason: str) -> None:
-        """Ends the connection without waiting for the peer; connection_lost follows from the event loop."""
-        if self._transport is not None and self._reason is None:
-            self._reason = reason
-            self._transport.abort()
+    def _say_goodbye(self, transport: asyncio.Transport) -> None:
+        transport.close()
 
     def _acknowledge_quickly(self) -> None:
         # The kernel forgets this setting by itself, so it is made again after every receive.

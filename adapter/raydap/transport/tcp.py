@@ -1,13 +1,18 @@
 """DAP over TCP: dialling workers, listening for editors."""
 
 import asyncio
-from collections.abc import Callable
+import socket
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from ssl import SSLContext
 from typing import TypeVar
 
 from raydap.transport.peer import Peer
 
 T = TypeVar("T")
+
+_KEEP_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
+"""A link that died without a sign is noticed after 30 s: tcp(7); all in seconds, the last in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,10 @@ async def dial(
     on_message: Callable[[bytes], None],
     on_gone: Callable[[str], None],
     timeout: float,
+    ssl: SSLContext | None = None,
+    keep: bool = False,
 ) -> Peer:
-    """Connects to a worker's debugpy adapter, for good.
+    """Connects to a worker's debugpy adapter, for good; or to a hub, maybe by `ssl`, with a link to `keep` alive.
 
     `timeout` is in seconds and covers the connection only. Raises TimeoutError when it runs out, ConnectionRefusedError
     when nothing listens, other OSError for names and networks; `on_gone` is not called then. debugpy speaks first,
@@ -39,17 +46,35 @@ async def dial(
     loop = asyncio.get_running_loop()
     gate = _Gate()
     connecting = loop.create_connection(
-        lambda: Peer(gate.keep(on_message), gate.keep(on_gone), quick_ack=True), host, port
+        lambda: Peer(gate.keep(on_message), gate.keep(on_gone), quick_ack=True), host, port, ssl=ssl
     )
+    transport, peer = await within(timeout, host, connecting)
+    if keep:
+        keep_alive(transport)
+    loop.call_soon(gate.open)
+    return peer
+
+
+async def within(timeout: float, host: str, connecting: Awaitable[T]) -> T:
+    """Waits for a connection to `host`, at most `timeout` seconds; whatever goes wrong is an OSError."""
     try:
-        _, peer = await asyncio.wait_for(connecting, timeout)
+        return await asyncio.wait_for(connecting, timeout)
     except asyncio.TimeoutError:
         # Before Python 3.11 asyncio's TimeoutError is a class of its own.
         raise TimeoutError(f"no connection within {timeout:g} s") from None
     except UnicodeError as error:
         raise OSError(f'"{host}" is no name of a host') from error
-    loop.call_soon(gate.open)
-    return peer
+
+
+def keep_alive(transport: asyncio.BaseTransport) -> None:
+    """Lets the kernel probe a silent link, because DAP has no ping."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _KEEP_ALIVE.items():
+            option = getattr(socket, name, None)
+            if option is not None:
+                connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 class _Gate:
@@ -73,12 +98,14 @@ class _Gate:
             call()
 
 
-async def listen(host: str, port: int, factory: Callable[[], Peer]) -> Listener:
+async def listen(
+    host: str, port: int, factory: Callable[[], asyncio.Protocol], ssl: SSLContext | None = None
+) -> Listener:
     """Accepts connections; port 0 lets the system choose. `factory` makes the peer of each new connection.
 
     The connection is up only after `factory` has returned: what is sent to the peer before that is dropped. In DAP
     the client speaks first, so nothing has to be. Raises OSError when the address cannot be used.
     """
-    server = await asyncio.get_running_loop().create_server(factory, host, port)
+    server = await asyncio.get_running_loop().create_server(factory, host, port, ssl=ssl)
     name = server.sockets[0].getsockname()
     return Listener(server, name[0], name[1])

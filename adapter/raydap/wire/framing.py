@@ -21,11 +21,12 @@ class FramingError(ValueError):
 class Decoder:
     """Cuts a stream of bytes into the bodies of messages, however the bytes are chunked.
 
-    `max_body` is in bytes. After a FramingError the stream has no meaning any more: every further feed raises it again.
+    `max_body` is in bytes and may change at any time. After a FramingError the stream has no meaning any more: every
+    further feed raises it again.
     """
 
     def __init__(self, max_body: int = MAX_BODY) -> None:
-        self._max_body = max_body
+        self.max_body = max_body
         self._buffer = bytearray()
         self._header_size = 0
         self._length: int | None = None
@@ -90,8 +91,8 @@ class Decoder:
         if self._length is not None:
             raise FramingError("A message header has two Content-Lengths.")
         self._length = int(digits)
-        if self._length > self._max_body:
-            raise FramingError(f"A message of {_quoted(digits)} bytes is longer than the allowed {self._max_body}.")
+        if self._length > self.max_body:
+            raise FramingError(f"A message of {_quoted(digits)} bytes is longer than the allowed {self.max_body}.")
 
 
 def encode(body: bytes) -> bytes:

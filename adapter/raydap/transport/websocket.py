@@ -1,0 +1,142 @@
+"""DAP over WebSocket (RFC 6455): one message for each text frame, and no Content-Length."""
+
+import asyncio
+from collections.abc import Callable
+
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.protocol import Protocol, State
+
+from raydap.transport.peer import MAX_QUEUED, Peer
+
+PING_EVERY = 20.0
+"""Seconds between two pings, which are also those in which something has to be heard after one."""
+
+
+class WebSocketPeer(Peer):
+    """A connection after its opening handshake (handshake.py), on either side; `protocol` is open.
+
+    A binary frame, text that is not UTF-8, a message longer than the protocol's `max_size` and whatever else breaks
+    RFC 6455 end the connection with the close code that says so. A link can be dead without a sign of it (half-open):
+    who is silent for `ping_every` seconds after a ping is cut off.
+    """
+
+    def __init__(
+        self,
+        on_message: Callable[[bytes], None],
+        on_gone: Callable[[str], None],
+        protocol: Protocol,
+        max_queued: int = MAX_QUEUED,
+        ping_every: float = PING_EVERY,
+    ) -> None:
+        super().__init__(on_message, on_gone, max_queued)
+        self._protocol = protocol
+        self._ping_every = ping_every
+        self._next_ping: asyncio.TimerHandle | None = None
+        self._silent = False
+        self._message = bytearray()
+
+    def send(self, body: bytes) -> None:
+        """Queues one message. Does nothing once the connection is ending, like Peer.send."""
+        if self._is_open:
+            self._protocol.send_text(_text(body))
+            self._flush()
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._next_ping = asyncio.get_running_loop().call_later(self._ping_every, self._ping)
+        # Frames may have come right behind the handshake; on_message is never called from inside dial().
+        asyncio.get_running_loop().call_soon(self._take_all)
+
+    def data_received(self, data: bytes) -> None:
+        self._silent = False
+        self._protocol.receive_data(data)
+        self._take_all()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._next_ping is not None:
+            self._next_ping.cancel()
+        goodbye = self._protocol.close_rcvd
+        if self._reason is None and goodbye is not None and goodbye.reason:
+            self._reason = f"closed: {goodbye.reason}"
+        super().connection_lost(exc)
+
+    @property
+    def _is_open(self) -> bool:
+        wanted = self._transport is not None and not self._closing and self._reason is None
+        return wanted and self._protocol.state is State.OPEN
+
+    def _take_all(self) -> None:
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame) and not self._closing and self._reason is None:
+                self._take_frame(event)
+        if self._protocol.parser_exc is not None and self._reason is None:
+            self._reason = f"broke the WebSocket protocol: {self._protocol.parser_exc}"
+        self._flush()
+
+    def _take_frame(self, frame: Frame) -> None:
+        if frame.opcode is Opcode.BINARY:
+            self._fail(CloseCode.UNSUPPORTED_DATA, "DAP is text, one message for each text frame")
+        elif frame.opcode in (Opcode.TEXT, Opcode.CONT):
+            self._message += frame.data
+            if frame.fin:
+                body = bytes(self._message)
+                self._message.clear()
+                if _is_text(body):
+                    self._on_message(body)
+                else:
+                    self._fail(CloseCode.INVALID_DATA, "text has to be UTF-8")
+
+    def _fail(self, code: CloseCode, text: str) -> None:
+        self._reason = f"broke the WebSocket protocol: {text}"
+        self._protocol.fail(code, text)
+
+    def _say_goodbye(self, transport: asyncio.Transport) -> None:
+        """The connection goes down when the peer has answered the close frame."""
+        if self._protocol.state is State.OPEN:
+            self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._transport is not None:
+            write(self._transport, self._protocol)
+
+    def _ping(self) -> None:
+        assert self._transport is not None
+        if not self._is_open:
+            # It is over, but a peer that reads nothing more keeps the connection up.
+            self._transport.abort()
+            return
+        if self._silent:
+            self.cut_off("does not answer pings")
+            return
+        self._silent = True
+        self._protocol.send_ping(b"")
+        self._flush()
+        self._next_ping = asyncio.get_running_loop().call_later(self._ping_every, self._ping)
+
+
+def write(transport: asyncio.Transport, protocol: Protocol) -> None:
+    """Writes what the protocol has to say, and closes the connection where it says so."""
+    for data in protocol.data_to_send():
+        if data:
+            transport.write(data)
+        else:
+            transport.close()
+
+
+def _text(body: bytes) -> bytes:
+    """A worker's bytes are forwarded as they came; in a text frame they would end the client's connection if they were
+    not UTF-8."""
+    return body if _is_text(body) else body.decode("utf-8", "replace").encode()
+
+
+def _is_text(body: bytes) -> bool:
+    if body.isascii():
+        return True
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
