@@ -137,11 +137,10 @@ def test_a_launched_program_is_held_with_its_workers_and_ends_the_session_when_i
 def test_a_shutdown_lets_everybody_go(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
-    client.hang_up()
-    assert worker.connected
     play.feed(Shutdown())
     play.take(StopDiscovery)
     assert not worker.connected
+    assert client.event("terminated") == {}
     play.finish()
 
 
@@ -244,6 +243,11 @@ def test_an_observer_changes_nothing(play: Play, command: str, arguments: dict[s
     worker.commands()
     assert "observer" in observer.refused(Code.OBSERVER, command, **arguments)
     assert worker.commands() == []
+    play.finish()
+
+
+def test_an_observer_launches_nothing(play: Play) -> None:
+    assert "role" in play.client().refused(Code.OBSERVER, "launch", program="train.py", role="observer")
     play.finish()
 
 

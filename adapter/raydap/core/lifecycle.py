@@ -62,6 +62,8 @@ def attach(session: Session, request: Request) -> None:
 def launch(session: Session, request: Request) -> None:
     """The program is started once the client has sent its breakpoints (configurationDone)."""
     settings = _begin(session, request, LaunchSettings)
+    if request.client.observer:
+        raise ProblemError(Problem(Code.OBSERVER, 'An observer launches nothing; leave the argument "role" out.'))
     if session.settings is not None or request.client.guest:
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))

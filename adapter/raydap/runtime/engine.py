@@ -109,9 +109,10 @@ class Engine:
         """Lets every worker go, ends the launched program, and returns when nothing of this bridge is left."""
         for listener in self._listeners:
             listener.close()
-        for client in list(self._clients):
-            self._lost(client, "raydap ends")
         self._handle(ev.Shutdown())
+        for client, peer in list(self._clients.items()):
+            self._lost(client, "raydap ends")
+            self._shut(peer)
         try:
             await asyncio.wait_for(self._idle.wait(), FAREWELL)
         except asyncio.TimeoutError:
