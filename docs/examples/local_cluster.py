@@ -97,6 +97,8 @@ class Cluster:
         self.host = f"127.77.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
         command = [python, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--disable-usage-stats"]
         command += [f"--node-ip-address={self.host}", "--dashboard-host=127.0.0.1", "--port=0", "--dashboard-port=0"]
+        # Jobs are submitted through the agent, whose fixed port any other cluster of this machine may hold.
+        command += ["--dashboard-agent-listen-port=0"]
         command += [f"--num-cpus={num_cpus}", f"--temp-dir={self.directory}"]
         # With --block this process stays the parent of all the others and ends them when it is ended.
         self.child = Child(command, self.directory / "ray-start.log")
