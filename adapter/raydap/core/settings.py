@@ -4,6 +4,7 @@ Editors add keys of their own (VS Code: `name`, `type`, `__sessionId`, ...); tho
 other unknown key is an error that names it, because a misspelt filter would silently attach to everything.
 """
 
+import re
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -85,6 +86,8 @@ _PYTHON_KEYS = {"debugOptions", "clientOS", "showReturnValue", "redirectOutput",
 _PYTHON_KEYS |= {"stopOnEntry", "envFile", "pythonPath", "debugAdapterPython", "debugLauncherPython", "purpose"}
 _EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
 
+_PORT = re.compile("[0-9]{1,5}")
+
 S = TypeVar("S", bound=AttachSettings)
 
 
@@ -110,6 +113,10 @@ def parse(kind: type[S], arguments: Any) -> S:
         settings = msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, _sentence(str(error)), str(error))) from None
+    except UnicodeEncodeError as error:
+        # msgspec compares choices and names of fields in UTF-8, where a lone surrogate has no form.
+        text = "The arguments hold half of a character (a lone surrogate) where it cannot be."
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text, str(error))) from None
     _check(settings)
     return settings
 
@@ -130,7 +137,7 @@ def under(hosting: Hosting, settings: S) -> S:
 def _check(settings: AttachSettings) -> None:
     for target in settings.workers or ():
         host, _, port = target.rpartition(":")
-        if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        if not host or not _PORT.fullmatch(port) or not 0 < int(port) < 65536:
             raise _bad("workers", f'holds "{target}", which is not host:port')
     if settings.workers == ():
         raise _bad("workers", "is empty; name at least one host:port, or leave it out to ask the Ray dashboard")

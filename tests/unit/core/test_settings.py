@@ -163,3 +163,18 @@ def test_what_a_hub_was_started_with_completes_what_a_client_says() -> None:
         under(hub, AttachSettings(task="other"))
     assert refused.value.problem.code is Code.OTHER_SESSION
     assert '"task"' in refused.value.problem.text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"sessions": "per\udc80Worker"},
+        {"pathMappings": [{"localRoot": "/a", "remoteRoot": "/b", "\udc80": 1}]},
+        {"workers": ["a:" + "9" * 4400]},
+        {"workers": ["a:\u0661"]},
+    ],
+    ids=["choice", "name", "long port", "foreign digits"],
+)
+def test_arguments_that_are_hard_to_convert_are_refused(arguments: Any) -> None:
+    code, _ = refusal(AttachSettings, arguments)
+    assert code is Code.BAD_ARGUMENT
