@@ -16,7 +16,7 @@ def run(listen: tuple[str, int] | None) -> int:
 
 
 async def _serve_stdio() -> int:
-    ended = _on_signal()
+    ended = on_signal()
     engine = Engine()
     engine.connect(stdio.connect)
     left = asyncio.ensure_future(engine.wait_left())
@@ -27,7 +27,7 @@ async def _serve_stdio() -> int:
 
 
 async def _serve_tcp(host: str, port: int) -> int:
-    ended = _on_signal()
+    ended = on_signal()
     engine = Engine()
     try:
         listener = await tcp.listen(host, port, lambda: engine.connect(Peer))
@@ -44,7 +44,7 @@ async def _serve_tcp(host: str, port: int) -> int:
     return 0
 
 
-def _on_signal() -> "asyncio.Future[None]":
+def on_signal() -> "asyncio.Future[None]":
     """Done when the user wants the process to end."""
     loop = asyncio.get_running_loop()
     ended = loop.create_future()

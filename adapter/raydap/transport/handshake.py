@@ -5,7 +5,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ssl import SSLContext
-from typing import cast
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
@@ -134,7 +133,7 @@ async def dial(
         except asyncio.CancelledError:
             transport.abort()
             raise
-        return cast(asyncio.Transport, transport)
+        return transport
 
     transport = await tcp.within(timeout, uri.host, connect())
     if protocol.state is not State.OPEN or transport.is_closing():

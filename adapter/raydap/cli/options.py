@@ -1,0 +1,60 @@
+"""What several commands have in common: kinds of values, and where the log goes."""
+
+import logging
+
+import click
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Address(click.ParamType[tuple[str, int]]):
+    """HOST:PORT. `anywhere` takes addresses of the network, too; whoever connects can run code in every worker."""
+
+    name = "HOST:PORT"
+
+    def __init__(self, anywhere: bool = False) -> None:
+        self._anywhere = anywhere
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        host, _, port = value.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
+            self.fail(f'"{value}" is not HOST:PORT; write it like 127.0.0.1:5678.', param, ctx)
+        if host not in LOOPBACK and not self._anywhere:
+            text = f'"{host}" is not a loopback address; listen on 127.0.0.1 and forward the port by SSH.'
+            self.fail(text, param, ctx)
+        return host, int(port)
+
+
+class Hold(click.ParamType[float | None]):
+    """How long a hub keeps workers when its last client has gone: in seconds, None for ever, 0 not at all."""
+
+    name = "forever|SECONDS|no"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        if value == "forever":
+            return None
+        if value == "no":
+            return 0.0
+        if not value.isascii() or not value.isdecimal():
+            self.fail(f'"{value}" is not a number of seconds; write it like 600, forever or no.', param, ctx)
+        return float(value)
+
+
+log_file = click.option(
+    "--log-file", type=click.Path(dir_okay=False, writable=True), help="Write the log there, not to stderr."
+)
+verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, not only problems.")
+
+
+def start_log(log_file: str | None, verbose: bool) -> None:
+    """Raises click.BadParameter if the file cannot be written."""
+    try:
+        logging.basicConfig(
+            filename=log_file,
+            format="%(asctime)s %(levelname)s %(message)s",
+            level=logging.INFO if verbose else logging.WARNING,
+        )
+    except OSError as error:
+        text = f'"{log_file}" cannot be written: {error.strerror}.'
+        raise click.BadParameter(text, param_hint="--log-file") from None
