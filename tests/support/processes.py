@@ -26,6 +26,20 @@ def marked() -> Iterator[int]:
                 yield int(entry.name)
 
 
+def listening_on(port: int) -> int:
+    """The pid of the marked process that listens on a TCP port, for example of debugpy's adapter (proc_net_tcp)."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    (inode,) = {row[9] for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port}
+    (pid,) = (pid for pid in marked() if f"socket:[{inode}]" in set(_open_files(pid)))
+    return pid
+
+
+def _open_files(pid: int) -> Iterator[str]:
+    for entry in Path(f"/proc/{pid}/fd").glob("*"):
+        with contextlib.suppress(OSError):  # It was closed meanwhile.
+            yield os.readlink(entry)
+
+
 def end_marked(grace: float) -> list[str]:
     """Ends the marked processes; returns the command lines of those that did not end by themselves.
 

@@ -1,0 +1,108 @@
+"""What is fuzzed: each target takes any bytes, and raises whatever is wrong with what they do.
+
+A documented error is right; anything else that is raised, and any broken promise (AssertionError), is a find.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from fuzz import corpus, sessions
+from raydap.core.errors import Code, ProblemError
+from raydap.core.settings import AttachSettings, LaunchSettings, parse
+from raydap.wire import envelope
+from raydap.wire.envelope import EnvelopeError
+from raydap.wire.framing import MAX_HEADER, Decoder, FramingError, encode
+
+_MAX_BODY = 300
+
+
+@dataclass(frozen=True)
+class Target:
+    """`beginnings` are good inputs, or nearly; `tokens` are what they are made of."""
+
+    name: str
+    run: Callable[[bytes], None]
+    beginnings: Sequence[bytes]
+    tokens: Sequence[bytes]
+
+
+def framing(data: bytes) -> None:
+    """However the bytes are cut, the same messages come out, and the same fault; and it is final."""
+    whole = _decode(data, len(data) or 1)
+    assert _decode(data, 1 + zlib.crc32(data) % 40) == whole
+    bodies, _ = whole
+    assert all(len(body) <= _MAX_BODY for body in bodies)
+    assert _decode(b"".join(map(encode, bodies)), len(data) or 1) == (bodies, None)
+
+
+def _decode(data: bytes, size: int) -> tuple[list[bytes], str | None]:
+    decoder, bodies = Decoder(_MAX_BODY), []
+    for begin in range(0, len(data), size):
+        try:
+            bodies += decoder.feed(data[begin : begin + size])
+        except FramingError as error:
+            with pytest.raises(FramingError, match=r"\.$"):
+                decoder.feed(b"Content-Length: 0\r\n\r\n")
+            return bodies + error.bodies, str(error)
+        assert len(decoder._buffer) <= max(MAX_HEADER, _MAX_BODY), "more is kept than one message"
+    return bodies, None
+
+
+def messages(data: bytes) -> None:
+    """An envelope has what its type needs, and its body can be read and written again, or is refused."""
+    try:
+        message = envelope.read(data)
+    except EnvelopeError:
+        return
+    assert message.type in ("request", "response", "event")
+    assert message.command or message.type == "event"
+    for raw in (message.arguments, message.body):
+        if raw is not None:
+            _reload(raw)
+    if message.type == "request":
+        again = envelope.read(envelope.request(message.seq, message.command, message.arguments))
+        assert (again.command, again.arguments is None) == (message.command, message.arguments is None)
+
+
+def _reload(raw: bytes) -> None:
+    try:
+        value = envelope.load(raw)
+    except EnvelopeError:
+        return
+    assert envelope.load(envelope.dump(value)) == value
+
+
+def arguments(data: bytes) -> None:
+    """Settings, or one sentence that names what is wrong."""
+    try:
+        given = envelope.load(data)
+    except EnvelopeError:
+        return
+    for kind in (AttachSettings, LaunchSettings):
+        try:
+            parse(kind, given)
+        except ProblemError as error:
+            problem = error.problem
+        else:
+            continue
+        assert problem.code in (Code.BAD_ARGUMENT, Code.UNKNOWN_ARGUMENT)
+        envelope.dump(str(problem))
+
+
+def session(data: bytes) -> None:
+    """See sessions.py."""
+    sessions.Play.run(data)
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("framing", framing, corpus.FRAMES, corpus.HEADERS),
+        Target("messages", messages, corpus.ENVELOPES, corpus.JSON),
+        Target("arguments", arguments, corpus.SETTINGS, corpus.SETTING_NAMES + corpus.JSON),
+        Target("session", session, corpus.SESSIONS, corpus.LINES),
+    )
+}

@@ -1,0 +1,50 @@
+"""A few seconds of `make fuzz`; and what it has found, which must never come back."""
+
+import pytest
+
+from fuzz.campaign import Campaign, Find
+from fuzz.mutate import LONGEST, Mutator
+from fuzz.targets import TARGETS, Target
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_beginnings_are_good(name: str) -> None:
+    for data in TARGETS[name].beginnings:
+        TARGETS[name].run(data)
+
+
+def test_a_short_campaign_finds_nothing() -> None:
+    campaign = Campaign(list(TARGETS.values()), "short")
+    assert list(campaign.run(4000, parts=2)) == [2000, 4000]
+    assert campaign.counts.keys() == TARGETS.keys()
+
+
+def test_the_same_seed_gives_the_same_inputs() -> None:
+    def some(seed: str) -> list[bytes]:
+        mutator = Mutator([b"one\ntwo 7\n", b""], [b"token"], seed)
+        return [mutator.next() for _ in range(500)]
+
+    assert some("1") == some("1") != some("2")
+    assert max(map(len, some("1"))) <= LONGEST
+    assert len(set(some("1"))) > 400
+
+
+def test_a_find_says_how_to_see_it_again() -> None:
+    def picky(data: bytes) -> None:
+        assert b"7" not in data
+
+    campaign = Campaign([Target("picky", picky, [b"it's \xff"], [b"7"])], "1")
+    with pytest.raises(Find, match=r"(?s)^picky, input \d+: AssertionError.*python -m fuzz --replay picky 'b"):
+        list(campaign.run(1000))
+
+
+FOUND = [
+    # Lone surrogates in a choice; a port of more digits than Python turns into a number.
+    ("arguments", b'{"workers":["10.0.0.1:5678"],"sessions":"perWor\\udc80ker"}'),
+    ("arguments", b'{"workers":["a:' + b"9" * 4400 + b'"]}'),
+]
+
+
+@pytest.mark.parametrize(("name", "data"), FOUND)
+def test_what_was_found_stays_repaired(name: str, data: bytes) -> None:
+    TARGETS[name].run(data)

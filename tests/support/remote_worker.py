@@ -1,0 +1,77 @@
+"""A FakeWorker behind a TCP port: for what the real debugpy cannot be made to say."""
+
+import contextlib
+import socket
+import threading
+from types import TracebackType
+
+from raydap.core.events import Event, PausedWorker, WorkerMessage
+from raydap.protocol.types import WorkerKey
+from raydap.wire.framing import Decoder, encode
+from support.fake_worker import FakeWorker
+
+
+class RemoteWorker:
+    """`address` is its `host:port`. What the FakeWorker is told to do goes through `with remote as worker:`, because a
+    thread of ours lets it answer meanwhile. `closed` is set when the bridge has hung up."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        host, port = self._server.getsockname()
+        self.address = f"{host}:{port}"
+        self.closed = threading.Event()
+        self._worker = FakeWorker(self._feed, PausedWorker(WorkerKey(self.address), host, port), None)
+        self._connection: socket.socket | None = None
+        self._lock = threading.RLock()
+        self._thread = threading.Thread(target=self._serve, name="remote worker")
+        self._thread.start()
+
+    def __enter__(self) -> FakeWorker:
+        self._lock.acquire()
+        return self._worker
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._lock.release()
+
+    def send(self, data: bytes) -> None:
+        """Bytes of any kind. They may find the bridge gone."""
+        assert self._connection is not None
+        with contextlib.suppress(OSError):
+            self._connection.sendall(data)
+
+    def end(self) -> None:
+        """Hangs up and listens no more."""
+        for each in (self._server, self._connection):
+            if each is not None:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+                each.close()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return
+            with connection:
+                self._connection = connection
+                self._talk(connection)
+            self.closed.set()
+
+    def _talk(self, connection: socket.socket) -> None:
+        decoder = Decoder()
+        with self as worker:
+            worker.dialled(worker.row.host, worker.row.port)
+        with contextlib.suppress(OSError):
+            while data := connection.recv(1 << 18):
+                with self as worker:
+                    for body in decoder.feed(data):
+                        worker.received(body)
+        with self as worker:
+            worker.connected = False
+
+    def _feed(self, event: Event) -> None:
+        # That the connection is up is no message: the bridge sees it for itself.
+        if isinstance(event, WorkerMessage):
+            self.send(encode(event.data))
