@@ -59,14 +59,14 @@ class Submission:
             raise garbage(self._rest.where, "does not answer as Ray does")
         return details
 
-    async def log(self) -> str:
-        """All that the job has written so far. Raises ProblemError."""
-        answer = await self._rest.get(f"/api/jobs/{self.id}/logs")
-        return str(answer.get("logs", "")) if isinstance(answer, dict) else ""
-
     async def stop(self) -> None:
         """Asks Ray to stop the job; it ends some time later. Raises ProblemError."""
         await self._rest.post(f"/api/jobs/{self.id}/stop")
+
+    async def wait(self) -> None:
+        """Returns when the job has ended. Raises ProblemError."""
+        while (await self.details()).get("status") not in ENDED:  # noqa: ASYNC110  # It is far away.
+            await asyncio.sleep(_BETWEEN_LOOKS)
 
     async def follow(self, on_log: Callable[[str], None]) -> Mapping[str, Any]:
         """Hands on the job's log, each part of it once, until the job has ended; returns the details of its end.

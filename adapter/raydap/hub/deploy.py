@@ -1,0 +1,179 @@
+"""Puts a hub into a cluster of which only the dashboard is reached, as a job of Ray's Jobs API, and takes it away.
+
+Whoever sees the dashboard sees the job's command line, so nothing secret is in it: of the token only the digest.
+"""
+
+import asyncio
+import re
+import secrets
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import raydap
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.discovery.rest import Rest
+from raydap.discovery.submission import ENDED, Submission, submit
+
+MARK = {"raydap": "hub"}
+"""In the metadata of each job that is a hub: by it a hub is known again, and nothing else is ever stopped."""
+
+PACKAGES = ("aiohttp>=3.9", "click>=8.1", "msgspec>=0.18", "websockets>=13")
+"""What a hub imports besides Ray; pyproject.toml names the same."""
+
+STOP_PATIENCE = 30
+"""Seconds that Ray leaves the hub to let its workers go before it kills it. Ray's own 3 s are short for many workers;
+its supervisor of the job reads them from its environment (ray/dashboard/modules/job/job_supervisor.py)."""
+
+_SERVING = re.compile(r"^raydap serving on (\S+):(\d+)$", re.MULTILINE)
+_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
+_NO_SUCH_COMMAND = 127
+_LAST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the hub is to run. `listen` and `hold` are those of `raydap serve`; `python` is the cluster's interpreter.
+
+    `pip`: the cluster installs PACKAGES for the hub, into an environment of its own.
+    """
+
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    hold: float | None = None
+    python: str = "python"
+    pip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A hub that serves. It listens on `host` and `port` of the machine with the address `node`.
+
+    `machine` is what that machine calls itself: in Kubernetes the name of the pod.
+    """
+
+    job: str
+    host: str
+    port: int
+    node: str
+    machine: str
+
+
+def entrypoint(plan: Plan, digest: str) -> str:
+    """The shell command of the job. RAY_ADDRESS is the cluster as the job sees it: it may have other addresses there.
+
+    `exec`: no shell is left that would die before the hub has let its workers go.
+    """
+    host, port = plan.listen
+    hold = "forever" if plan.hold is None else f"{plan.hold:.0f}"
+    options = ["--listen", f"{host}:{port}", "--token-sha256", digest, "--hold", hold]
+    return f'exec {shlex.join([plan.python, "-m", "raydap", "serve", *options])} --dashboard "$RAY_ADDRESS"'
+
+
+def runtime_env(pip: bool) -> dict[str, Any]:
+    """The job's environment: this very raydap, so that the cluster needs none."""
+    environment: dict[str, Any] = {
+        "py_modules": [str(Path(raydap.__file__).parent)],
+        "excludes": ["__pycache__"],
+        "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": str(STOP_PATIENCE)},
+    }
+    return {**environment, "pip": list(PACKAGES)} if pip else environment
+
+
+async def running(rest: Rest) -> list[Submission]:
+    """The hubs of this cluster that run or start. Raises ProblemError."""
+    jobs = await rest.get("/api/jobs/")
+    return [
+        Submission(rest, job["submission_id"])
+        for job in (jobs if isinstance(jobs, list) else ())
+        if MARK.items() <= (job.get("metadata") or {}).items() and job["status"] not in ENDED
+    ]
+
+
+async def start(
+    rest: Rest, plan: Plan, digest: str, environ: Mapping[str, str], on_submit: Callable[[str], None]
+) -> Hub:
+    """Runs a hub that admits the token with this digest; returns when it serves. `on_submit` gets the job's name.
+
+    Raises ProblemError. A hub that is not awaited to its start, because of an error or a cancellation, is stopped.
+    """
+    name = f"raydap-hub-{secrets.token_hex(4)}"
+    on_submit(name)
+    job = {
+        "submission_id": name,
+        "entrypoint": entrypoint(plan, digest),
+        "runtime_env": runtime_env(plan.pip),
+        "metadata": {**MARK, "job_name": "raydap hub"},
+        # Without CPUs the job runs on the head node, however busy that is.
+        "entrypoint_num_cpus": 0,
+    }
+    submission = Submission(rest, await submit(rest, job, environ))
+    try:
+        return await serving(rest, submission)
+    except BaseException:
+        with suppress(ProblemError):
+            await submission.stop()
+        raise
+
+
+async def serving(rest: Rest, job: Submission) -> Hub:
+    """Returns when the hub serves; raises ProblemError if its job ends first, as Ray ends one that cannot start."""
+    log = ""
+    found: asyncio.Future[re.Match[str]] = asyncio.get_running_loop().create_future()
+
+    def read(text: str) -> None:
+        nonlocal log
+        log += text
+        line = _SERVING.search(log)
+        if line is not None and not found.done():
+            found.set_result(line)
+
+    following = asyncio.ensure_future(job.follow(read))
+    try:
+        await asyncio.wait((following, found), return_when=asyncio.FIRST_COMPLETED)
+        if not found.done():
+            raise ProblemError(failure(job.id, await following, log))
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+    details = await job.details()
+    node = urlsplit(str(details.get("driver_agent_http_address"))).hostname or ""
+    machine = await _machine(rest, str(details.get("driver_node_id")))
+    return Hub(job.id, found.result()[1].strip("[]"), int(found.result()[2]), node, machine or node)
+
+
+async def stop(job: Submission) -> None:
+    """Ends a hub, and returns when it has let all its workers go. Raises ProblemError."""
+    await job.stop()
+    await job.wait()
+
+
+def failure(job: str, details: Mapping[str, Any], log: str) -> Problem:
+    """Why a hub did not come to serve. `detail` is the end of its log, or Ray's message where the job never ran."""
+    missing = _MISSING.search(log)
+    if missing is not None:
+        why = (
+            f'the cluster\'s Python has no "{missing[1]}"; run `raydap up --pip`, '
+            "or install raydap's dependencies on the head node"
+        )
+    elif details.get("driver_exit_code") == _NO_SUCH_COMMAND:
+        why = "the cluster finds no such interpreter; name the one that runs Ray there with --python"
+    elif details.get("driver_exit_code") is None:
+        why = "Ray could not start its job; the reason follows"
+        log = str(details.get("message"))
+    else:
+        why = "its job ended; the end of its log follows"
+    tail = "\n".join(log.strip().splitlines()[-_LAST_LINES:])
+    return Problem(Code.HUB_FAILED, f"The hub {job} does not serve: {why}.", tail)
+
+
+async def _machine(rest: Rest, node_id: str) -> str:
+    """The node's host name; "" where the dashboard does not tell it."""
+    try:
+        answer = await rest.get(f"/nodes/{node_id}")
+        return str(answer["data"]["detail"]["hostname"])
+    except (ProblemError, KeyError, TypeError):
+        return ""
