@@ -219,11 +219,12 @@ class DropClient:
 
 @dataclass(frozen=True, slots=True)
 class DialWorker:
-    """Connect for good: debugpy takes one client, so nothing is ever dialled to look."""
+    """Connect for good: debugpy takes one client, so nothing is ever dialled to look. `node_id` is Ray's, or ""."""
 
     worker: WorkerKey
     host: str
     port: int
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

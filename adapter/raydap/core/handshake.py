@@ -62,7 +62,8 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
 
 def dial(session: Session, worker: Worker) -> None:
     session.under_way.add(worker.key)
-    session.emit(DialWorker(worker.key, worker.row.host, worker.row.port))
+    row = worker.row
+    session.emit(DialWorker(worker.key, row.host, row.port, row.node_id))
 
 
 def connected(session: Session, worker: Worker) -> None:

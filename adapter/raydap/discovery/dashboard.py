@@ -43,6 +43,12 @@ class Dashboard:
         actors = await self._rows("actors", _ACTORS)
         return label(workers, tasks, actors, await self._jobs())
 
+    async def session(self) -> str | None:
+        """The name of Ray's session, which no other cluster has; None where it is not told."""
+        answer = await self.rest.get("/api/version")
+        name = answer.get("session_name") if isinstance(answer, dict) else None
+        return name if isinstance(name, str) and name else None
+
     async def _rows(self, resource: str, params: Params) -> list[Row]:
         answer = await self.rest.get(f"/api/v0/{resource}", params)
         if not isinstance(answer, dict) or "result" not in answer:

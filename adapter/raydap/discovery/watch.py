@@ -17,10 +17,12 @@ from raydap.core.events import (
     WorkersPaused,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.discovery import tokens
 from raydap.discovery.address import Location, resolve
 from raydap.discovery.dashboard import Dashboard
 from raydap.discovery.describe import Descriptions
 from raydap.discovery.endpoints import targets
+from raydap.discovery.relay import Cluster
 from raydap.discovery.rest import Rest
 from raydap.protocol.types import WorkerKey
 
@@ -103,6 +105,17 @@ class Watch:
     async def describe(self, workers: tuple[PausedWorker, ...]) -> None:
         """Emits WorkersDescribed as soon as labels are known, and again when they change; see Descriptions."""
         await self._descriptions.describe(workers)
+
+    async def cluster(self) -> Cluster | None:
+        """What it takes to join the cluster being watched; None for explicit targets, and during an outage."""
+        if self._dashboard is None:
+            return None
+        try:
+            session = await self._dashboard.session()
+        except ProblemError:
+            return None
+        environ = tokens.demand(self._environ) if self._dashboard.rest.sends_token else self._environ
+        return Cluster(session, environ) if session is not None else None
 
     async def _labels(self, workers: tuple[PausedWorker, ...]) -> dict[WorkerKey, WorkerLabel]:
         return {} if self._dashboard is None else await self._dashboard.labels(workers)

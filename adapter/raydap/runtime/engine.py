@@ -16,9 +16,11 @@ from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.settings import Hosting
 from raydap.discovery.jobs import SubmittedJob
+from raydap.discovery.relay import Cluster
 from raydap.discovery.watch import Watch
 from raydap.protocol.types import ClientId, WorkerKey
 from raydap.runtime.debuggee import Child
+from raydap.runtime.dialling import Dialling
 from raydap.transport import tcp
 from raydap.transport.peer import Peer
 
@@ -26,9 +28,6 @@ log = logging.getLogger("raydap")
 
 TICK = 1.0
 """Seconds between two ticks of the core's clock: its deadlines are many seconds long."""
-
-DIAL_PATIENCE = 10.0
-"""Seconds for a TCP connection to a worker's port."""
 
 LOOK_PATIENCE = 1.0
 """Seconds for a look whether some files are there: a stack waits for it, once for each file."""
@@ -60,6 +59,7 @@ class Engine:
         self._guests: set[ClientId] = set()
         self._client_count = 0
         self._workers: dict[WorkerKey, Peer] = {}
+        self._dialling = Dialling("auto" if hosting is None else hosting.relay, self._cluster)
         self._watch: Watch | None = None
         self._discovery: set[asyncio.Task[None]] = set()
         self._program: Program | None = None
@@ -120,6 +120,7 @@ class Engine:
         self._ticking.cancel()
         for peer in self._workers.values():
             self._shut(peer)
+        self._spawn(self._dialling.close())
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _shut(self, peer: Peer) -> None:
@@ -185,23 +186,26 @@ class Engine:
             self._shut(peer)
 
     def _dial_worker(self, effect: ev.DialWorker) -> None:
-        self._spawn(self._dial(effect.worker, effect.host, effect.port))
+        self._spawn(self._dial(effect))
 
-    async def _dial(self, worker: WorkerKey, host: str, port: int) -> None:
+    async def _dial(self, target: ev.DialWorker) -> None:
+        worker = target.worker
+
         def on_gone(reason: str) -> None:
             self._workers.pop(worker, None)
             self._handle(ev.WorkerGone(worker, reason))
 
         try:
-            peer = await tcp.dial(
-                host, port, lambda data: self._handle(ev.WorkerMessage(worker, data)), on_gone, DIAL_PATIENCE
-            )
+            peer = await self._dialling.dial(target, lambda data: self._handle(ev.WorkerMessage(worker, data)), on_gone)
         except OSError as error:
             refused = isinstance(error, ConnectionRefusedError)
             self._handle(ev.WorkerGone(worker, error.strerror or str(error), refused))
             return
         self._workers[worker] = peer
         self._handle(ev.WorkerConnected(worker))
+
+    async def _cluster(self) -> Cluster | None:
+        return None if self._watch is None else await self._watch.cluster()
 
     def _send_to_worker(self, effect: ev.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)

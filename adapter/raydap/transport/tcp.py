@@ -55,6 +55,17 @@ async def dial(
     return peer
 
 
+async def adopt(connection: socket.socket, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
+    """The same over a Unix socket that is connected already, and then the peer's to close."""
+    loop = asyncio.get_running_loop()
+    gate = _Gate()
+    _, peer = await loop.create_unix_connection(
+        lambda: Peer(gate.keep(on_message), gate.keep(on_gone)), sock=connection
+    )
+    loop.call_soon(gate.open)
+    return peer
+
+
 async def within(timeout: float, host: str, connecting: Awaitable[T]) -> T:
     """Waits for a connection to `host`, at most `timeout` seconds; whatever goes wrong is an OSError."""
     try:
