@@ -4,6 +4,7 @@ import click
 
 import raydap
 from raydap.cli import options
+from raydap.cli.serve import serve
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,3 +66,6 @@ def down(dashboard: str | None) -> None:
     from raydap.cli.up import down
 
     raise SystemExit(down(dashboard))
+
+
+main.add_command(serve)

@@ -9,7 +9,6 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,7 +17,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Connection(msgspec.Struct, frozen=True):
-    """One hub. `pid` is 0 for a hub on another machine; `token` is None if it wants none, or if it is not known here."""
+    """One hub. `pid` is 0 for a hub on another machine; `token` is None if none is wanted, or it is not known here."""
 
     host: str
     port: int
@@ -98,7 +97,7 @@ def newest(
     return None
 
 
-def _all(environ: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
+def _all(environ: Mapping[str, str]) -> Iterator[tuple[int, Connection]]:
     with suppress(OSError):
         for path in directory(environ).glob("*.json"):
             with suppress(OSError, ValueError):

@@ -1,14 +1,14 @@
 """Stands between a client and the core: takes the token out of `attach` and `launch`, and looks at it."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 
 from raydap.hub.tokens import Guard
 from raydap.wire import envelope
 
-MAX_BODY = 1024 * 1024
-"""Bytes of a message from a client that has not shown the token: its `attach` fits in easily."""
+log = logging.getLogger("raydap")
 
 _MAX_KEPT = 100
 """Messages that may wait while a wrong token does its penalty."""
@@ -73,6 +73,7 @@ class Gate:
             token = None
         if not self._trusted:
             if not self._guard.admits(token if isinstance(token, str) else None):
+                log.warning("a client over TCP has %s token", "no" if token is None else "a wrong")
                 self._penalty = asyncio.get_running_loop().create_task(self._wait(data))
                 return
             self._trusted = True

@@ -15,6 +15,7 @@ from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
 from raydap.transport import tcp
+from raydap.transport.peer import Peer
 from raydap.transport.websocket import WebSocketPeer, write
 from raydap.wire.framing import MAX_BODY
 
@@ -37,16 +38,18 @@ class Handshake(asyncio.Protocol):
     """Reads one HTTP request and answers it.
 
     `decide` says, in its own time, whether the request is refused. If not, and if it asks for a WebSocket at all,
-    `open_peer` makes the peer that takes the connection over.
+    `open_peer` makes the peer that takes the connection over. If the connection ends without it, `on_lost` is called.
     """
 
     def __init__(
         self,
         decide: Callable[[Request], Awaitable[Refusal | None]],
-        open_peer: Callable[[Protocol], WebSocketPeer],
+        open_peer: Callable[[Protocol], Peer],
+        on_lost: Callable[[], None] = lambda: None,
     ) -> None:
         self._decide = decide
         self._open_peer = open_peer
+        self._on_lost = on_lost
         self._protocol = ServerProtocol(
             select_subprotocol=lambda _, offered: SUBPROTOCOL if SUBPROTOCOL in offered else None,
             max_size=MAX_BODY,
@@ -79,6 +82,7 @@ class Handshake(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._answering is not None:
             self._answering.cancel()
+        self._on_lost()
 
     async def _answer(self, transport: asyncio.Transport, request: Request) -> None:
         refusal = await self._decide(request)

@@ -1,0 +1,103 @@
+"""`raydap serve`: one hub, beside the cluster, for editors elsewhere."""
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from raydap.cli import options
+from raydap.cli.options import Address, Hold
+
+
+@click.command()
+@click.option("--dashboard", metavar="URL", help="The cluster's dashboard; without it the first client says.")
+@click.option(
+    "--listen",
+    type=Address(anywhere=True),
+    default="127.0.0.1:0",
+    show_default=True,
+    help="Serve on this address; port 0 takes a free one.",
+)
+@click.option("--token-file", metavar="FILE", help="The token is the first line of this file.")
+@click.option("--token-sha256", metavar="HEX", help="The token is the one with this digest.")
+@click.option("--no-token", is_flag=True, help="Let everybody on this machine in.")
+@click.option("--connection-file", type=click.Path(dir_okay=False), help="Write address and token there.")
+@click.option(
+    "--hold",
+    type=Hold(),
+    default="forever",
+    show_default=True,
+    help="How long workers stay stopped when the last client has gone.",
+)
+@click.option("--once", is_flag=True, help="End when the last client has left.")
+@click.option("--tls-cert", metavar="FILE", help="Serve TLS, with this certificate (PEM).")
+@click.option("--tls-key", metavar="FILE", help="The certificate's key (PEM).")
+@click.option("--allow-host", "names", metavar="NAME", multiple=True, help="A name under which WebSockets may come.")
+@click.option(
+    "--relay",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Whether to reach workers through Ray, where their ports cannot be reached.",
+)
+@options.log_file
+@options.verbose
+def serve(
+    dashboard: str | None,
+    listen: tuple[str, int],
+    token_file: str | None,
+    token_sha256: str | None,
+    no_token: bool,
+    connection_file: str | None,
+    hold: float | None,
+    once: bool,
+    tls_cert: str | None,
+    tls_key: str | None,
+    names: tuple[str, ...],
+    relay: Literal["auto", "always", "never"],
+    log_file: str | None,
+    verbose: bool,
+) -> None:
+    """Serve DAP to editors elsewhere, on one port, over TCP and WebSocket, and keep workers while they are away."""
+    import asyncio
+
+    from raydap.cli.adapter import on_signal
+    from raydap.core.settings import AttachSettings, Hosting
+    from raydap.hub import serve as hub
+    from raydap.hub import tokens
+
+    if sum((token_file is not None, token_sha256 is not None, no_token)) > 1:
+        raise click.UsageError("--token-file, --token-sha256 and --no-token exclude each other.")
+    if (tls_cert is None) != (tls_key is None):
+        raise click.UsageError("--tls-cert and --tls-key belong together.")
+    options.start_log(log_file, verbose)
+
+    async def run() -> None:
+        await hub.serve(terms, on_signal(), lambda text: click.echo(text, err=True))
+
+    try:
+        token = digest = None
+        if token_sha256 is not None:
+            digest = token_sha256.strip().lower()
+            if not tokens.is_digest(digest):
+                raise click.BadParameter("it is not a SHA-256 in hex.", param_hint="--token-sha256")
+        elif not no_token:
+            token = tokens.new() if token_file is None else tokens.read(token_file)
+            digest = tokens.digest(token)
+        terms = hub.Terms(
+            *listen,
+            hosting=Hosting(settings=AttachSettings(dashboard=dashboard), hold=hold, relay=relay),
+            digest=digest,
+            token=token,
+            told=token is not None and token_file is None,
+            # A token of which only the digest is known here is kept by whoever made it.
+            published=token_sha256 is None or connection_file is not None,
+            connection_file=None if connection_file is None else Path(connection_file),
+            names=names,
+            once=once,
+            tls=hub.tls_context(tls_cert, tls_key) if tls_cert is not None and tls_key is not None else None,
+        )
+        asyncio.run(run())
+    except (hub.Refused, tokens.TokenError) as refused:
+        click.echo(refused, err=True)
+        raise SystemExit(1) from None
