@@ -1,6 +1,8 @@
 """A hub as a job of the cluster, against a server that plays the Jobs API."""
 
+import ast
 import asyncio
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
