@@ -9,7 +9,8 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program, or hub."""
+    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program, or hub; 5xxx: the
+    way to a hub."""
 
     BAD_MESSAGE = 1001
     UNSUPPORTED = 1002
@@ -42,6 +43,10 @@ class Code(IntEnum):
     LAUNCH_FAILED = 4001
     SUBMIT_FAILED = 4002
     HUB_FAILED = 4003
+
+    HUB_UNREACHABLE = 5001
+    HUB_REFUSED = 5002
+    HUB_LOST = 5003
 
 
 @dataclass(frozen=True, slots=True)
