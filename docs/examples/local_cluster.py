@@ -88,13 +88,14 @@ class Cluster:
     """One Ray head node on loopback.
 
     `address` is what RAY_ADDRESS takes, `dashboard` an URL, `host` the node's address. The latter is derived from our
-    pid, because clusters that share an address would quarrel over the ports Ray fixes (10001 for Ray Client).
+    pid, because clusters that share an address would quarrel over the ports Ray fixes (10001 for Ray Client); for more
+    than one at a time, `network` has to differ.
     """
 
-    def __init__(self, python: str = sys.executable, num_cpus: int = 4) -> None:
+    def __init__(self, python: str = sys.executable, num_cpus: int = 4, network: str = "127.77") -> None:
         # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
         self.directory = Path(tempfile.mkdtemp(prefix="raydap-", dir="/tmp"))
-        self.host = f"127.77.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
+        self.host = f"{network}.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
         command = [python, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--disable-usage-stats"]
         command += [f"--node-ip-address={self.host}", "--dashboard-host=127.0.0.1", "--port=0", "--dashboard-port=0"]
         # Jobs are submitted through the agent, whose fixed port any other cluster of this machine may hold.

@@ -1,0 +1,248 @@
+"""Nodes, Ray's services, debuggers and bridges die or hang; what is left goes on, and the user hears of it once.
+
+These tests break a cluster of their own.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client, RequestFailed
+from local_cluster import Child, Cluster
+
+from support import processes
+from support.bridge import Bridge
+from support.look import attach_to, evaluate, go_on, local_variables, problems, walk
+
+WALKERS = """\
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Walker:
+    def walk(self, number):
+        for turn in range(2):
+            breakpoint()
+        return number
+
+ray.init()
+walkers = [Walker.options(resources=place).remote() for place in PLACES]
+arrived = []
+for call in [walker.walk.remote(number) for number, walker in enumerate(walkers)]:
+    try:
+        arrived.append(ray.get(call))
+    except ray.exceptions.RayError as error:
+        arrived.append(type(error).__name__)
+print("result:", arrived)
+"""
+
+RUNNER = """\
+import ray
+
+@ray.remote(num_cpus=0.1, max_retries=0)
+def run(number):
+    breakpoint()
+    print("RUNS", flush=True)
+    while number:
+        pass
+    return number
+
+ray.init()
+arrived = []
+for call in [run.remote(0), run.remote(1)]:
+    try:
+        arrived.append(ray.get(call))
+    except ray.exceptions.RayError as error:
+        arrived.append(type(error).__name__)
+print("result:", arrived)
+"""
+
+PID = "__import__('os').getpid()"
+
+
+@pytest.fixture(scope="module")
+def parts() -> Iterator[ExitStack]:
+    """Parts of the cluster that are started later, and end with it."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def cluster(parts: ExitStack) -> Cluster:
+    return parts.enter_context(Cluster(num_cpus=4, network="127.78"))
+
+
+@pytest.fixture
+def doomed_node(cluster: Cluster, children: ExitStack, tmp_path: Path) -> str:
+    """The address of a second node, the only one with the resource "doomed"."""
+    host = cluster.host.replace("127.78.", "127.79.")
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", f"--address={cluster.address}", "--block"]
+    command += [f"--node-ip-address={host}", "--disable-usage-stats", "--num-cpus=1", '--resources={"doomed": 1}']
+    command += ["--dashboard-agent-listen-port=0"]
+    node = children.enter_context(Child(command, tmp_path / "node.log"))
+    node.wait_for("Ray runtime started")
+    return host
+
+
+def service(*parts: str) -> tuple[int, list[str]]:
+    """The pid and the command of the one marked process whose command line has all of these parts."""
+    found = []
+    for pid in processes.marked():
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
+            if all(any(part in word for word in words) for part in parts):
+                found.append((pid, words))
+    (one,) = found
+    return one
+
+
+def by_number(client: Client, count: int) -> dict[str, dict[str, Any]]:
+    """The next stops, by the local variable `number`."""
+    stops = (client.wait_event("stopped") for _ in range(count))
+    return {local_variables(client, stop)["number"]: stop for stop in stops}
+
+
+def told(client: Client, part: str) -> None:
+    """Waits until the user has read this."""
+    client.wait_event("output", lambda body: part in body["output"])
+
+
+def gone(client: Client, stop: dict[str, Any]) -> None:
+    """The thread of a worker that was lost goes from the screen, and its ids mean nothing any more."""
+    client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": stop["threadId"]})
+    with pytest.raises(RequestFailed, match="1006"):
+        client.request("stackTrace", threadId=stop["threadId"])
+
+
+def test_a_node_that_dies(attach: Callable[..., Client], run_driver: Callable[..., Child], doomed_node: str) -> None:
+    client = attach()
+    driver = run_driver(WALKERS.replace("PLACES", '[{}, {"doomed": 1}]'))
+    stops = by_number(client, 2)
+    doomed = stops.pop("1")
+    os.kill(service("raylet/raylet", f"--node_ip_address={doomed_node}")[0], signal.SIGKILL)
+    gone(client, doomed)
+    told(client, "is gone")
+    go_on(client, stops["0"])
+    assert walk(client, 1, "number", "turn") == {("0", "1"): 1}
+    assert driver.wait() == 0, driver.output
+    assert "result: [0, 'ActorUnavailableError']" in driver.output or "result: [0, 'ActorDiedError']" in driver.output
+    (text,) = problems(client)
+    assert text.endswith("the other workers go on. [raydap 3003]")
+
+
+def test_a_worker_killed_while_it_runs(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
+    client = attach()
+    driver = run_driver(RUNNER)
+    stops = by_number(client, 2)
+    pid = int(evaluate(client, stops["1"], PID))
+    go_on(client, stops["1"])
+    driver.wait_for("RUNS")
+    os.kill(pid, signal.SIGKILL)
+    gone(client, stops["1"])
+    go_on(client, stops["0"])
+    assert driver.wait() == 0, driver.output
+    assert "result: [0, 'WorkerCrashedError']" in driver.output
+    assert problems(client) == []
+
+
+def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
+    """The worker runs on, and to its end: without its debugger it passes every further `breakpoint()`."""
+    client = attach()
+    driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
+    stops = by_number(client, 2)
+    port = evaluate(client, stops["1"], "__import__('ray')._private.worker.global_worker.debugger_port")
+    os.kill(processes.listening_on(int(port)), signal.SIGKILL)
+    gone(client, stops["1"])
+    told(client, "is gone")
+    go_on(client, stops["0"])
+    assert walk(client, 1, "number", "turn") == {("0", "1"): 1}
+    assert driver.wait() == 0, driver.output
+    assert "result: [0, 1]" in driver.output
+    (text,) = problems(client)
+    assert text.endswith("the other workers go on. [raydap 3003]")
+
+
+def test_a_gcs_that_does_not_answer(
+    attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster, children: ExitStack
+) -> None:
+    """It is silent until raydap has noticed, which takes 10 seconds (discovery/rest.py). A `breakpoint()` that begins
+    meanwhile waits for it inside Ray."""
+    client = attach()
+    driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
+    stops = by_number(client, 2)
+    pid, _ = service("gcs_server", str(cluster.directory))
+    os.kill(pid, signal.SIGSTOP)
+    children.callback(os.kill, pid, signal.SIGCONT)
+    client.request("next", threadId=stops["0"]["threadId"])
+    assert client.wait_event("stopped")["reason"] == "step"
+    go_on(client, stops["0"])
+    told(client, "[raydap 2002]")
+    assert evaluate(client, stops["1"], "turn") == "0"
+    os.kill(pid, signal.SIGCONT)
+    told(client, "answers again")
+    go_on(client, stops["1"])
+    assert walk(client, 2, "number", "turn") == {("0", "1"): 1, ("1", "1"): 1}
+    assert driver.wait() == 0, driver.output
+    assert "result: [0, 1]" in driver.output
+    found_again(client, run_driver)
+    assert len(problems(client)) == 1
+
+
+def test_a_dashboard_that_is_restarted(
+    attach: Callable[..., Client],
+    run_driver: Callable[..., Child],
+    cluster: Cluster,
+    parts: ExitStack,
+    tmp_path: Path,
+) -> None:
+    client = attach()
+    driver = run_driver(WALKERS.replace("PLACES", "[{}]"))
+    stop = client.wait_event("stopped")
+    pid, command = service("dashboard/dashboard.py", str(cluster.directory))
+    os.kill(pid, signal.SIGTERM)
+    told(client, "[raydap 2002]")
+    assert evaluate(client, stop, "turn") == "0"
+    port = cluster.dashboard.rpartition(":")[2]
+    command = [f"--port={port}" if word.startswith("--port=") else word for word in command]
+    parts.enter_context(Child(command, tmp_path / "dashboard.log"))
+    told(client, "answers again")
+    go_on(client, stop)
+    assert walk(client, 1, "number", "turn") == {("0", "1"): 1}
+    assert driver.wait() == 0, driver.output
+    found_again(client, run_driver)
+    assert len(problems(client)) == 1
+
+
+def found_again(client: Client, run_driver: Callable[..., Child]) -> None:
+    """What pauses after an outage is found as before it."""
+    driver = run_driver(WALKERS.replace("PLACES", "[{}]"))
+    assert walk(client, 2, "number", "turn") == {("0", "0"): 1, ("0", "1"): 1}
+    assert driver.wait() == 0, driver.output
+    assert "result: [0]" in driver.output
+
+
+def test_a_bridge_that_is_killed(
+    cluster: Cluster,
+    run_driver: Callable[..., Child],
+    bridge: Bridge,
+    connect_to: Callable[[str, int], Client],
+    children: ExitStack,
+    tmp_path: Path,
+) -> None:
+    """The kernel closes its connections, debugpy lets the workers run on, and their next stops are anybody's."""
+    killed = Bridge.start(tmp_path / "killed.log")
+    children.push(killed.child)
+    first = attach_to(connect_to(killed.host, killed.port), cluster)
+    driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
+    by_number(first, 2)
+    killed.child.process.kill()
+    second = attach_to(connect_to(bridge.host, bridge.port), cluster)
+    assert walk(second, 2, "number", "turn") == {("0", "1"): 1, ("1", "1"): 1}
+    assert driver.wait() == 0, driver.output
+    assert "result: [0, 1]" in driver.output
+    assert problems(second) == []
