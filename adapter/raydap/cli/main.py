@@ -4,6 +4,7 @@ import click
 
 import raydap
 from raydap.cli import options
+from raydap.cli.connect import connect
 from raydap.cli.serve import serve
 
 
@@ -69,3 +70,4 @@ def down(dashboard: str | None) -> None:
 
 
 main.add_command(serve)
+main.add_command(connect)
