@@ -15,6 +15,7 @@ import itertools
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -282,6 +283,10 @@ def main() -> None:
     reply.write(json.dumps(answer) + "\n")
     reply.flush()
     if "ready" in answer:
+        # Who ends the hub may signal all its processes, as Ray does with a job. Until the hub has let its workers go it
+        # needs us; its end is ours.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         asyncio.run(Relay(control).run())
 
 
