@@ -7,6 +7,7 @@ python -m fuzz --guided session -max_total_time=600     coverage leads the mutat
 
 import argparse
 import ast
+import logging
 import sys
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ def main() -> int:
     parser.add_argument("--replay", nargs=2, metavar=("TARGET", "INPUT"), help="one input, as a find prints it")
     parser.add_argument("--guided", metavar="TARGET", choices=TARGETS, help="all that follows goes to libFuzzer")
     options, rest = parser.parse_known_args()
+    logging.disable()
     if options.replay is not None:
         TARGETS[options.replay[0]].run(ast.literal_eval(options.replay[1]))
     elif options.guided is not None:

@@ -215,3 +215,65 @@ LINES += tuple(
 )
 LINES += tuple(b'"%b":' % field for field in b"threadId frameId id variablesReference sourceReference line".split())
 LINES += (b'{"threadId":1000}', b'{"frameId":1001}', b'{"threadId":1}', b"null", b"[]", b"{}", b"\n", b'"\\udc80"')
+
+
+def _frame(payload: bytes, first: int = 0x81) -> bytes:
+    """A frame of a client (RFC 6455, section 5.2), masked with zeros, which leaves the payload as it is."""
+    length = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
+    return bytes([first]) + length + bytes(4) + payload
+
+
+def _framed(*bodies: bytes) -> bytes:
+    return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+
+
+_INITIALIZE = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
+_ATTACH = b'{"seq":2,"type":"request","command":"attach","arguments":{"token":"%b","job":"a"}}'
+_UPGRADE = b"GET /dap HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+_UPGRADE += b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+_BEARER = b"Authorization: Bearer open-sesame\r\n"
+_CUT = b"\n--\n"
+VISITS = (
+    _framed(_INITIALIZE) + _CUT + _framed(_ATTACH % b"open-sesame", _INITIALIZE) + _CUT + _framed(_INITIALIZE),
+    _framed(_INITIALIZE, _ATTACH % b"wrong", _ATTACH % b"", _ATTACH % b"open-sesame", _INITIALIZE),
+    _framed(b'{"seq":2,"type":"request","command":"launch","arguments":{"token":"open-sesame"}}', b"[", b""),
+    _UPGRADE + _BEARER + b"\r\n" + _CUT + _frame(_INITIALIZE) + _frame(_ATTACH % b"wrong") + _frame(b"", 0x89),
+    _UPGRADE + _BEARER + b"\r\n" + _CUT + _frame(b"{", 0x01) + _CUT + _frame(b"}", 0x80) + _frame(b"\x03\xe8", 0x88),
+    _UPGRADE
+    + b"Sec-WebSocket-Protocol: raydap, raydap.token.open-sesame\r\n\r\n"
+    + _CUT
+    + _frame(b"\xff")
+    + _frame(b"x", 2),
+    _UPGRADE + b"Authorization: Bearer wrong\r\nOrigin: vscode-file://vscode-app\r\n\r\n",
+    _UPGRADE + b"Sec-WebSocket-Extensions: permessage-deflate\r\nOrigin: http://evil.example\r\n" + _BEARER + b"\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
+    b"POST /dap HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+)
+HTTP = (
+    b"GET ",
+    b"/dap",
+    b" HTTP/1.1\r\n",
+    b"HTTP/1.0",
+    b"\r\n",
+    b"\r\n\r\n",
+    _BEARER,
+    b"Authorization: Basic eDp5\r\n",
+)
+HTTP += (b"Host: [::1]:80\r\n", b"Host: evil.example\r\n", b"Origin: null\r\n", b"Sec-WebSocket-Protocol: ,\r\n")
+HTTP += (b"raydap.token.", b"open-sesame", b"Transfer-Encoding: chunked\r\n", b"Upgrade: h2c\r\n", b"\xc3\xa9", _CUT)
+HTTP += (
+    _frame(b""),
+    _frame(b"", 0x88),
+    _frame(b"\x00", 0x88),
+    _frame(b"x" * 126, 0x8A),
+    _frame(b"x", 0x09),
+    b"\x81\xff",
+)
+HTTP += (
+    b"\x81\x7f" + b"\xff" * 8,
+    b"\xc1\x80" + bytes(4),
+    b"Content-Length: ",
+    b'"token":',
+    b'"token":null,',
+    b"\\u006f",
+)

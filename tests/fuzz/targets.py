@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from fuzz import corpus, sessions
+from fuzz import corpus, doors, sessions
 from raydap.core.errors import Code, ProblemError
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
 from raydap.wire import envelope
@@ -92,17 +92,13 @@ def arguments(data: bytes) -> None:
         envelope.dump(str(problem))
 
 
-def session(data: bytes) -> None:
-    """See sessions.py."""
-    sessions.Play.run(data)
-
-
 TARGETS = {
     target.name: target
     for target in (
         Target("framing", framing, corpus.FRAMES, corpus.HEADERS),
         Target("messages", messages, corpus.ENVELOPES, corpus.JSON),
         Target("arguments", arguments, corpus.SETTINGS, corpus.SETTING_NAMES + corpus.JSON),
-        Target("session", session, corpus.SESSIONS, corpus.LINES),
+        Target("session", sessions.Play.run, corpus.SESSIONS, corpus.LINES),
+        Target("door", doors.run, corpus.VISITS, corpus.HTTP),
     )
 }

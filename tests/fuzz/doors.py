@@ -1,0 +1,142 @@
+"""A hub's door without a network: bytes of one connection go in, and what comes through to the engine is looked at.
+
+An input is cut at the lines `--`: before each piece the door has had time to answer the one before.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from raydap.hub.door import Door
+from raydap.hub.tokens import Guard, digest
+from raydap.transport.peer import Peer
+from raydap.wire import envelope
+
+TOKEN = "open-sesame"
+TURNS = 12
+"""Turns of the event loop that any answer takes less than."""
+
+_OPENS = ("attach", "launch")
+
+
+def run(data: bytes) -> None:
+    """Raises AssertionError where the door breaks a promise."""
+    loop = asyncio.new_event_loop()
+    failures: list[str] = []
+    loop.set_exception_handler(
+        lambda _, context: failures.append(f"{context['message']}: {context.get('exception')!r}")
+    )
+    try:
+        loop.run_until_complete(_visit(data))
+    finally:
+        loop.close()
+    assert not failures, failures
+
+
+async def _visit(data: bytes) -> None:
+    engine = Engine()
+    door = Door(engine, PromptGuard(digest(TOKEN)))  # type: ignore[arg-type]
+    connection = Connection(door.knock())
+    pieces = data.split(b"\n--\n")
+    for piece in pieces:
+        if connection.open:
+            connection.protocol.data_received(piece)
+        await _turns()
+    connection.abort()
+    await _turns()
+    said = b"".join(pieces)
+    # What is escaped in JSON could be the token, too.
+    assert not engine.trusted or TOKEN.encode() in said or b"\\u" in said, "let in without the token"
+    assert engine.clients == engine.gone, "a client whose connection is down is still there"
+    assert not door._strangers
+    assert not door._inside
+    assert not door._tasks, "something still goes on for a connection that is down"
+    for message in engine.messages:
+        _look(message)
+
+
+def _look(message: bytes) -> None:
+    """The core gets no token in an argument of that name."""
+    try:
+        read = envelope.read(message)
+        arguments = envelope.load(read.arguments or b"{}")
+    except envelope.EnvelopeError:
+        return
+    if read.type == "request" and read.command in _OPENS and isinstance(arguments, dict):
+        assert "token" not in arguments
+
+
+async def _turns() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+
+
+class PromptGuard(Guard):
+    """Its penalties take no time."""
+
+    async def penalty(self) -> None:
+        await asyncio.sleep(0)
+
+
+class Engine:
+    """Takes the clients that the door makes, and answers each message with itself."""
+
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+        self.clients = self.gone = 0
+        self.trusted = False
+
+    def connect(self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer]) -> Peer:
+        self.trusted = True
+        self.clients += 1
+        peer = open_peer(lambda data: self._take(peer, data), self._lose)
+        return peer
+
+    def connect_untrusted(self, open_peer: Callable[[Any, Any, Callable[[], None]], Peer]) -> Peer:
+        self.clients += 1
+        peer = open_peer(lambda data: self._take(peer, data), self._lose, self._trust)
+        return peer
+
+    def _take(self, peer: Peer, data: bytes) -> None:
+        self.messages.append(data)
+        peer.send(data)
+
+    def _trust(self) -> None:
+        assert not self.trusted, "trusted twice"
+        self.trusted = True
+
+    def _lose(self, _: str) -> None:
+        self.gone += 1
+
+
+class Connection(asyncio.Transport):
+    """A connection whose other end reads everything."""
+
+    def __init__(self, protocol: asyncio.BaseProtocol) -> None:
+        super().__init__()
+        self.open = True
+        self.protocol: Any = protocol
+        self.protocol.connection_made(self)
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self.protocol = protocol
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return not self.open
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        pass
+
+    def close(self) -> None:
+        self.abort()
+
+    def abort(self) -> None:
+        if self.open:
+            self.open = False
+            asyncio.get_running_loop().call_soon(lambda: self.protocol.connection_lost(None))
