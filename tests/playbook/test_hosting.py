@@ -15,6 +15,7 @@ from raydap.core.events import (
     StartDiscovery,
     StopDebuggee,
     StopDiscovery,
+    WorkerLabel,
 )
 from raydap.core.settings import AttachSettings, Hosting
 from support.playbook import FakeClient, Play, names
@@ -132,6 +133,25 @@ def test_a_launched_program_is_held_with_its_workers_and_ends_the_session_when_i
     play.take(StopDebuggee), play.take(StopDiscovery)
     assert "program" not in str(play.bridge._session.settings)
     play.finish()
+
+
+@pytest.mark.parametrize("command", ["attach", "launch"])
+def test_a_session_that_holds_nothing_makes_room_for_another(play: Play, command: str) -> None:
+    first = play.session()
+    (worker,) = play.attached("w1")
+    first.leave()
+    arguments = {"task": "step"} if command == "attach" else {"program": "train.py"}
+    play.client().refused(Code.OTHER_SESSION, command, **arguments)
+    worker.die()
+    other = play.client()
+    other.send(command, **arguments)
+    play.take(StopDiscovery)
+    if command == "launch":
+        other.event("capabilities")
+    else:
+        assert play.take(StartDiscovery).settings.task == "step"
+    other.event("initialized")
+    play.leave()
 
 
 def test_a_shutdown_lets_everybody_go(play: Play) -> None:
@@ -313,6 +333,8 @@ def test_what_the_hub_was_started_with_completes_what_a_client_says() -> None:
     play.feed(DiscoveryReady("the cluster"))
     client.answer(4)
     client.request("configurationDone")
+    play.worker("w1", WorkerLabel(job="01000000"))
+    play.paused(play.workers["w1"])
     client.leave()
     for arguments in ({}, {"justMyCode": False}, {"justMyCode": False, "dashboard": "http://head:8265"}):
         play.joined(arguments).leave()

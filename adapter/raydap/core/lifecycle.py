@@ -46,7 +46,8 @@ def attach(session: Session, request: Request) -> None:
     if ticket is not None or request.client.guest:
         perworker.join(session, request, ticket)
         return
-    if session.settings is not None and settings not in (session.settings, _within(session, AttachSettings())):
+    same = settings in (session.settings, _within(session, AttachSettings()))
+    if session.settings is not None and not same and not _makes_room(session):
         text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     perworker.begin(session, request.client, settings)
@@ -64,7 +65,7 @@ def launch(session: Session, request: Request) -> None:
     settings = _begin(session, request, LaunchSettings)
     if request.client.observer:
         raise ProblemError(Problem(Code.OBSERVER, 'An observer launches nothing; leave the argument "role" out.'))
-    if session.settings is not None or request.client.guest:
+    if request.client.guest or (session.settings is not None and not _makes_room(session)):
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     perworker.begin(session, request.client, settings)
@@ -82,6 +83,14 @@ def _begin(session: Session, request: Request, kind: type[S]) -> S:
     settings = parse(kind, request.arguments())
     request.client.observer = settings.role == "observer"
     return _within(session, msgspec.structs.replace(settings, role="debugger"))
+
+
+def _makes_room(session: Session) -> bool:
+    """Whether a hub's session, which nobody uses and which holds nothing, has made room for another one."""
+    empty = session.held and not session.workers and not isinstance(session.settings, LaunchSettings)
+    if empty:
+        end(session)
+    return empty
 
 
 def _within(session: Session, settings: S) -> S:
