@@ -233,47 +233,27 @@ _UPGRADE = b"GET /dap HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\n
 _UPGRADE += b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
 _BEARER = b"Authorization: Bearer open-sesame\r\n"
 _CUT = b"\n--\n"
+LET_IN = _UPGRADE + _BEARER + b"\r\n" + _CUT
+FRAMED = (
+    _frame(_INITIALIZE) + _frame(_ATTACH % b"wrong") + _frame(b"hello", 0x89),
+    _frame(b'{"seq":', 0x01) + _frame(b"", 0x8A) + _CUT + _frame(b"1", 0x00) + _frame(b"}", 0x80),
+    _frame(b"[" * 200) + _frame(b"\xc3", 0x01) + _frame(b"\xa9", 0x80) + _frame(b"\x03\xe8bye", 0x88) + _frame(b"late"),
+    _frame(b"\xff") + _frame(b"x", 0x82),
+)
 VISITS = (
     _framed(_INITIALIZE) + _CUT + _framed(_ATTACH % b"open-sesame", _INITIALIZE) + _CUT + _framed(_INITIALIZE),
     _framed(_INITIALIZE, _ATTACH % b"wrong", _ATTACH % b"", _ATTACH % b"open-sesame", _INITIALIZE),
     _framed(b'{"seq":2,"type":"request","command":"launch","arguments":{"token":"open-sesame"}}', b"[", b""),
-    _UPGRADE + _BEARER + b"\r\n" + _CUT + _frame(_INITIALIZE) + _frame(_ATTACH % b"wrong") + _frame(b"", 0x89),
-    _UPGRADE + _BEARER + b"\r\n" + _CUT + _frame(b"{", 0x01) + _CUT + _frame(b"}", 0x80) + _frame(b"\x03\xe8", 0x88),
-    _UPGRADE
-    + b"Sec-WebSocket-Protocol: raydap, raydap.token.open-sesame\r\n\r\n"
-    + _CUT
-    + _frame(b"\xff")
-    + _frame(b"x", 2),
+    LET_IN + _frame(_INITIALIZE) + _frame(_ATTACH % b"wrong"),
+    _UPGRADE + b"Sec-WebSocket-Protocol: raydap, raydap.token.open-sesame\r\n\r\n" + _CUT + _frame(b"{}"),
     _UPGRADE + b"Authorization: Bearer wrong\r\nOrigin: vscode-file://vscode-app\r\n\r\n",
     _UPGRADE + b"Sec-WebSocket-Extensions: permessage-deflate\r\nOrigin: http://evil.example\r\n" + _BEARER + b"\r\n",
     b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
     b"POST /dap HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
 )
-HTTP = (
-    b"GET ",
-    b"/dap",
-    b" HTTP/1.1\r\n",
-    b"HTTP/1.0",
-    b"\r\n",
-    b"\r\n\r\n",
-    _BEARER,
-    b"Authorization: Basic eDp5\r\n",
-)
+HTTP = (b"GET ", b"/dap", b" HTTP/1.1\r\n", b"HTTP/1.0", b"\r\n", b"\r\n\r\n", b"Upgrade: h2c\r\n", b"\xc3\xa9", _CUT)
+HTTP += (_BEARER, b"Authorization: Basic eDp5\r\n", b"Transfer-Encoding: chunked\r\n", b"raydap.token.", b"open-sesame")
 HTTP += (b"Host: [::1]:80\r\n", b"Host: evil.example\r\n", b"Origin: null\r\n", b"Sec-WebSocket-Protocol: ,\r\n")
-HTTP += (b"raydap.token.", b"open-sesame", b"Transfer-Encoding: chunked\r\n", b"Upgrade: h2c\r\n", b"\xc3\xa9", _CUT)
-HTTP += (
-    _frame(b""),
-    _frame(b"", 0x88),
-    _frame(b"\x00", 0x88),
-    _frame(b"x" * 126, 0x8A),
-    _frame(b"x", 0x09),
-    b"\x81\xff",
-)
-HTTP += (
-    b"\x81\x7f" + b"\xff" * 8,
-    b"\xc1\x80" + bytes(4),
-    b"Content-Length: ",
-    b'"token":',
-    b'"token":null,',
-    b"\\u006f",
-)
+HTTP += (b"Content-Length: ", b'"token":', b'"token":null,', b"\\u006f", b"\x81\xff", b"\x81\x7f" + b"\xff" * 8)
+HTTP += (_frame(b""), _frame(b"", 0x88), _frame(b"\x00", 0x88), _frame(b"x" * 126, 0x8A), _frame(b"x", 0x09))
+HTTP += (b"\xc1\x80" + bytes(4),)

@@ -92,6 +92,11 @@ def arguments(data: bytes) -> None:
         envelope.dump(str(problem))
 
 
+def frames(data: bytes) -> None:
+    """The door again, for a WebSocket that has been let in."""
+    doors.run(corpus.LET_IN + data)
+
+
 TARGETS = {
     target.name: target
     for target in (
@@ -100,5 +105,6 @@ TARGETS = {
         Target("arguments", arguments, corpus.SETTINGS, corpus.SETTING_NAMES + corpus.JSON),
         Target("session", sessions.Play.run, corpus.SESSIONS, corpus.LINES),
         Target("door", doors.run, corpus.VISITS, corpus.HTTP),
+        Target("frames", frames, corpus.FRAMED, corpus.HTTP),
     )
 }
