@@ -11,6 +11,7 @@ from local_cluster import Child
 
 from support import processes
 from support.bridge import Bridge
+from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
 
@@ -99,3 +100,9 @@ def run_program(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
         return children.enter_context(Child([python, str(path), *args], log, env, cwd))
 
     return run
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    """A self-signed one for 127.0.0.1 and localhost."""
+    return Certificate.make(tmp_path_factory.mktemp("certificate"))

@@ -109,7 +109,7 @@ async def _serve(terms: Terms, engine: Engine, ended: "asyncio.Future[None]", sa
     try:
         listener = await tcp.listen(terms.host, terms.port, door.knock, terms.tls)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = tcp.why(error) if isinstance(error, OSError) else "it is no name of a host"
         text = f"raydap cannot listen on {terms.host}:{terms.port}: {reason}; choose another address."
         raise Refused(text) from None
     host = f"[{listener.host}]" if ":" in listener.host else listener.host
@@ -141,5 +141,5 @@ def _write(here: Connection, path: Path | None) -> Path:
     try:
         return connection.write(here, path)
     except OSError as error:
-        text = f'The connection file "{error.filename}" cannot be written: {error.strerror}; use --connection-file.'
-        raise Refused(text) from None
+        name = path or error.filename
+        raise Refused(f'The connection file "{name}" cannot be written: {error.strerror}; name another.') from None

@@ -1,6 +1,5 @@
 """The address of a hub as the user writes it, and the connection to it."""
 
-import os
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -87,9 +86,7 @@ async def dial(
         text = f"The hub at {target.url} has a certificate that is not trusted ({error.verify_message}); give --tls-ca."
         raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
     except OSError as error:
-        # asyncio's own words for a refused connection hold a Python tuple.
-        reason = os.strerror(error.errno) if (error.errno or 0) > 0 else error.strerror or str(error)
-        text = f"The hub at {target.url} cannot be reached ({reason}); is it running, and its port forwarded?"
+        text = f"The hub at {target.url} cannot be reached ({tcp.why(error)}); is it running, and its port forwarded?"
         raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
 
 

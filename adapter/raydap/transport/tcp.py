@@ -1,6 +1,7 @@
 """DAP over TCP: dialling workers, listening for editors."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ from typing import TypeVar
 from raydap.transport.peer import Peer
 
 T = TypeVar("T")
+
+TLS_PATIENCE = 10.0
+"""Seconds for a client's part of TLS's handshake."""
 
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
 """A link that died without a sign is noticed after 30 s: tcp(7); all in seconds, the last in milliseconds."""
@@ -77,6 +81,12 @@ async def within(timeout: float, host: str, connecting: Awaitable[T]) -> T:
         raise OSError(f'"{host}" is no name of a host') from error
 
 
+def why(error: OSError) -> str:
+    """The system's words; asyncio's own have a Python tuple in them."""
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else error.strerror or str(error) or type(error).__name__
+
+
 def keep_alive(transport: asyncio.BaseTransport) -> None:
     """Lets the kernel probe a silent link, because DAP has no ping."""
     connection = transport.get_extra_info("socket")
@@ -117,6 +127,9 @@ async def listen(
     The connection is up only after `factory` has returned: what is sent to the peer before that is dropped. In DAP
     the client speaks first, so nothing has to be. Raises OSError when the address cannot be used.
     """
-    server = await asyncio.get_running_loop().create_server(factory, host, port, ssl=ssl)
+    patience = None if ssl is None else TLS_PATIENCE
+    server = await asyncio.get_running_loop().create_server(
+        factory, host, port, ssl=ssl, ssl_handshake_timeout=patience
+    )
     name = server.sockets[0].getsockname()
     return Listener(server, name[0], name[1])

@@ -1,0 +1,81 @@
+"""Addresses of hubs, and what is said when there is none."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from raydap.core.errors import Code, ProblemError
+from raydap.hub import connection, target
+from raydap.hub.connection import Connection
+from raydap.hub.target import Target
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("ws://hub:4711", Target("ws://hub:4711/dap", "hub", 4711, True, False)),
+        ("ws://hub:4711/dap", Target("ws://hub:4711/dap", "hub", 4711, True, False)),
+        ("wss://[::1]:4711/dap/", Target("wss://[::1]:4711/dap", "::1", 4711, True, True)),
+        ("tcp://127.0.0.1:1/", Target("tcp://127.0.0.1:1", "127.0.0.1", 1, False, False)),
+        ("tcps://hub:1", Target("tcps://hub:1", "hub", 1, False, True)),
+    ],
+)
+def test_addresses(url: str, expected: Target) -> None:
+    assert target.parse(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("hub:4711", "does not begin with ws://"),
+        ("http://hub:4711", "does not begin with ws://"),
+        ("", "does not begin with ws://"),
+        ("ws://hub", "no host and port"),
+        ("ws://:4711", "no host and port"),
+        ("tcp://hub:0", "no host and port"),
+        ("ws://hub:99999", "is no URL"),
+        ("ws://[::1:1", "is no URL"),
+        ("ws://hub:1/other", "leads to no hub"),
+        ("tcp://hub:1/dap", "leads to no hub"),
+        ("ws://secret@hub:1", "holds no token"),
+        ("ws://hub:1/dap?token=secret", "holds no token"),
+    ],
+)
+def test_what_is_no_address_is_refused(url: str, told: str) -> None:
+    with pytest.raises(ProblemError, match=told) as refused:
+        target.parse(url)
+    assert refused.value.problem.code is Code.BAD_ARGUMENT
+    assert "secret" not in str(refused.value)
+
+
+def test_the_token_is_that_of_the_environment_else_of_the_connection_file(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    environ = {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    where = target.parse("ws://localhost:4711")
+    assert target.token_for(where, environ) is None
+    connection.write(Connection(host="127.0.0.1", port=4711, tls=False, token="kept", pid=0), environ=environ)
+    assert target.token_for(where, environ) == "kept"
+    assert target.token_for(where, {**environ, "RAYDAP_TOKEN": " given\n"}) == "given"
+    assert target.token_for(where, {**environ, "RAYDAP_TOKEN": ""}) == "kept"
+    assert target.token_for(target.parse("ws://localhost:4712"), environ) is None
+
+
+@pytest.mark.parametrize("scheme", ["ws", "wss", "tcp", "tcps"])
+def test_nobody_there_is_one_sentence(scheme: str) -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        where = target.parse(f"{scheme}://127.0.0.1:{bound.getsockname()[1]}")
+        with pytest.raises(ProblemError) as failed:
+            asyncio.run(target.dial(where, "secret", None, print, print))
+    assert failed.value.problem.code is Code.HUB_UNREACHABLE
+    assert f"The hub at {where.url} cannot be reached (Connection refused)" in str(failed.value)
+
+
+def test_an_authority_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ProblemError, match="No such file"):
+        asyncio.run(target.dial(target.parse("wss://127.0.0.1:1"), None, str(tmp_path / "none"), print, print))
+    (tmp_path / "none").write_text("nothing")
+    with pytest.raises(ProblemError, match="cannot be reached"):
+        asyncio.run(target.dial(target.parse("wss://127.0.0.1:1"), None, str(tmp_path / "none"), print, print))
