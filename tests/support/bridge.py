@@ -9,7 +9,7 @@ from local_cluster import Child
 
 @dataclass(frozen=True)
 class Bridge:
-    """`raydap adapter --listen`, and where it listens."""
+    """`raydap adapter --listen` or `raydap serve`, and where it listens."""
 
     child: Child
     host: str
@@ -20,12 +20,7 @@ class Bridge:
         """The caller calls `end`. Raises ChildFailed."""
         command = [sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0", *options]
         child = Child(command, log, env)
-        try:
-            host, port = child.wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
-        except BaseException:
-            child.end()
-            raise
-        return cls(child, host, int(port))
+        return cls(child, *_listens(child, "listening"))
 
     def end(self) -> None:
         """Ends the process; raises AssertionError if it died before, or ever printed a traceback."""
@@ -34,3 +29,38 @@ class Bridge:
         output = self.child.output
         assert died is None, f"the bridge died with code {died}:\n{output}"
         assert "Traceback (most recent call last)" not in output, output
+
+
+@dataclass(frozen=True)
+class Hub(Bridge):
+    """`raydap serve`. `url` is its WebSocket; `connection` the connection file that it has written."""
+
+    token: str
+    connection: Path
+
+    @classmethod
+    def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Hub":
+        """Its connection file lies beside the log. The caller calls `end`. Raises ChildFailed."""
+        connection = log.with_suffix(".json")
+        command = [sys.executable, "-m", "raydap", "serve", "--connection-file", str(connection), *options]
+        child = Child(command, log, env)
+        host, port = _listens(child, "serving")
+        try:
+            (token,) = child.wait_for(r"token: (\S+)").groups()
+        except BaseException:
+            child.end()
+            raise
+        return cls(child, host, port, token, connection)
+
+    @property
+    def url(self) -> str:
+        return f"ws://{self.host}:{self.port}/dap"
+
+
+def _listens(child: Child, word: str) -> tuple[str, int]:
+    try:
+        host, port = child.wait_for(rf"raydap {word} on ([\d.]+):(\d+)").groups()
+    except BaseException:
+        child.end()
+        raise
+    return host, int(port)

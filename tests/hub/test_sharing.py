@@ -1,0 +1,129 @@
+"""Clients come, go, vanish and share one hub, with real debugpy behind it: nothing that is stopped is lost."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client, RequestFailed
+
+from support.bridge import Hub
+from support.debuggee import Debuggee
+from support.look import evaluate, frames, go_on, line_of, local_variables
+
+PROGRAM = """\
+for turn in range(2):
+    breakpoint()
+    first = turn
+    second = turn
+print("DONE")
+"""
+
+
+@pytest.fixture
+def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
+    return plain_debugpy(PROGRAM)
+
+
+@pytest.fixture
+def come(hub: Hub, connect_to: Callable[[str, int], Client]) -> Callable[..., Client]:
+    """`come(**arguments)`: a client over TCP that has attached with the hub's token."""
+
+    def attach(breakpoints: dict[str, list[int]] | None = None, **arguments: Any) -> Client:
+        client = connect_to(hub.host, hub.port)
+        client.start_session("attach", {"token": hub.token, **arguments}, breakpoints=breakpoints or {})
+        return client
+
+    return attach
+
+
+def target(debuggee: Debuggee) -> list[str]:
+    return [f"{debuggee.host}:{debuggee.port}"]
+
+
+@pytest.mark.parametrize("politely", [True, False], ids=["disconnect", "vanish"])
+def test_who_comes_back_finds_the_same_stop_and_its_own_breakpoints(
+    come: Callable[..., Client],
+    debuggee: Debuggee,
+    hub: Hub,
+    connect_by_command: Callable[[Hub], Client],
+    politely: bool,
+) -> None:
+    one, two = line_of(PROGRAM, "first ="), line_of(PROGRAM, "second =")
+    first = come({str(debuggee.path): [one]}, workers=target(debuggee))
+    stop = first.wait_event("stopped")
+    if politely:
+        first.request("disconnect")
+    else:
+        first.close()
+    second = connect_by_command(hub)
+    second.start_session("attach", {}, breakpoints={str(debuggee.path): [two]})
+    again = second.wait_event("stopped")
+    assert again["threadId"] == stop["threadId"]
+    assert local_variables(second, again)["turn"] == "0"
+    go_on(second, again)
+    stop = second.wait_event("stopped")
+    assert frames(second, stop)[0]["line"] == two, "the breakpoint of the client that left is not asked for any more"
+    for _ in range(2):
+        go_on(second, stop)
+        stop = second.wait_event("stopped")
+    go_on(second, stop)
+    assert debuggee.child.wait() == 0
+    assert "DONE" in debuggee.child.output
+
+
+def test_two_clients_and_an_observer_see_the_same(come: Callable[..., Client], debuggee: Debuggee) -> None:
+    editor = come(workers=target(debuggee))
+    terminal = come()
+    observer = come(role="observer")
+    stops = [client.wait_event("stopped") for client in (editor, terminal, observer)]
+    (thread,) = {stop["threadId"] for stop in stops}
+    line = line_of(PROGRAM, "second =")
+    source = {"path": str(debuggee.path)}
+    editor.request("setBreakpoints", source=source, breakpoints=[{"line": line}])
+    for client in (terminal, observer):
+        new = client.wait_event("breakpoint", lambda body: body["reason"] == "new")
+        assert new["breakpoint"]["line"] == line
+    with pytest.raises(RequestFailed, match=r"observer.*\[raydap 1012\]"):
+        evaluate(observer, stops[0], "turn")
+    assert local_variables(observer, stops[0])["turn"] == "0"
+    go_on(terminal, stops[0])
+    for client in (editor, terminal, observer):
+        client.wait_event("continued")
+        assert client.wait_event("stopped")["threadId"] == thread
+    terminal.request("disconnect")
+    editor.request("setBreakpoints", source=source, breakpoints=[])
+    observer.wait_event("breakpoint", lambda body: body["reason"] == "removed")
+    go_on(editor, stops[0])
+    editor.wait_event("stopped")
+    go_on(editor, stops[0])
+    assert debuggee.child.wait() == 0
+
+
+def test_a_hub_that_ends_lets_the_workers_go_and_says_so(
+    children: ExitStack, connect_to: Callable[[str, int], Client], debuggee: Debuggee, tmp_path: Path
+) -> None:
+    hub = Hub.start(tmp_path / "hub.log")
+    children.push(hub.child)
+    client = connect_to(hub.host, hub.port)
+    client.start_session("attach", {"workers": target(debuggee), "token": hub.token})
+    client.wait_event("stopped")
+    hub.child.process.terminate()
+    client.wait_event("terminated")
+    assert hub.child.wait() == 0
+    assert "Traceback" not in hub.child.output
+    assert not hub.connection.exists()
+    # Nobody debugs it any more, so its second breakpoint() does not stop it either.
+    assert debuggee.child.wait() == 0
+
+
+def test_workers_go_on_when_nobody_comes_back_in_time(
+    start_hub: Callable[..., Hub], connect_to: Callable[[str, int], Client], debuggee: Debuggee
+) -> None:
+    hub = start_hub("--hold", "1")
+    client = connect_to(hub.host, hub.port)
+    client.start_session("attach", {"workers": target(debuggee), "token": hub.token})
+    client.wait_event("stopped")
+    client.close()
+    assert debuggee.child.wait() == 0
