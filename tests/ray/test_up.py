@@ -116,7 +116,7 @@ def test_a_second_up_shows_the_hub_that_runs_and_replace_starts_anew(
 def test_a_hub_that_cannot_start_says_why(raydap: Raydap, cluster: Cluster, tmp_path: Path) -> None:
     child = raydap("up", "--dashboard", cluster.dashboard, "--python", "no-such-python")
     assert child.wait() == 1
-    assert "[raydap 4003]" in child.output
+    assert "[raydap 5004]" in child.output
     assert "--python" in child.output
     assert "Traceback" not in child.output
     assert connection_files(tmp_path) == []

@@ -9,8 +9,7 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program, or hub; 5xxx: the
-    way to a hub."""
+    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program; 5xxx: a hub."""
 
     BAD_MESSAGE = 1001
     UNSUPPORTED = 1002
@@ -42,11 +41,11 @@ class Code(IntEnum):
 
     LAUNCH_FAILED = 4001
     SUBMIT_FAILED = 4002
-    HUB_FAILED = 4003
 
     HUB_UNREACHABLE = 5001
     HUB_REFUSED = 5002
     HUB_LOST = 5003
+    HUB_FAILED = 5004
 
 
 @dataclass(frozen=True, slots=True)
