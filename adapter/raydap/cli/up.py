@@ -15,6 +15,7 @@ from raydap.discovery.submission import Submission
 from raydap.hub import connection, deploy, reach, tokens
 from raydap.hub.connection import Connection
 from raydap.hub.deploy import Plan
+from raydap.hub.serve import is_loopback
 
 
 def up(dashboard: str | None, plan: Plan, replace: bool) -> int:
@@ -29,6 +30,8 @@ def down(dashboard: str | None) -> int:
 
 async def _up(rest: Rest, plan: Plan, replace: bool) -> None:
     folder = connection.directory()
+    if not is_loopback(plan.listen[0]):
+        click.echo("warning: without TLS the token and all data cross the network in the clear.", err=True)
     before = await deploy.running(rest)
     if before and not replace:
         await _show_again(rest, before[0])

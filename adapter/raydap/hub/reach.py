@@ -1,16 +1,17 @@
 """How this machine gets to a hub inside a cluster: directly, or through SSH or Kubernetes."""
 
 import asyncio
-import ipaddress
 import json
 import socket
 import textwrap
 
 from raydap.hub.deploy import Hub
+from raydap.hub.serve import is_loopback
 
 _CONNECT_TIMEOUT = 3.0
 
-_VSCODE = {"name": "Ray (hub)", "type": "debugpy", "request": "attach", "token": "${input:raydapToken}"}
+_VSCODE = {"name": "Ray (hub)", "type": "debugpy", "request": "attach"}
+_TOKEN = "${input:raydapToken}"
 _INPUT = {"id": "raydapToken", "type": "promptString", "description": "raydap's token", "password": True}
 
 
@@ -21,7 +22,7 @@ async def directly(hub: Hub) -> str | None:
     listen there, which must not get the token.
     """
     host = _listening(hub)
-    if _is_loopback(host) and not _is_ours(hub.node):
+    if is_loopback(host) and not _is_ours(hub.node):
         return None
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection(host, hub.port), _CONNECT_TIMEOUT)
@@ -42,7 +43,7 @@ def directions(hub: Hub, host: str | None, url: str) -> str:
         lines.append("This machine reaches it directly.")
     lines += ["", "Editors that start a program (Neovim, Emacs) take this one:", f"  raydap connect {url}"]
     lines += ["", "VS Code takes this .vscode/launch.json:", textwrap.indent(_vscode(hub.port), "  ")]
-    if host is not None and not _is_loopback(host):
+    if host is not None and not is_loopback(host):
         lines += ["VS Code looks on its own machine only, so for it forward the port:", f"  {tunnels(hub)[0]}"]
     return "\n".join(lines)
 
@@ -59,7 +60,7 @@ def tunnels(hub: Hub) -> list[str]:
 
 def _vscode(port: int) -> str:
     """VS Code asks for the token, so it is in no file."""
-    configuration = {**_VSCODE, "debugServer": port}
+    configuration = {**_VSCODE, "debugServer": port, "token": _TOKEN}
     return json.dumps({"version": "0.2.0", "configurations": [configuration], "inputs": [_INPUT]}, indent=2)
 
 
@@ -70,13 +71,6 @@ def _listening(hub: Hub) -> str:
 
 def _is_any(host: str) -> bool:
     return host in ("0.0.0.0", "::")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _is_ours(address: str) -> bool:
