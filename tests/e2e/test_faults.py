@@ -76,6 +76,7 @@ def attached(
     debuggee = plain_debugpy(PROGRAM)
     client.start_session("attach", {"workers": [remote.address, f"{debuggee.host}:{debuggee.port}"]})
     stop = client.wait_event("stopped")
+    assert remote.attached.wait(60)
     yield stop
     finish(client, stop, debuggee)
 

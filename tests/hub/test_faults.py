@@ -1,6 +1,5 @@
 """Faults around a hub: what it holds survives its clients, and it shows no one what is gone."""
 
-import os
 import signal
 import socket
 import struct
@@ -13,7 +12,7 @@ import pytest
 from dap_client import Client, RequestFailed
 from websockets.frames import Frame, Opcode
 
-from support.bridge import Bridge
+from support.bridge import Hub
 from support.debuggee import Debuggee
 from support.look import evaluate, frames, go_on, problems
 from support.remote_worker import RemoteWorker
@@ -27,40 +26,15 @@ for turn in range(2):
 print("DONE")
 """
 
-TOKEN = "a-token-for-tests"
-
 
 @pytest.fixture
-def start_hub(children: ExitStack, tmp_path: Path) -> Callable[..., Bridge]:
-    """`start_hub(*options)`; the test fails if the hub prints a traceback."""
-    token = tmp_path / "token"
-    token.write_text(TOKEN)
-    token.chmod(0o600)
-
-    def start(*options: str) -> Bridge:
-        number = len(list(tmp_path.glob("hub*.log")))
-        hub = Bridge.start(tmp_path / f"hub{number}.log", "--token-file", str(token), *options, command="serve")
-        children.push(hub.child)
-        return hub
-
-    return start
-
-
-@pytest.fixture
-def hub(start_hub: Callable[..., Bridge], children: ExitStack) -> Bridge:
-    started = start_hub()
-    children.callback(started.end)
-    return started
-
-
-@pytest.fixture
-def enter(hub: Bridge, connect_to: Callable[[str, int], Client]) -> Callable[..., Client]:
+def enter(hub: Hub, connect_to: Callable[[str, int], Client]) -> Callable[..., Client]:
     """`enter(*workers)` is a new client whose session there has begun; without workers it joins the one there is."""
 
     def start(*workers: Debuggee | RemoteWorker) -> Client:
         client = connect_to(hub.host, hub.port)
         where = {"workers": [address(worker) for worker in workers]} if workers else {}
-        client.start_session("attach", {"token": TOKEN, **where})
+        client.start_session("attach", {"token": hub.token, **where})
         return client
 
     return start
@@ -87,7 +61,7 @@ def finish(client: Client, stop: dict[str, Any], debuggee: Debuggee) -> None:
 
 
 def test_a_worker_that_dies_while_nobody_looks(
-    enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], hub: Bridge
+    enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], hub: Hub
 ) -> None:
     doomed, other = plain_debugpy(PROGRAM), plain_debugpy(PROGRAM)
     first = enter(doomed, other)
@@ -125,7 +99,7 @@ def test_a_worker_that_hangs_while_nobody_looks_delays_nobody(
 
 
 def test_an_editor_that_dies_with_requests_under_way(
-    hub: Bridge, enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], children: ExitStack
+    hub: Hub, enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], children: ExitStack
 ) -> None:
     debuggee = plain_debugpy(PROGRAM)
     connection = children.enter_context(socket.create_connection((hub.host, hub.port)))
@@ -136,7 +110,7 @@ def test_an_editor_that_dies_with_requests_under_way(
         connection.shutdown(socket.SHUT_RD)
 
     first = Client(connection.makefile("rb"), connection.makefile("wb"), reset)
-    first.start_session("attach", {"token": TOKEN, "workers": [address(debuggee)]})
+    first.start_session("attach", {"token": hub.token, "workers": [address(debuggee)]})
     stop = first.wait_event("stopped")
     frame = frames(first, stop)[0]["id"]
     for _ in range(20):
@@ -150,7 +124,7 @@ def test_an_editor_that_dies_with_requests_under_way(
 
 
 def test_websocket_clients_that_break_the_rules_end_alone(
-    hub: Bridge, enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], children: ExitStack
+    hub: Hub, enter: Callable[..., Client], plain_debugpy: Callable[[str], Debuggee], children: ExitStack
 ) -> None:
     debuggee = plain_debugpy(PROGRAM)
     client = enter(debuggee)
@@ -175,11 +149,12 @@ def test_websocket_clients_that_break_the_rules_end_alone(
 
 
 def test_a_websocket_client_that_does_not_read_is_cut_off(
-    hub: Bridge, enter: Callable[..., Client], children: ExitStack
+    hub: Hub, enter: Callable[..., Client], children: ExitStack
 ) -> None:
     remote = RemoteWorker()
     children.callback(remote.end)
     client = enter(remote)
+    assert remote.attached.wait(60)
     with remote as worker:
         worker.stop()
     stop = client.wait_event("stopped")
@@ -200,12 +175,13 @@ def test_a_websocket_client_that_does_not_read_is_cut_off(
     assert problems(client) == []
 
 
-def websocket(hub: Bridge) -> socket.socket:
+def websocket(hub: Hub) -> socket.socket:
     """A connection after its handshake, with the token."""
     connection = socket.create_connection((hub.host, hub.port), 60)
     connection.sendall(
         f"GET /dap HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        f"Sec-WebSocket-Key: {'A' * 22}==\r\nSec-WebSocket-Version: 13\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+        f"Sec-WebSocket-Key: {'A' * 22}==\r\nSec-WebSocket-Version: 13\r\n"
+        f"Authorization: Bearer {hub.token}\r\n\r\n".encode()
     )
     answer = b""
     while not answer.endswith(b"\r\n\r\n"):
@@ -223,18 +199,20 @@ def receive_all(connection: socket.socket) -> bytes:
 
 
 def test_a_hub_that_is_killed_while_it_holds_a_worker(
-    start_hub: Callable[..., Bridge],
     connect_to: Callable[[str, int], Client],
     plain_debugpy: Callable[[str], Debuggee],
+    children: ExitStack,
+    tmp_path: Path,
 ) -> None:
     """The kernel closes its connections, and debugpy lets the worker run on: nothing waits for a dead hub. (That a new
     hub finds what stops next is tested in tests/ray/test_faults.py: only Ray's breakpoints wait for it.)"""
-    killed = start_hub()
+    hub = Hub.start(tmp_path / "killed.log")
+    children.push(hub.child)
     debuggee = plain_debugpy(PROGRAM)
-    client = connect_to(killed.host, killed.port)
-    client.start_session("attach", {"token": TOKEN, "workers": [address(debuggee)]})
+    client = connect_to(hub.host, hub.port)
+    client.start_session("attach", {"token": hub.token, "workers": [address(debuggee)]})
     client.wait_event("stopped")
     client.request("disconnect")
-    os.kill(killed.child.pid, signal.SIGKILL)
+    hub.child.process.kill()
     assert debuggee.child.wait() == 0
     assert "DONE" in debuggee.child.output

@@ -9,7 +9,7 @@ from local_cluster import Child
 
 @dataclass(frozen=True)
 class Bridge:
-    """`raydap adapter --listen` or `raydap serve`, and where it listens."""
+    """`raydap adapter --listen`, and where it listens."""
 
     child: Child
     host: str

@@ -13,12 +13,14 @@ from support.fake_worker import FakeWorker
 
 class RemoteWorker:
     """`address` is its `host:port`. What the FakeWorker is told to do goes through `with remote as worker:`, because a
-    thread of ours lets it answer meanwhile. `closed` is set when the bridge has hung up."""
+    thread of ours lets it answer meanwhile. `attached` is set when the handshake is over, `closed` when the bridge has
+    hung up."""
 
     def __init__(self) -> None:
         self._server = socket.create_server(("127.0.0.1", 0))
         host, port = self._server.getsockname()
         self.address = f"{host}:{port}"
+        self.attached = threading.Event()
         self.closed = threading.Event()
         self._worker = FakeWorker(self._feed, PausedWorker(WorkerKey(self.address), host, port), None)
         self._connection: socket.socket | None = None
@@ -68,6 +70,8 @@ class RemoteWorker:
                 with self as worker:
                     for body in decoder.feed(data):
                         worker.received(body)
+                    if worker.complete:
+                        self.attached.set()
         with self as worker:
             worker.connected = False
 
