@@ -159,6 +159,7 @@ def failure(job: str, details: Mapping[str, Any], log: str) -> Problem:
             f'the cluster\'s Python has no "{missing[1]}"; run `raydap up --pip`, '
             "or install raydap's dependencies on the head node"
         )
+        log = missing[0]
     elif details.get("driver_exit_code") == _NO_SUCH_COMMAND:
         why = "the cluster finds no such interpreter; name the one that runs Ray there with --python"
     elif details.get("driver_exit_code") is None:

@@ -21,6 +21,7 @@ from unit.discovery.fake_dashboard import FakeDashboard
 WAIT = 20.0
 NODE = "cd" * 28
 HUB = Hub("JOB", "127.0.0.1", 4711, "10.0.0.7", "head-x7")
+LACKS = "ModuleNotFoundError: No module named 'msgspec'"
 SERVES = "raydap serving on 127.0.0.1:4711\n"
 
 
@@ -112,16 +113,16 @@ def test_a_hub_is_a_job_that_says_where_it_serves(play: Callable[..., Cluster]) 
 
 
 @pytest.mark.parametrize(
-    ("log", "end", "why"),
+    ("log", "end", "why", "detail"),
     [
-        ("Traceback\nModuleNotFoundError: No module named 'msgspec'\n", {"code": 1}, "raydap up --pip"),
-        ("sh: 1: exec: python: not found\n", {"code": 127}, "--python"),
-        ("one\ntwo\n", {"code": 1}, "the end of its log follows"),
-        ("", {"never_ran": "no such wheel"}, "the reason follows"),
+        (f"Traceback\n{LACKS}\n", {"code": 1}, "raydap up --pip", LACKS),
+        ("sh: 1: exec: python: not found\n", {"code": 127}, "--python", "sh: 1: exec: python: not found"),
+        ("one\ntwo\n", {"code": 1}, "the end of its log follows", "one\ntwo"),
+        ("", {"never_ran": "no such wheel"}, "the reason follows", "no such wheel"),
     ],
 )
 def test_a_hub_that_does_not_serve_says_why(
-    play: Callable[..., Cluster], log: str, end: dict[str, Any], why: str
+    play: Callable[..., Cluster], log: str, end: dict[str, Any], why: str, detail: str
 ) -> None:
     async def script(_: Cluster, rest: Rest) -> None:
         with pytest.raises(ProblemError) as failed:
@@ -129,7 +130,7 @@ def test_a_hub_that_does_not_serve_says_why(
         problem = failed.value.problem
         assert problem.code is Code.HUB_FAILED
         assert why in problem.text
-        assert problem.detail == (log.strip() or end["never_ran"])
+        assert problem.detail == detail
 
     play(script, log, **end)
 
