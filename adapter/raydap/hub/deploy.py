@@ -30,7 +30,7 @@ STOP_PATIENCE = 30
 its supervisor of the job reads them from its environment (ray/dashboard/modules/job/job_supervisor.py)."""
 
 _SERVING = re.compile(r"^raydap serving on (\S+):(\d+)$", re.MULTILINE)
-_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
+_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+).*", re.MULTILINE)
 _NO_SUCH_COMMAND = 127
 _LAST_LINES = 20
 
