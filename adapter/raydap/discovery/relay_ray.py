@@ -168,8 +168,9 @@ class Relay:
             await self._connect(reader, writer)
         except Exception as error:
             _say(writer, {"error": _line(error)})
-        finally:
-            writer.close()
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         question = json.loads(await reader.readline())
@@ -191,16 +192,15 @@ class Relay:
     ) -> None:
         from ray.exceptions import RayError
 
-        ways = {asyncio.ensure_future(way) for way in (_up(reader, actor, link), _down(writer, actor, link))}
-        try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for way in ways:
-                way.cancel()
-            for error in await asyncio.gather(*ways, return_exceptions=True):
-                if isinstance(error, RayError):
-                    self._nodes.lost(node_id, actor, error)
-            actor.close.remote(link)
+        ways = [asyncio.ensure_future(way) for way in (_up(reader, actor, link), _down(writer, actor, link))]
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way in ways:
+            way.cancel()
+        for error in await asyncio.gather(*ways, return_exceptions=True):
+            if isinstance(error, RayError):
+                self._nodes.lost(node_id, actor, error)
+        with suppress(RayError):
+            await actor.close.remote(link)
 
 
 async def _up(reader: asyncio.StreamReader, actor: Any, link: int) -> None:

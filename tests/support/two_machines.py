@@ -1,0 +1,93 @@
+"""Two machines on this one: a cluster of two nodes in network namespaces, where debug ports are behind a firewall.
+
+It takes root, `ip`, `nsenter` and `unshare`. Nothing outside the namespaces changes, and they vanish with their
+processes.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from local_cluster import Child
+
+HEAD, FAR = "10.77.0.1", "10.77.0.2"
+
+_LINK = f"""
+ip link set lo up
+ip link add cable type veth peer name cable netns $1
+ip address add {HEAD}/24 dev cable
+ip link set cable up
+echo 50000 60000 > /proc/sys/net/ipv4/ip_local_port_range
+"""
+
+# The firewall: what the far machine would answer from a port that the system chose (debugpy's are such) to a program on
+# the head, is dropped. Ray's own ports are below these. This needs neither iptables nor nft.
+_FIREWALL = f"""
+ip link set lo up
+ip address add {FAR}/24 dev cable
+ip link set cable up
+echo 40000 41000 > /proc/sys/net/ipv4/ip_local_port_range
+ip rule add pref 10 ipproto tcp sport 40000-41000 dport 50000-60000 blackhole
+"""
+
+# All of these would else be chosen by the system. Nobody else is in these namespaces, so they may be fixed.
+_PORTS = ["node-manager", "object-manager", "metrics-export", "runtime-env-agent", "dashboard-agent-grpc"]
+_PORTS += ["dashboard-agent-listen"]
+_OPTIONS = [f"--{name}-port={20001 + number}" for number, name in enumerate(_PORTS)]
+
+
+def missing() -> str:
+    """What this machine lacks for it, "" if nothing."""
+    lacking = [name for name in ("ip", "nsenter", "unshare") if shutil.which(name) is None]
+    if lacking:
+        return f"there is no {lacking[0]} here"
+    tried = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "true"], capture_output=True, text=True)
+    return "" if tried.returncode == 0 else f"no namespaces can be made here: {tried.stderr.strip()}"
+
+
+class TwoMachines:
+    """The head node, and a far one that has the resource `far`. Must be closed by the stack that it is given.
+
+    The far machine has processes and a temporary directory of its own.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
+        self._directory = Path(tempfile.mkdtemp(prefix="raydap-", dir="/tmp"))
+        stack.callback(shutil.rmtree, self._directory, ignore_errors=True)
+        temp = self._directory / "ray"
+        temp.mkdir()
+        head = self._holder(stack, "head", ["unshare", "--net"], "true")
+        far_options = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        far = self._holder(stack, "far", far_options, f"mount -t tmpfs tmpfs {temp}")
+        (first,) = Path(f"/proc/{far}/task/{far}/children").read_text().split()
+        self.head = ["nsenter", f"--target={head}", "--net", "--"]
+        self.far = ["nsenter", f"--target={first}", "--net", "--mount", "--pid", "--"]
+        self._set_up(self.head, _LINK, first)
+        self._set_up(self.far, _FIREWALL)
+        ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats", *_OPTIONS]
+        self.address, self.dashboard = f"{HEAD}:6379", "http://127.0.0.1:8265"
+        options = ["--head", f"--node-ip-address={HEAD}", "--port=6379", "--num-cpus=2", f"--temp-dir={temp}"]
+        self._start(stack, "head-ray", [*self.head, *ray, *options])
+        options = [f"--address={self.address}", f"--node-ip-address={FAR}", "--num-cpus=2", '--resources={"far": 8}']
+        self._start(stack, "far-ray", [*self.far, *ray, *options])
+
+    def _holder(self, stack: ExitStack, name: str, command: list[str], first: str) -> int:
+        """A process that keeps namespaces; returns its pid."""
+        child = Child([*command, "sh", "-c", f"{first} && echo up && exec sleep infinity"], self._directory / name)
+        # The first process of a machine heeds no polite signal.
+        stack.callback(child.end, 0)
+        child.wait_for("up")
+        return child.pid
+
+    def _start(self, stack: ExitStack, name: str, command: list[str]) -> None:
+        child = Child(command, self._directory / name)
+        stack.push(child)
+        child.wait_for("Ray runtime started")
+
+    def _set_up(self, where: list[str], script: str, *args: str) -> None:
+        subprocess.run([*where, "sh", "-ec", script, "sh", *args], check=True, env=dict(os.environ))
