@@ -42,6 +42,8 @@ FOUND = [
     # Lone surrogates in a choice; a port of more digits than Python turns into a number.
     ("arguments", b'{"workers":["10.0.0.1:5678"],"sessions":"perWor\\udc80ker"}'),
     ("arguments", b'{"workers":["a:' + b"9" * 4400 + b'"]}'),
+    # A lone surrogate where a number is wanted.
+    ("messages", b'{"seq":4,"type":"response","request_seq":"no \\ud83d"}'),
 ]
 
 

@@ -129,7 +129,8 @@ def _read_leniently(data: bytes) -> Envelope:
     raw = {f"raw_{name}": msgspec.Raw(_dump_leniently(value[name])) for name in ("arguments", "body") if name in value}
     try:
         return msgspec.structs.replace(msgspec.convert(plain, Envelope), **raw)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        # The latter is for a lone surrogate where a number is wanted: msgspec tries to read one from the string.
         raise EnvelopeError(f"The message is not a DAP message: {error}.") from None
 
 

@@ -111,6 +111,13 @@ def test_an_unknown_field_with_a_lone_surrogate_for_a_name_is_dropped() -> None:
     assert read(b'{"\\udc80":1,"seq":1,"type":"event","event":"x"}').event == "x"
 
 
+@pytest.mark.parametrize("field", ["seq", "request_seq", "success"])
+def test_a_lone_surrogate_where_something_else_is_wanted_is_an_envelope_error(field: str) -> None:
+    message = {"type": "response", "seq": 1, "request_seq": 1, "success": True, "command": "x", field: "\ud83d"}
+    with pytest.raises(EnvelopeError):
+        read(json.dumps(message).encode())
+
+
 def test_numbers_that_json_has_not_become_null() -> None:
     message = read(b'{"seq":1,"type":"request","command":"x","arguments":[NaN,-Infinity,1e999,1.5]}')
     assert message.arguments == b"[null,null,null,1.5]"
