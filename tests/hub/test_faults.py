@@ -76,6 +76,8 @@ def test_a_worker_that_dies_while_nobody_looks(
     with pytest.raises(RequestFailed, match="1006"):
         second.request("stackTrace", threadId=stops[doomed.child.pid]["threadId"])
     finish(second, stop, other)
+    (told,) = problems(second)
+    assert told.endswith("the other workers go on. [raydap 3003]")
 
 
 def test_a_worker_that_hangs_while_nobody_looks_delays_nobody(
