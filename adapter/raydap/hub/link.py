@@ -104,7 +104,10 @@ class Link:
             Code.HUB_LOST, f"The connection to the hub at {self._url} is lost ({reason}); start again to go on."
         )
         for seq, command in self._open.items():
-            self._fail(seq, command, problem)
+            if command == "disconnect":
+                self._leave(seq)
+            else:
+                self._fail(seq, command, problem)
         self._open.clear()
         if self._left:
             self._ended.set()
@@ -138,12 +141,16 @@ class Link:
 
     def _stand_in(self, request: Envelope) -> None:
         if request.command == "disconnect":
-            self._to_editor(envelope.response(self._next_seq(), request.seq, request.command))
-            self._ended.set()
+            self._leave(request.seq)
         else:
             gone = Problem(Code.HUB_LOST, "The hub has ended the session; start again to go on.")
             self._fail(request.seq, request.command, self.problem or gone)
             self._end_soon()
+
+    def _leave(self, seq: int) -> None:
+        self._to_editor(envelope.response(self._next_seq(), seq, "disconnect"))
+        self._left = True
+        self._ended.set()
 
     def _fail(self, seq: int, command: str, problem: Problem) -> None:
         body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": True}}

@@ -156,6 +156,22 @@ def test_after_disconnect_nothing_is_said() -> None:
     run(script)
 
 
+def test_a_hub_that_goes_instead_of_answering_disconnect_is_left_as_well() -> None:
+    async def script() -> None:
+        scene = Scene()
+        scene.ask(1, "threads")
+        scene.ask(2, "disconnect")
+        scene.link.hub_gone("closed")
+        assert [(message["command"], message["success"]) for message in scene.heard()] == [
+            ("threads", False),
+            ("disconnect", True),
+        ]
+        await scene.ended()
+        assert scene.link.problem is None
+
+    run(script)
+
+
 def test_an_editor_that_goes_ends_it() -> None:
     async def script() -> None:
         scene = Scene()

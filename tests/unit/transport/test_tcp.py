@@ -85,3 +85,25 @@ def test_no_answer_is_a_timeout() -> None:
 def test_a_bad_name_is_an_os_error(host: str) -> None:
     with pytest.raises(OSError):  # noqa: PT011  # Resolvers differ in what they say.
         asyncio.run(tcp.dial(host, 1, print, print, WAIT))
+
+
+def test_a_silent_link_is_probed() -> None:
+    """A vanished machine sends nothing; what is not acknowledged within 30 s ends the connection."""
+
+    async def main() -> None:
+        async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        for keep in (True, False):
+            peer = await tcp.dial("127.0.0.1", port, print, print, WAIT, keep=keep)
+            assert peer._socket is not None
+            assert bool(peer._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)) == keep
+            if keep and hasattr(socket, "TCP_KEEPIDLE"):
+                assert peer._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 15
+                assert peer._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30_000
+            peer.close()
+        server.close()
+
+    asyncio.run(main())

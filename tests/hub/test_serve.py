@@ -1,0 +1,510 @@
+"""The hub's access with real processes: who comes in by which way, who does not, and that tokens stay secret."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client, RequestFailed
+from local_cluster import Child
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from support.bridge import Hub
+from support.certificates import Certificate
+from support.conformance import validate
+from support.debuggee import Debuggee
+from support.look import go_on, local_variables
+
+PROGRAM = """\
+for turn in range(2):
+    breakpoint()
+print("DONE")
+"""
+
+RAYDAP = [sys.executable, "-m", "raydap"]
+WAIT = 30.0
+
+
+@pytest.fixture
+def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
+    return plain_debugpy(PROGRAM)
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    path.touch(0o600)
+    path.write_text("a-token-of-the-test\n")
+    return path
+
+
+@pytest.fixture
+def adapter(children: ExitStack) -> Callable[..., Client]:
+    """`adapter(*arguments, **env)` is a client of `raydap connect`; what it prints to stderr goes to `env`'s LOG."""
+
+    def start(*arguments: str, log: Path | None = None, **env: str) -> Client:
+        stderr = children.enter_context(log.open("wb")) if log is not None else None
+        command = [*RAYDAP, "connect", *arguments]
+        client = Client.spawn(command, timeout=WAIT, stderr=stderr, env={**os.environ, **env})
+        children.callback(lambda: [validate(message) for message in client.received])
+        return children.enter_context(client)
+
+    return start
+
+
+def walk_through(client: Client, debuggee: Debuggee, **arguments: Any) -> None:
+    """A whole session: both stops, and the program's end."""
+    client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"], **arguments})
+    for turn in range(2):
+        stop = client.wait_event("stopped")
+        assert local_variables(client, stop)["turn"] == str(turn)
+        go_on(client, stop)
+    assert debuggee.child.wait() == 0
+    assert "DONE" in debuggee.child.output
+    client.request("disconnect")
+
+
+class OverWebSocket:
+    """The files that a Client wants, over the library's own WebSocket."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._unread = b""
+
+    def client(self) -> Client:
+        return Client(self, self, self._connection.close, WAIT)  # type: ignore[arg-type]
+
+    def write(self, data: bytes) -> None:
+        self._connection.send(data.partition(b"\r\n\r\n")[2].decode())
+
+    def readline(self) -> bytes:
+        line, separator, self._unread = self._fill().partition(b"\r\n")
+        return line + separator
+
+    def read(self, size: int) -> bytes:
+        data = self._fill()
+        self._unread = data[size:]
+        return data[:size]
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def _fill(self) -> bytes:
+        if not self._unread:
+            for message in self._connection:
+                assert isinstance(message, str), "messages come in text frames"
+                self._unread = b"Content-Length: %d\r\n\r\n%b" % (len(message.encode()), message.encode())
+                break
+        return self._unread
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_a_session_over_tcp(hub: Hub, connect_to: Callable[[str, int], Client], debuggee: Debuggee) -> None:
+    walk_through(connect_to(hub.host, hub.port), debuggee, token=hub.token)
+
+
+@pytest.mark.parametrize("way", ["header", "subprotocol"])
+def test_a_session_over_websocket(hub: Hub, debuggee: Debuggee, way: str) -> None:
+    subprotocols: Any = ["raydap", f"raydap.token.{hub.token}"]
+    options = {"additional_headers": bearer(hub.token)} if way == "header" else {"subprotocols": subprotocols}
+    with connect(hub.url, proxy=None, **options) as connection, OverWebSocket(connection).client() as client:
+        assert connection.subprotocol == (None if way == "header" else "raydap")
+        walk_through(client, debuggee)
+
+
+@pytest.mark.parametrize("scheme", ["ws", "tcp"])
+@pytest.mark.parametrize("source", ["file", "variable", "connection file"])
+def test_a_session_by_the_command(
+    start_hub: Callable[..., Hub],
+    adapter: Callable[..., Client],
+    debuggee: Debuggee,
+    tmp_path: Path,
+    scheme: str,
+    source: str,
+) -> None:
+    hub = start_hub()
+    (tmp_path / "run" / "raydap").mkdir(parents=True)
+    options, env = [f"{scheme}://localhost:{hub.port}"], {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    if source == "file":
+        (tmp_path / "token").touch(0o600)
+        (tmp_path / "token").write_text(hub.token)
+        options += ["--token-file", str(tmp_path / "token")]
+    elif source == "variable":
+        env["RAYDAP_TOKEN"] = hub.token
+    else:
+        (tmp_path / "run" / "raydap" / "hub.json").write_bytes(hub.connection.read_bytes())
+        options = options if scheme == "tcp" else []
+    walk_through(adapter(*options, **env), debuggee)
+
+
+def test_tls_on_the_same_port_for_all_ways(
+    start_hub: Callable[..., Hub], adapter: Callable[..., Client], certificate: Certificate, debuggee: Debuggee
+) -> None:
+    hub = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
+    trusting = ssl.create_default_context(cafile=str(certificate.path))
+    with connect(
+        f"wss://{hub.host}:{hub.port}/dap", ssl=trusting, proxy=None, additional_headers=bearer(hub.token)
+    ) as connection:
+        connection.send('{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}')
+        assert json.loads(connection.recv(WAIT))["success"] is True
+    old = ssl.create_default_context(cafile=str(certificate.path))
+    old.maximum_version = ssl.TLSVersion.TLSv1_2
+    with (
+        socket.create_connection((hub.host, hub.port)) as plain,
+        old.wrap_socket(plain, server_hostname=hub.host) as wrapped,
+    ):
+        assert wrapped.version() == "TLSv1.2"
+        wrapped.sendall(b"POST / HTTP/1.1\r\n\r\n")
+        with contextlib.suppress(ssl.SSLError, ConnectionResetError):
+            assert wrapped.recv(1) == b""
+    for scheme in ("tcp", "ws"):
+        with socket.create_connection((hub.host, hub.port)) as clear:
+            clear.sendall(b"Content-Length: 2\r\n\r\n{}" if scheme == "tcp" else b"GET /dap HTTP/1.1\r\n\r\n")
+            # What comes back, if anything, is TLS's alert.
+            assert clear.recv(100)[:1] in (b"", b"\x15")
+    ca = ["--tls-ca", str(certificate.path)]
+    client = adapter(f"tcps://localhost:{hub.port}", *ca, RAYDAP_TOKEN=hub.token)
+    client.request("initialize", adapterID="x")
+    client.close()
+    walk_through(adapter(f"wss://{hub.host}:{hub.port}", *ca, RAYDAP_TOKEN=hub.token), debuggee)
+
+
+def test_a_certificate_that_is_not_trusted_is_told_to_the_editor(
+    start_hub: Callable[..., Hub], adapter: Callable[..., Client], certificate: Certificate, tmp_path: Path
+) -> None:
+    hub = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
+    for scheme in ("wss", "tcps"):
+        client = adapter(f"{scheme}://{hub.host}:{hub.port}", RAYDAP_TOKEN=hub.token)
+        with pytest.raises(RequestFailed, match=r"certificate that is not trusted.*--tls-ca.*5001"):
+            client.request("initialize", adapterID="x")
+
+
+def test_nothing_works_without_the_token_over_tcp(hub: Hub, connect_to: Callable[[str, int], Client]) -> None:
+    client = connect_to(hub.host, hub.port)
+    client.request("initialize", adapterID="raydap")
+    for command in ("threads", "configurationDone", "evaluate", "terminate"):
+        with pytest.raises(RequestFailed, match="1011"):
+            client.request(command, expression="1")
+    for command, arguments in (("attach", {}), ("launch", {"token": "wrong"}), ("attach", {"Token": hub.token})):
+        with pytest.raises(RequestFailed, match="1011"):
+            client.request(command, **arguments)
+    client.request("disconnect")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        (bearer("wrong"), 401),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://localhost:3000"}, 403),
+        ({"Host": "evil.example"}, 403),
+    ],
+)
+def test_websockets_are_refused_at_the_handshake(hub: Hub, headers: dict[str, str], status: int) -> None:
+    right = bearer(hub.token) if status == 403 else {}
+    origin: Any = headers.pop("Origin", None)
+    host = headers.pop("Host", None)
+    url = hub.url if host is None else hub.url.replace(hub.host, host)
+    with (
+        pytest.raises(InvalidStatus) as refused,
+        socket.create_connection((hub.host, hub.port)) as connection,
+        connect(url, sock=connection, proxy=None, origin=origin, additional_headers={**right, **headers}),
+    ):
+        pass
+    assert refused.value.response.status_code == status
+
+
+def test_a_name_can_be_let_in(start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub("--allow-host", "hub.example")
+    with (
+        socket.create_connection((hub.host, hub.port)) as connection,
+        connect(
+            hub.url.replace(hub.host, "hub.example"),
+            sock=connection,
+            proxy=None,
+            additional_headers=bearer(hub.token),
+        ) as client,
+    ):
+        client.ping().wait(WAIT)
+
+
+def test_bytes_that_are_neither_end_only_their_own_connection(
+    hub: Hub, connect_to: Callable[[str, int], Client]
+) -> None:
+    for data in (
+        b"POST /dap HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}",
+        b"\x16\x03\x01" + os.urandom(2000),
+        b"Content-Length: 99999999999\r\n\r\n",
+        b"Content-Length: 2000000\r\n\r\n",
+    ):
+        with socket.create_connection((hub.host, hub.port), WAIT) as connection:
+            connection.sendall(data)
+            with contextlib.suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
+    with socket.create_connection((hub.host, hub.port), WAIT) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 404 ")
+    client = connect_to(hub.host, hub.port)
+    client.request("initialize", adapterID="raydap")
+
+
+def test_a_client_that_answers_no_pings_is_gone_and_its_worker_held(
+    children: ExitStack, tmp_path: Path, debuggee: Debuggee, connect_to: Callable[[str, int], Client]
+) -> None:
+    hurried = (
+        "import functools; from raydap.hub import door; from raydap.cli.main import main;"
+        "door.WebSocketPeer = functools.partial(door.WebSocketPeer, ping_every=1); main()"
+    )
+    command = [sys.executable, "-c", hurried, "serve", "-v", "--no-token", "--connection-file", str(tmp_path / "c")]
+    child = children.enter_context(Child(command, tmp_path / "hub.log"))
+    host, port = child.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
+    with socket.create_connection((host, int(port)), WAIT) as half_open:
+        # This client reads nothing any more, as if its machine had vanished; until then it has attached.
+        half_open.sendall(
+            b"GET /dap HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+        )
+        assert half_open.recv(10000).startswith(b"HTTP/1.1 101 ")
+        target = [f"{debuggee.host}:{debuggee.port}"]
+        for seq, (command_, arguments) in enumerate(
+            [("initialize", {"adapterID": "x"}), ("attach", {"workers": target}), ("configurationDone", {})], start=1
+        ):
+            message = {"seq": seq, "type": "request", "command": command_, "arguments": arguments}
+            body = json.dumps(message).encode()
+            half_open.sendall(b"\x81\xfe" + len(body).to_bytes(2, "big") + bytes(4) + body)
+        child.wait_for("is gone: does not answer pings")
+        client = connect_to(host, int(port))
+        client.start_session("attach", {})
+        for _ in range(2):
+            go_on(client, client.wait_event("stopped"))
+        assert debuggee.child.wait() == 0
+
+
+def test_tokens_are_in_no_log_and_on_no_command_line(
+    children: ExitStack, token_file: Path, tmp_path: Path, adapter: Callable[..., Client]
+) -> None:
+    secret = token_file.read_text().strip()
+    log = tmp_path / "hub.log"
+    command = [*RAYDAP, "serve", "-v", "--token-file", str(token_file), "--connection-file", str(tmp_path / "c.json")]
+    hub = children.enter_context(Child(command, log))
+    host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
+    assert stat.S_IMODE((tmp_path / "c.json").stat().st_mode) == 0o600
+    with Client.connect(host, int(port)) as client:
+        client.request("initialize", adapterID="raydap")
+        for wrong in ({"token": secret + "x"}, {"token": [secret]}, {"tokens": secret}):
+            with pytest.raises(RequestFailed) as failed:
+                client.request("attach", **wrong)
+            assert secret not in str(failed.value)
+        with pytest.raises(RequestFailed) as failed:
+            client.request("attach", token=secret, nonsense=1)
+        assert "nonsense" in str(failed.value)
+        client.request("attach", token=secret, workers=["127.0.0.1:1"])
+    broken = b'{"seq":1,"type":"request","command":"attach","arguments":{"token":"%b",}}' % secret.encode()
+    with socket.create_connection((host, int(port)), WAIT) as connection:
+        connection.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(broken), broken))
+        assert secret.encode() not in connection.recv(10000)
+    with pytest.raises(InvalidStatus), connect(f"ws://{host}:{port}/dap?{secret}", proxy=None):
+        pass
+    for url in (f"ws://{host}:{port}", f"tcp://{host}:{port}"):
+        errors = tmp_path / "connect.log"
+        by_command = adapter(url, "--token-file", str(token_file), log=errors)
+        by_command.request("initialize", adapterID="raydap")
+        by_command.request("attach")
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                assert secret.encode() not in (entry / "cmdline").read_bytes()
+        by_command.request("disconnect")
+        by_command.close()
+        assert secret not in errors.read_text()
+    hub.end()
+    assert "came in by" in hub.output
+    assert secret not in hub.output
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_the_token_of_the_hub_s_own_is_said_once_and_kept_for_the_user(
+    start_hub: Callable[..., Hub], tmp_path: Path
+) -> None:
+    hub = start_hub("--log-file", str(tmp_path / "log"), "-v")
+    assert hub.child.output.count(hub.token) == 1
+    assert f"connection file: {hub.connection}" in hub.child.output
+    assert stat.S_IMODE(hub.connection.stat().st_mode) == 0o600
+    assert json.loads(hub.connection.read_text()) == {
+        "host": hub.host,
+        "port": hub.port,
+        "tls": False,
+        "token": hub.token,
+        "pid": hub.child.pid,
+        "dashboard": None,
+    }
+    with Client.connect(hub.host, hub.port) as client:
+        client.request("initialize", adapterID="raydap")
+        client.request("attach", token=hub.token, workers=["127.0.0.1:1"])
+    log = (tmp_path / "log").read_text()
+    assert "came in by TCP" in log
+    assert hub.token not in log
+
+
+def test_once_means_until_the_last_client_has_left(
+    children: ExitStack, token_file: Path, tmp_path: Path, debuggee: Debuggee
+) -> None:
+    command = [*RAYDAP, "serve", "--once", "--token-file", str(token_file), "--connection-file", str(tmp_path / "c")]
+    hub = children.enter_context(Child(command, tmp_path / "hub.log"))
+    host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
+    # Who never showed the token has not been there.
+    with Client.connect(host, int(port)) as stranger:
+        stranger.request("initialize", adapterID="raydap")
+        stranger.request("disconnect")
+    token = token_file.read_text().strip()
+    with Client.connect(host, int(port)) as first, Client.connect(host, int(port)) as second:
+        first.start_session("attach", {"token": token, "workers": [f"{debuggee.host}:{debuggee.port}"]})
+        second.start_session("attach", {"token": token})
+        first.wait_event("stopped")
+        first.request("disconnect")
+        second.wait_event("stopped")
+    assert hub.wait() == 0
+    assert debuggee.child.wait() == 0
+    assert "DONE" in debuggee.child.output
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--listen", "0.0.0.0:0", "--no-token"], 1, "Without a token raydap listens on loopback only"),
+        (["--token-file", "{none}"], 1, "cannot be read: No such file"),
+        (["--token-file", "{open}"], 1, "can be read by others; run: chmod 600 "),
+        (["--token-file", "{empty}"], 1, "is empty"),
+        (["--tls-cert", "{none}", "--tls-key", "{none}"], 1, "(--tls-cert) cannot be read: No such file"),
+        (["--tls-cert", "{open}", "--tls-key", "{open}"], 1, "no certificate with its unencrypted key in PEM"),
+        (["--tls-cert", "{none}"], 2, "belong together"),
+        (["--token-file", "{empty}", "--no-token"], 2, "exclude each other"),
+        (["--token-sha256", "abc"], 2, "is not a SHA-256 in hex"),
+        (["--hold", "-1"], 2, "is not a number of seconds"),
+        (["--listen", "4711"], 2, "not HOST:PORT"),
+        (["--listen", "no.such.host.invalid:0"], 1, "raydap cannot listen on no.such.host.invalid:0"),
+    ],
+)
+def test_what_is_refused_before_it_listens(options: list[str], code: int, told: str, tmp_path: Path) -> None:
+    (tmp_path / "open").write_text("secret")
+    (tmp_path / "open").chmod(0o644)
+    (tmp_path / "empty").touch(0o600)
+    names = {"none": tmp_path / "none", "open": tmp_path / "open", "empty": tmp_path / "empty"}
+    command = [*RAYDAP, "serve", *(option.format(**names) for option in options)]
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == code
+    assert told in ended.stderr
+    assert "serving" not in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "secret" not in ended.stderr
+
+
+def test_an_address_of_the_network_is_warned_about_without_tls(start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub("--listen", "0.0.0.0:0")
+    assert "warning: without TLS the token and all data cross the network" in hub.child.output
+    assert json.loads(hub.connection.read_text())["host"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("scheme", ["ws", "tcp"])
+def test_a_refused_token_is_told_to_the_editor_and_on_stderr(
+    hub: Hub, adapter: Callable[..., Client], tmp_path: Path, scheme: str
+) -> None:
+    log = tmp_path / "connect.log"
+    client = adapter(f"{scheme}://{hub.host}:{hub.port}", log=log, RAYDAP_TOKEN="wrong")
+    if scheme == "ws":
+        with pytest.raises(RequestFailed, match=r"refuses the token.*RAYDAP_TOKEN\. \[raydap 5002\]"):
+            client.request("initialize", adapterID="raydap")
+    else:
+        client.request("initialize", adapterID="raydap")
+        with pytest.raises(RequestFailed, match="1011"):
+            client.request("attach")
+    client.request("disconnect")
+    client.close()
+    (line,) = log.read_text().splitlines()
+    assert "refuses the token" in line
+    assert line.endswith("[raydap 5002]")
+
+
+def test_no_hub_is_one_sentence_and_exit_code_1(tmp_path: Path) -> None:
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        for options, told in (
+            ([f"ws://127.0.0.1:{port}"], "cannot be reached (Connection refused)"),
+            ([f"tcp://127.0.0.1:{port}"], "cannot be reached (Connection refused)"),
+            ([], "No hub of yours is known here"),
+            (["http://127.0.0.1:1"], "does not begin with ws://"),
+            (["ws://127.0.0.1:1", "--token-file", str(tmp_path / "none")], "cannot be read: No such file"),
+        ):
+            request = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
+            ended = subprocess.run(
+                [*RAYDAP, "connect", *options],
+                env=env,
+                input=b"Content-Length: %d\r\n\r\n%b" % (len(request), request),
+                capture_output=True,
+                timeout=60,
+                check=False,
+            )
+            (line,) = ended.stderr.decode().splitlines()
+            assert told in line
+            assert ended.returncode == 1
+            answer = json.loads(ended.stdout.partition(b"\r\n\r\n")[2])
+            validate(answer)
+            assert answer["request_seq"] == 1
+            assert answer["body"]["error"]["format"] == line
+
+
+@pytest.mark.parametrize("scheme", ["ws", "tcp"])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_hub_that_goes_ends_the_session_in_the_editor(
+    children: ExitStack, token_file: Path, tmp_path: Path, adapter: Callable[..., Client], scheme: str, how: int
+) -> None:
+    command = [*RAYDAP, "serve", "--token-file", str(token_file), "--connection-file", str(tmp_path / "c.json")]
+    hub = children.enter_context(Child(command, tmp_path / "hub.log"))
+    host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
+    log = tmp_path / "connect.log"
+    client = adapter(f"{scheme}://{host}:{port}", "--token-file", str(token_file), log=log)
+    client.start_session("attach", {"workers": ["127.0.0.1:1"]})
+    hub.process.send_signal(how)
+    client.wait_event("terminated")
+    told = [message["body"]["output"] for message in client.events if message["event"] == "output"]
+    client.request("disconnect")
+    client.close()
+    assert len([message for message in client.events if message["event"] == "terminated"]) == 1
+    if how == signal.SIGKILL:
+        assert f"The connection to the hub at {scheme}://{host}:{port}" in told[-1]
+        assert told[-1].endswith("[raydap 5003]\n")
+        assert "5003" in log.read_text()
+
+
+def test_an_editor_that_goes_leaves_the_hub(hub: Hub, adapter: Callable[..., Client], debuggee: Debuggee) -> None:
+    first = adapter(hub.url, RAYDAP_TOKEN=hub.token)
+    first.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]})
+    stop = first.wait_event("stopped")
+    first.close()
+    second = adapter(hub.url, RAYDAP_TOKEN=hub.token)
+    second.start_session("attach", {})
+    assert second.wait_event("stopped")["threadId"] == stop["threadId"]
+    go_on(second, stop)
+    go_on(second, second.wait_event("stopped"))
+    assert debuggee.child.wait() == 0
