@@ -22,6 +22,15 @@ test: $(STAMP) editors  ## all tests, on a Ray cluster of their own
 editors:  ## install the clients of tests/editors: VS Code's and Emacs'
 	@./.ci/editors
 
+vsix: extension  ## the VS Code extension, as vscode-ext/raydap-VERSION.vsix
+	@cd vscode-ext && npm run --silent vsix
+
+check-vscode: extension  ## style, types and unit tests of the VS Code extension
+	@cd vscode-ext && npm run --silent lint && npm run --silent types && npm run --silent unit
+
+extension:
+	@./.ci/vscode build
+
 check: lint types imports test test-matrix  ## everything a change has to pass
 
 lint: $(STAMP)  ## style
@@ -62,6 +71,7 @@ test-core: $(STAMP)
 
 clean:  ## remove the environments and caches
 	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf vscode-ext/dist vscode-ext/out vscode-ext/node_modules vscode-ext/*.vsix
 	find adapter docs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml
@@ -70,4 +80,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test editors check lint format types imports test-matrix test-core bench clean
+.PHONY: help demo test editors vsix check-vscode extension check lint format types imports test-matrix test-core bench clean

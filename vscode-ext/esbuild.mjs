@@ -1,0 +1,26 @@
+// Bundles the extension into dist, or with --tests each test into out. VS Code itself is never part of a bundle.
+import { readdirSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const tests = process.argv.includes('--tests');
+const here = import.meta.dirname;
+
+/** The files below `folder` that are run by themselves. */
+function entries(folder, ending) {
+  return readdirSync(`${here}/test/${folder}`)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => ({ in: `${here}/test/${folder}/${name}`, out: `${folder}/${name.slice(0, -'.ts'.length)}` }));
+}
+
+await build({
+  entryPoints: tests ? [...entries('unit', '.test.ts')] : [{ in: `${here}/src/extension.ts`, out: 'extension' }],
+  outdir: tests ? `${here}/out` : `${here}/dist`,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  external: ['vscode', 'playwright-core'],
+  minify: !tests,
+  sourcemap: tests ? 'inline' : false,
+  logLevel: 'warning',
+});

@@ -1,0 +1,88 @@
+/** What can keep a session from starting, each as one sentence with the next steps. */
+
+import { OLDEST_PYTHON, type Finding } from './interpreter';
+
+export type Step =
+  | 'install'
+  | 'copyInstall'
+  | 'chooseInterpreter'
+  | 'changeDashboard'
+  | 'changeHub'
+  | 'enterClusterToken'
+  | 'enterHubToken'
+  | 'showLog';
+
+export interface Problem {
+  readonly text: string;
+  /** Buttons, the most likely one first. */
+  readonly steps: readonly Step[];
+}
+
+/** Labels of the buttons. */
+export const LABELS: Readonly<Record<Step, string>> = {
+  install: 'Install raydap',
+  copyInstall: 'Copy command',
+  chooseInterpreter: 'Choose interpreter',
+  changeDashboard: 'Change the dashboard URL',
+  changeHub: "Change the hub's URL",
+  enterClusterToken: 'Enter the token',
+  enterHubToken: 'Enter the token',
+  showLog: 'Show log',
+};
+
+/** By raydap's number of the error (docs/errors.md); every other error is shown by VS Code itself. */
+const STEPS: Readonly<Record<number, readonly Step[]>> = {
+  1011: ['enterHubToken'],
+  2001: ['changeDashboard', 'showLog'],
+  2002: ['changeDashboard', 'showLog'],
+  2003: ['changeDashboard', 'showLog'],
+  2004: ['enterClusterToken'],
+  2005: ['enterClusterToken'],
+  5001: ['changeHub'],
+  5002: ['enterHubToken'],
+};
+
+/** With these requests a session starts; what fails later is shown by VS Code where it belongs. */
+const STARTS = ['initialize', 'attach', 'launch'];
+
+/** A failed response, as far as it is read here (spec: ErrorResponse). */
+export interface Failure {
+  type: 'response';
+  success: false;
+  command: string;
+  message?: string;
+  body?: { error?: { id?: number; format?: string; showUser?: boolean } };
+}
+
+export function isFailedStart(message: unknown): message is Failure {
+  const { type, success, command } = message as Partial<Failure>;
+  return type === 'response' && success === false && command !== undefined && STARTS.includes(command);
+}
+
+/** Undefined if there is no next step to offer. */
+export function ofFailure(failure: Failure): Problem | undefined {
+  const text = failure.body?.error?.format ?? failure.message ?? '';
+  const number = failure.body?.error?.id ?? Number(/\[raydap (\d+)\]/.exec(text)?.[1]);
+  const steps = STEPS[number];
+  return steps === undefined ? undefined : { text, steps };
+}
+
+/** Undefined if the interpreter can run the bridge. */
+export function ofInterpreter(finding: Finding): Problem | undefined {
+  switch (finding.kind) {
+    case 'ready':
+      return undefined;
+    case 'lacksRaydap': {
+      const text = `raydap is not installed in Python ${finding.version} (${finding.python}).`;
+      return { text, steps: ['install', 'copyInstall', 'chooseInterpreter'] };
+    }
+    case 'tooOld': {
+      const text = `raydap needs Python ${OLDEST_PYTHON.join('.')} or newer; ${finding.python} is ${finding.version}.`;
+      return { text, steps: ['chooseInterpreter'] };
+    }
+    case 'broken': {
+      const text = `The Python interpreter ${finding.python} cannot be run: ${finding.reason}.`;
+      return { text, steps: ['chooseInterpreter'] };
+    }
+  }
+}

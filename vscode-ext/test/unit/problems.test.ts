@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { isFailedStart, LABELS, ofFailure, ofInterpreter, type Failure } from '../../src/bridge/problems';
+
+function failure(id: number | undefined, text: string): Failure {
+  const error = id === undefined ? { format: text } : { id, format: text };
+  return { type: 'response', success: false, command: 'attach', message: text, body: { error } };
+}
+
+const offered = [1011, 2001, 2002, 2003, 2004, 2005, 5001, 5002];
+
+test('each error with a next step offers it, in the words of raydap', () => {
+  for (const number of offered) {
+    const text = `What happened. [raydap ${number}]`;
+    const problem = ofFailure(failure(number, text));
+    assert.equal(problem?.text, text);
+    assert.ok(problem.steps.length > 0);
+  }
+});
+
+test('these numbers are documented errors', () => {
+  const documented = readFileSync('../docs/errors.md', 'utf8');
+  for (const number of offered) {
+    assert.match(documented, new RegExp(`^\\| ${number} \\|`, 'm'));
+  }
+});
+
+test('the number is found in the text if the body has none', () => {
+  assert.deepEqual(ofFailure(failure(undefined, 'No cluster. [raydap 2001]'))?.steps, ['changeDashboard', 'showLog']);
+});
+
+test('tokens are asked for where they belong', () => {
+  assert.deepEqual(ofFailure(failure(2005, 'Refused.'))?.steps, ['enterClusterToken']);
+  assert.deepEqual(ofFailure(failure(5002, 'Refused.'))?.steps, ['enterHubToken']);
+});
+
+test('other errors are left to VS Code', () => {
+  assert.equal(ofFailure(failure(1004, 'The argument "job" is wrong. [raydap 1004]')), undefined);
+  assert.equal(ofFailure({ type: 'response', success: false, command: 'attach' }), undefined);
+});
+
+test('only the requests that start a session count', () => {
+  assert.ok(isFailedStart(failure(2001, '')));
+  assert.ok(!isFailedStart({ ...failure(2001, ''), command: 'evaluate' }));
+  assert.ok(!isFailedStart({ ...failure(2001, ''), success: true }));
+  assert.ok(!isFailedStart({ type: 'event', event: 'output' }));
+});
+
+test('an interpreter that is ready is no problem', () => {
+  assert.equal(ofInterpreter({ kind: 'ready', python: 'python3', version: '3.11.7' }), undefined);
+});
+
+test('raydap is missing: it can be installed, by a button or by hand', () => {
+  const problem = ofInterpreter({ kind: 'lacksRaydap', python: '/venv/bin/python', version: '3.11.7' });
+  assert.equal(problem?.text, 'raydap is not installed in Python 3.11.7 (/venv/bin/python).');
+  assert.deepEqual(
+    problem.steps.map((step) => LABELS[step]),
+    ['Install raydap', 'Copy command', 'Choose interpreter'],
+  );
+});
+
+test('a Python that is too old or broken: another one has to be chosen', () => {
+  const old = ofInterpreter({ kind: 'tooOld', python: 'python3', version: '3.9.2' });
+  assert.equal(old?.text, 'raydap needs Python 3.10 or newer; python3 is 3.9.2.');
+  assert.deepEqual(old.steps, ['chooseInterpreter']);
+  const broken = ofInterpreter({ kind: 'broken', python: '/gone', reason: 'it does not exist' });
+  assert.equal(broken?.text, 'The Python interpreter /gone cannot be run: it does not exist.');
+  assert.deepEqual(broken.steps, ['chooseInterpreter']);
+});
