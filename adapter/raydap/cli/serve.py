@@ -20,10 +20,11 @@ from raydap.cli.options import Address, Hold
 )
 @click.option("--token-file", metavar="FILE", help="The token is the first line of this file.")
 @click.option("--token-sha256", metavar="HEX", help="The token is the one with this digest.")
-@click.option("--no-token", is_flag=True, help="Let everybody on this machine in.")
+@click.option("--no-token", is_flag=True, help="Let everybody on this machine in; on loopback only.")
 @click.option("--connection-file", type=click.Path(dir_okay=False), help="Write address and token there.")
 @click.option(
     "--hold",
+    metavar="forever|SECONDS|no",
     type=Hold(),
     default="forever",
     show_default=True,
