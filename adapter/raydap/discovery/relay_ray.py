@@ -18,7 +18,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -26,7 +26,7 @@ CHUNK = 65536
 """Bytes of one call. Ray carries up to 100 KB in the call itself, and takes object store memory for more."""
 
 UNREAD = 16
-"""Chunks of one connection that may wait on their way to the hub."""
+"""Chunks of one connection that may be on their way to the hub. Ray 2.39 has no such limit for asynchronous actors."""
 
 MOST_CALLS = 10_000
 """Calls at a time for one actor: each connection has one that reads, and now and then one that writes."""
@@ -43,43 +43,61 @@ class RaydapRelay:
     """
 
     def __init__(self) -> None:
-        self._links: dict[int, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
+        self._links: dict[int, tuple[asyncio.StreamWriter, asyncio.Semaphore]] = {}
 
     async def ready(self) -> None: ...
 
-    async def dial(self, link: int, host: str, port: int) -> dict[str, Any] | None:
-        """Returns None, or the answer that says why there is no connection."""
+    async def connect(self, link: int, host: str, port: int) -> AsyncIterator[Any]:
+        """Yields None, or the answer that says why there is no connection; then the bytes that come, until the end.
+
+        All of it is one call: debugpy's adapter survives no connection that is closed again at once, so none is made
+        unless Ray does what the rest takes.
+        """
         try:
-            self._links[link] = await asyncio.wait_for(asyncio.open_connection(host, port), DIAL_PATIENCE)
+            reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), DIAL_PATIENCE)
         except asyncio.TimeoutError:
-            return {"error": f"no connection within {DIAL_PATIENCE:g} s", "refused": False}
+            yield {"error": f"no connection within {DIAL_PATIENCE:g} s", "refused": False}
+            return
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            return {"error": reason, "refused": isinstance(error, ConnectionRefusedError)}
-        return None
-
-    async def read(self, link: int) -> AsyncIterator[bytes]:
-        """Everything that comes, as it comes, until the connection ends."""
-        reader, writer = self._links[link]
+            yield {"error": reason, "refused": isinstance(error, ConnectionRefusedError)}
+            return
+        room = asyncio.Semaphore(UNREAD)
+        self._links[link] = writer, room
+        yield None
         connection = writer.get_extra_info("socket")
         with suppress(OSError):
             while data := await reader.read(CHUNK):
                 # debugpy's adapter would wait 40 ms for each acknowledgement, see transport/peer.py.
                 if hasattr(socket, "TCP_QUICKACK"):
                     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+                await room.acquire()
                 yield data
 
+    async def took(self, link: int) -> None:
+        """Half of UNREAD chunks have reached the hub."""
+        self._make_room(link, UNREAD // 2)
+
     async def write(self, link: int, data: bytes) -> None:
-        """Returns when there is room for more. If the connection has ended, `read` says so."""
-        _, writer = self._links[link]
-        with suppress(OSError):
-            writer.write(data)
-            await writer.drain()
+        """Returns when there is room for more. If the connection has ended, `connect` says so."""
+        if link in self._links:
+            writer, _ = self._links[link]
+            with suppress(OSError):
+                writer.write(data)
+                await writer.drain()
 
     async def close(self, link: int) -> None:
-        """Closes once everything is written."""
-        _, writer = self._links.pop(link)
-        writer.close()
+        """Closes once everything is written. What was read by then is less than UNREAD chunks."""
+        self._make_room(link, UNREAD)
+        if link in self._links:
+            writer, _ = self._links.pop(link)
+            writer.close()
+
+    def _make_room(self, link: int, chunks: int) -> None:
+        if link in self._links:
+            _, room = self._links[link]
+            for _ in range(chunks):
+                room.release()
 
 
 class Nodes:
@@ -177,26 +195,26 @@ class Relay:
         node_id = question["node_id"]
         actor = await self._nodes.on(node_id)
         if reader.at_eof():
-            # debugpy's adapter survives no connection that is closed again at once, so none is made in vain.
+            # The hub has given up, so no connection is made in vain.
             return
         link = next(self._links)
-        refusal = await actor.dial.remote(link, question["host"], question["port"])
-        if refusal is not None:
-            _say(writer, refusal)
-            return
-        _say(writer, {"ok": True})
-        await self._carry(reader, writer, node_id, actor, link)
+        arguments = link, question["host"], question["port"]
+        stream = aiter(actor.connect.options(num_returns="streaming").remote(*arguments))
+        refusal = await (await anext(stream))
+        _say(writer, {"ok": True} if refusal is None else refusal)
+        if refusal is None:
+            ways = _up(reader, actor, link), _down(stream, writer, actor, link)
+            await self._carry(ways, node_id, actor, link)
 
-    async def _carry(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, node_id: str, actor: Any, link: int
-    ) -> None:
+    async def _carry(self, ways: Iterable[Coroutine[Any, Any, None]], node_id: str, actor: Any, link: int) -> None:
+        """Until either way ends."""
         from ray.exceptions import RayError
 
-        ways = [asyncio.ensure_future(way) for way in (_up(reader, actor, link), _down(writer, actor, link))]
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        for error in await asyncio.gather(*ways, return_exceptions=True):
+        tasks = [asyncio.ensure_future(way) for way in ways]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        for error in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(error, RayError):
                 self._nodes.lost(node_id, actor, error)
         with suppress(RayError):
@@ -211,13 +229,16 @@ async def _up(reader: asyncio.StreamReader, actor: Any, link: int) -> None:
             await actor.write.remote(link, data)
 
 
-async def _down(writer: asyncio.StreamWriter, actor: Any, link: int) -> None:
+async def _down(stream: AsyncIterator[Any], writer: asyncio.StreamWriter, actor: Any, link: int) -> None:
     """From the worker to the hub. A stream takes two thirds of the time of calls that each wait for the next chunk."""
-    read = actor.read.options(num_returns="streaming", _generator_backpressure_num_objects=UNREAD)
+    taken = 0
     with suppress(OSError):
-        async for chunk in read.remote(link):
+        async for chunk in stream:
             writer.write(await chunk)
             await writer.drain()
+            taken += 1
+            if taken % (UNREAD // 2) == 0:
+                await actor.took.remote(link)
 
 
 def _say(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:

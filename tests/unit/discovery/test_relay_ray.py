@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from raydap.discovery import relay_ray
-from raydap.discovery.relay_ray import CHUNK, RaydapRelay, Relay
+from raydap.discovery.relay_ray import CHUNK, UNREAD, RaydapRelay, Relay
 
 WAIT = 30.0
 
@@ -43,7 +43,7 @@ class Actor:
         self.dialled = 0
 
     def __getattr__(self, name: str) -> Method:
-        self.dialled += name == "dial"
+        self.dialled += name == "connect"
         return Method(getattr(self.plain, name))
 
 
@@ -229,19 +229,48 @@ def test_methods_of_the_actor_never_raise() -> None:
     async def main() -> None:
         actor = RaydapRelay()
         for host in ("127.0.0.1", "no.such.host.invalid", "a..b", "x" * 300):
-            refusal = await actor.dial(1, host, 1)
-            assert refusal is not None
+            (refusal,) = [answer async for answer in actor.connect(1, host, 1)]
             assert refusal["refused"] is (host == "127.0.0.1")
         async with Worker() as worker:
-            assert await actor.dial(2, "127.0.0.1", worker.port) is None
+            stream = aiter(actor.connect(2, "127.0.0.1", worker.port))
+            assert await anext(stream) is None
             _, writer = await worker.came.get()
             writer.transport.abort()
-            assert [chunk async for chunk in actor.read(2)] == []
+            assert [chunk async for chunk in stream] == []
             for _ in range(3):
                 await actor.write(2, b"x" * CHUNK)
             await actor.close(2)
 
     asyncio.run(main())
+
+
+def test_a_hub_that_reads_slowly_stops_the_worker() -> None:
+    async def main() -> None:
+        actor = RaydapRelay()
+        async with Worker() as worker:
+            stream = aiter(actor.connect(1, "127.0.0.1", worker.port))
+            assert await anext(stream) is None
+            _, writer = await worker.came.get()
+            writer.write(b"x" * CHUNK * UNREAD * 4)
+            for _ in range(UNREAD):
+                await anext(stream)
+            further = asyncio.ensure_future(anext(stream))
+            # A call and its answer later it would have come.
+            await actor.ready()
+            await settle()
+            assert not further.done()
+            await actor.took(1)
+            await asyncio.wait_for(further, WAIT)
+            # The end is not held up by what nobody reads any more.
+            await actor.close(1)
+            await asyncio.wait_for(_drain(stream), WAIT)
+
+    asyncio.run(main())
+
+
+async def _drain(stream: AsyncIterator[bytes]) -> None:
+    async for _ in stream:
+        pass
 
 
 def test_our_own_addresses() -> None:
