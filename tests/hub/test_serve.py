@@ -129,8 +129,10 @@ def test_a_session_over_websocket(hub: Hub, debuggee: Debuggee, way: str) -> Non
         walk_through(client, debuggee)
 
 
-@pytest.mark.parametrize("scheme", ["ws", "tcp"])
-@pytest.mark.parametrize("source", ["file", "variable", "connection file"])
+@pytest.mark.parametrize(
+    ("scheme", "source"),
+    [("ws", "file"), ("tcp", "variable"), ("tcp", "connection file"), ("", "connection file")],
+)
 def test_a_session_by_the_command(
     start_hub: Callable[..., Hub],
     adapter: Callable[..., Client],
@@ -141,7 +143,8 @@ def test_a_session_by_the_command(
 ) -> None:
     hub = start_hub()
     (tmp_path / "run" / "raydap").mkdir(parents=True)
-    options, env = [f"{scheme}://localhost:{hub.port}"], {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    # Without an address it is the newest connection file that says where the hub is.
+    options, env = [f"{scheme}://localhost:{hub.port}"] if scheme else [], {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
     if source == "file":
         (tmp_path / "token").touch(0o600)
         (tmp_path / "token").write_text(hub.token)
@@ -150,7 +153,6 @@ def test_a_session_by_the_command(
         env["RAYDAP_TOKEN"] = hub.token
     else:
         (tmp_path / "run" / "raydap" / "hub.json").write_bytes(hub.connection.read_bytes())
-        options = options if scheme == "tcp" else []
     walk_through(adapter(*options, **env), debuggee)
 
 
@@ -208,28 +210,22 @@ def test_nothing_works_without_the_token_over_tcp(hub: Hub, connect_to: Callable
     client.request("disconnect")
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 401),
-        (bearer("wrong"), 401),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "http://localhost:3000"}, 403),
-        ({"Host": "evil.example"}, 403),
-    ],
-)
-def test_websockets_are_refused_at_the_handshake(hub: Hub, headers: dict[str, str], status: int) -> None:
-    right = bearer(hub.token) if status == 403 else {}
-    origin: Any = headers.pop("Origin", None)
-    host = headers.pop("Host", None)
-    url = hub.url if host is None else hub.url.replace(hub.host, host)
-    with (
-        pytest.raises(InvalidStatus) as refused,
-        socket.create_connection((hub.host, hub.port)) as connection,
-        connect(url, sock=connection, proxy=None, origin=origin, additional_headers={**right, **headers}),
+def test_websockets_are_refused_at_the_handshake(hub: Hub) -> None:
+    right = bearer(hub.token)
+    for host, headers, status in (
+        (hub.host, {}, 401),
+        (hub.host, bearer("wrong"), 401),
+        (hub.host, {**right, "Origin": "https://evil.example"}, 403),
+        (hub.host, {**right, "Origin": f"http://localhost:{hub.port}"}, 403),
+        ("evil.example", right, 403),
     ):
-        pass
-    assert refused.value.response.status_code == status
+        with (
+            pytest.raises(InvalidStatus) as refused,
+            socket.create_connection((hub.host, hub.port)) as connection,
+            connect(hub.url.replace(hub.host, host), sock=connection, proxy=None, additional_headers=headers),
+        ):
+            pass
+        assert refused.value.response.status_code == status
 
 
 def test_a_name_can_be_let_in(start_hub: Callable[..., Hub]) -> None:
@@ -384,38 +380,6 @@ def test_once_means_until_the_last_client_has_left(
     assert debuggee.child.wait() == 0
     assert "DONE" in debuggee.child.output
     assert not (tmp_path / "c").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "told"),
-    [
-        (["--listen", "0.0.0.0:0", "--no-token"], 1, "Without a token raydap listens on loopback only"),
-        (["--token-file", "{none}"], 1, "cannot be read: No such file"),
-        (["--token-file", "{open}"], 1, "can be read by others; run: chmod 600 "),
-        (["--token-file", "{empty}"], 1, "is empty"),
-        (["--tls-cert", "{none}", "--tls-key", "{none}"], 1, "(--tls-cert) cannot be read: No such file"),
-        (["--tls-cert", "{open}", "--tls-key", "{open}"], 1, "no certificate with its unencrypted key in PEM"),
-        (["--tls-cert", "{none}"], 2, "belong together"),
-        (["--token-file", "{empty}", "--no-token"], 2, "exclude each other"),
-        (["--token-sha256", "abc"], 2, "is not a SHA-256 in hex"),
-        (["--hold", "-1"], 2, "is not a number of seconds"),
-        (["--listen", "4711"], 2, "not HOST:PORT"),
-        (["--listen", "no.such.host.invalid:0"], 1, "raydap cannot listen on no.such.host.invalid:0"),
-    ],
-)
-def test_what_is_refused_before_it_listens(options: list[str], code: int, told: str, tmp_path: Path) -> None:
-    (tmp_path / "open").write_text("secret")
-    (tmp_path / "open").chmod(0o644)
-    (tmp_path / "empty").touch(0o600)
-    names = {"none": tmp_path / "none", "open": tmp_path / "open", "empty": tmp_path / "empty"}
-    command = [*RAYDAP, "serve", *(option.format(**names) for option in options)]
-    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
-    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == code
-    assert told in ended.stderr
-    assert "serving" not in ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert "secret" not in ended.stderr
 
 
 def test_an_address_of_the_network_is_warned_about_without_tls(start_hub: Callable[..., Hub]) -> None:

@@ -42,6 +42,7 @@ dashboard = click.option(
 )
 @click.option(
     "--hold",
+    metavar="forever|SECONDS|no",
     type=options.Hold(),
     default="forever",
     show_default=True,
