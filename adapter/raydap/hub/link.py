@@ -103,12 +103,9 @@ class Link:
         problem = Problem(
             Code.HUB_LOST, f"The connection to the hub at {self._url} is lost ({reason}); start again to go on."
         )
-        for seq, command in self._open.items():
-            if command == "disconnect":
-                self._leave(seq)
-            else:
-                self._fail(seq, command, problem)
-        self._open.clear()
+        if not self._left:
+            # An editor that has taken its leave waits for nothing more: dap-mode would show it an error.
+            self._answer_open(problem)
         if self._left:
             self._ended.set()
             return
@@ -117,6 +114,14 @@ class Link:
             self._event("output", {"category": "important", "output": f"{problem}\n"})
             self._event("terminated", {})
         self._end_soon()
+
+    def _answer_open(self, problem: Problem) -> None:
+        for seq, command in self._open.items():
+            if command == "disconnect":
+                self._leave(seq)
+            else:
+                self._fail(seq, command, problem)
+        self._open.clear()
 
     def _answered(self, answer: Envelope) -> None:
         command = self._open.pop(answer.request_seq, "")
