@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from raydap.core import workers
 from raydap.core.errors import Code
 from raydap.core.events import StopDiscovery
 from support.fake_worker import PLUMBING
@@ -55,6 +56,27 @@ def test_a_source_lives_as_long_as_its_worker(play: Play) -> None:
     worker.die()
     client.event("thread")
     assert "no longer valid" in client.refused(Code.STALE_ID, "source", sourceReference=source)
+
+
+def test_only_so_many_sources_of_a_worker_are_kept(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pydevd gives code without a file a new number in every stack."""
+    monkeypatch.setattr(workers, "KEPT_SOURCES", 2)
+    client = play.session()
+    (worker,) = play.attached("w1")
+    handles, living = [], []
+    for number in (3, 4, 3, 5, 6):
+        worker.source_reference = number
+        worker.stop()
+        thread = client.stop()["threadId"]
+        frame = client.request("stackTrace", threadId=thread)["stackFrames"][0]
+        handles.append(frame["source"]["sourceReference"])
+        living.append(len(play.bridge._session.ids))
+        client.resume(thread)
+    assert handles[0] == handles[2] != handles[1]
+    assert living[1:] == living[1:2] * 4
+    client.refused(Code.STALE_ID, "source", sourceReference=handles[0])
+    worker.source_reference = 5
+    assert client.request("source", sourceReference=handles[3]) == {"content": "x = 'w1'\n"}
 
 
 def test_a_source_of_two_workers_at_once_is_refused(play: Play) -> None:

@@ -88,6 +88,8 @@ def up(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
     """The handle for a worker's own id, which lives as long as what it stands for."""
     if kind is Kind.THREAD and isinstance(local, int):
         return worker.thread(LocalId(local)).handle
+    if kind is Kind.SOURCE and isinstance(local, int):
+        return worker.source(LocalId(local))
     owner = worker.scope if kind in _LASTING else scope
     return owner.up(kind, LocalId(local) if isinstance(local, int) else local)
 

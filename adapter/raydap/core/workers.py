@@ -13,6 +13,9 @@ from raydap.protocol.ids import Kind
 from raydap.protocol.types import Handle, LocalId, Seq
 from raydap.wire import envelope
 
+KEPT_SOURCES = 1000
+"""Sources without a file that a worker's handles are kept for: pydevd numbers them anew in every stack it shows."""
+
 
 class Stage(Enum):
     """How far the attach is; handshake.py has the table."""
@@ -92,6 +95,7 @@ class Worker:
         self.package: str | None = None
         self.scope = ids.scope(row.key)
         self.threads: dict[LocalId, Thread] = {}
+        self._sources: dict[LocalId, Scope] = {}
         self._pending = pending
         self._emit = emit
         self._seq = 0
@@ -104,6 +108,14 @@ class Worker:
             self._threads_seen += 1
             thread = self.threads[local] = Thread(self, local, self._threads_seen)
         return thread
+
+    def source(self, local: LocalId) -> Handle:
+        """The handle of debugpy's sourceReference `local`; that which was shown longest ago gives way to a new one."""
+        scope = self._sources.pop(local, None) or self.scope.open()
+        self._sources[local] = scope
+        if len(self._sources) > KEPT_SOURCES:
+            self._sources.pop(next(iter(self._sources))).close()
+        return scope.up(Kind.SOURCE, local)
 
     def request(
         self,
