@@ -25,6 +25,14 @@ def _no_process_left() -> Iterator[None]:
     assert not overdue, "processes that no test ended:\n" + "\n".join(overdue)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_file_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hubs keep their connection files in a folder of the session, and do not find those of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
 @pytest.fixture
 def children() -> Iterator[ExitStack]:
     """What is entered or pushed here is undone in reverse order at the end of the test."""
