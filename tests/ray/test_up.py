@@ -11,7 +11,7 @@ import pytest
 from dap_client import Client, RequestFailed
 from local_cluster import Child, Cluster
 
-from support.look import go_on, local_variables
+from support.look import go_on, local_variables, user_frames
 
 ACTORS = Path(__file__).parents[2] / "docs" / "examples" / "actors.py"
 
@@ -80,6 +80,11 @@ def test_a_hub_comes_serves_and_goes(
     stops = [client.wait_event("stopped") for _ in range(3)]
     for stop in stops:
         assert "iteration" in local_variables(client, stop)
+        # The cluster's files are not the editor's, though here they are.
+        (frame,) = user_frames(client, stop)
+        assert frame["source"]["path"] == str(ACTORS)
+        text = client.request("source", sourceReference=frame["source"]["sourceReference"])["content"]
+        assert text == ACTORS.read_text()
         go_on(client, stop)
     assert len({stop["threadId"] for stop in stops}) == 3
     # One iteration is left: three workers are stopped when the hub is told to go.

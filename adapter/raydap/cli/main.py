@@ -48,17 +48,27 @@ dashboard = click.option(
     show_default=True,
     help="How long the hub keeps workers when its last client has gone.",
 )
+@click.option(
+    "--shared-files/--no-shared-files",
+    help="Whether editors have the files of the head node, under the same paths; default: no.",
+)
 @click.option("--pip/--no-pip", help="Have the cluster install what its Python lacks; default: no.")
 @click.option("--python", default="python", show_default=True, help="The interpreter on the cluster.")
 @click.option("--replace", is_flag=True, help="End the hub that runs there already, and start anew.")
 def up(
-    dashboard: str | None, listen: tuple[str, int], hold: float | None, pip: bool, python: str, replace: bool
+    dashboard: str | None,
+    listen: tuple[str, int],
+    hold: float | None,
+    shared_files: bool,
+    pip: bool,
+    python: str,
+    replace: bool,
 ) -> None:
     """Start a hub inside a cluster, as a Ray job, and say how to reach it."""
     from raydap.cli.up import up
     from raydap.hub.deploy import Plan
 
-    raise SystemExit(up(dashboard, Plan(listen, hold, python, pip), replace))
+    raise SystemExit(up(dashboard, Plan(listen, hold, shared_files, python, pip), replace))
 
 
 @main.command()

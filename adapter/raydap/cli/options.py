@@ -44,6 +44,11 @@ class Hold(click.ParamType[float | None]):
 log_file = click.option(
     "--log-file", type=click.Path(dir_okay=False, writable=True), help="Write the log there, not to stderr."
 )
+no_shared_files = click.option(
+    "--no-shared-files",
+    is_flag=True,
+    help="Editors do not have the files of the hub's machine: what is not mapped is read from the workers.",
+)
 verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, not only problems.")
 
 

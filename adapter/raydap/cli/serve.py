@@ -41,6 +41,7 @@ from raydap.cli.options import Address, Hold
     show_default=True,
     help="Whether to reach workers through Ray, where their ports cannot be reached.",
 )
+@options.no_shared_files
 @options.log_file
 @options.verbose
 def serve(
@@ -56,6 +57,7 @@ def serve(
     tls_key: str | None,
     names: tuple[str, ...],
     relay: Literal["auto", "always", "never"],
+    no_shared_files: bool,
     log_file: str | None,
     verbose: bool,
 ) -> None:
@@ -87,7 +89,9 @@ def serve(
             digest = tokens.digest(token)
         terms = hub.Terms(
             *listen,
-            hosting=Hosting(settings=AttachSettings(dashboard=dashboard), hold=hold, relay=relay),
+            hosting=Hosting(
+                settings=AttachSettings(dashboard=dashboard), hold=hold, relay=relay, shared_files=not no_shared_files
+            ),
             digest=digest,
             token=token,
             told=token is not None and token_file is None,

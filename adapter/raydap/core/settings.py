@@ -69,11 +69,13 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
 
 class Hosting(msgspec.Struct, frozen=True):
     """How a hub outlives its clients. `settings` are what it was started with. `hold`: the seconds for which it keeps
-    workers when the last client has gone; None is for ever, 0 lets them run on at once."""
+    workers when the last client has gone; None is for ever, 0 lets them run on at once. `shared_files`: the clients
+    have the files of this machine, under the same paths."""
 
     settings: AttachSettings
     hold: float | None = None
     relay: Literal["auto", "always", "never"] = "auto"
+    shared_files: bool = True
 
 
 _VSCODE_KEYS = {"name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer"}

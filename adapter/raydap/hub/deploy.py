@@ -37,13 +37,14 @@ _LAST_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the hub is to run. `listen` and `hold` are those of `raydap serve`; `python` is the cluster's interpreter.
+    """How the hub is to run, as for `raydap serve`; `python` is the cluster's interpreter.
 
     `pip`: the cluster installs PACKAGES for the hub, into an environment of its own.
     """
 
     listen: tuple[str, int] = ("127.0.0.1", 0)
     hold: float | None = None
+    shared_files: bool = False
     python: str = "python"
     pip: bool = False
 
@@ -70,6 +71,8 @@ def entrypoint(plan: Plan, digest: str) -> str:
     host, port = plan.listen
     hold = "forever" if plan.hold is None else f"{plan.hold:.0f}"
     options = ["--listen", f"{host}:{port}", "--token-sha256", digest, "--hold", hold]
+    if not plan.shared_files:
+        options.append("--no-shared-files")
     return f'exec {shlex.join([plan.python, "-m", "raydap", "serve", *options])} --dashboard "$RAY_ADDRESS"'
 
 

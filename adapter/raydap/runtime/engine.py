@@ -52,6 +52,7 @@ class Engine:
 
     def __init__(self, hosting: Hosting | None = None) -> None:
         self._bridge = Bridge(hosting)
+        self._shared_files = hosting is None or hosting.shared_files
         self._events: deque[ev.Event] = deque()
         self._busy = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -259,7 +260,10 @@ class Engine:
         self.listening(listener.port)
 
     def _check_files(self, effect: ev.CheckFiles) -> None:
-        self._spawn(self._look_for(effect.paths))
+        if self._shared_files:
+            self._spawn(self._look_for(effect.paths))
+        else:
+            self._handle(ev.FilesChecked(dict.fromkeys(effect.paths, False)))
 
     async def _look_for(self, paths: tuple[str, ...]) -> None:
         """In a thread, because a network file system can take its time; then the files count as there."""

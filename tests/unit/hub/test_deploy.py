@@ -162,12 +162,12 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
 
 
 def test_the_entrypoint_holds_the_digest_and_is_one_command() -> None:
-    command = deploy.entrypoint(Plan(("127.0.0.1", 4711), 60.0, "/opt/my python"), "ab" * 32)
+    command = deploy.entrypoint(Plan(("127.0.0.1", 4711), 60.0, True, "/opt/my python"), "ab" * 32)
     assert shlex.split(command) == [
         *("exec", "/opt/my python", "-m", "raydap", "serve", "--listen", "127.0.0.1:4711"),
         *("--token-sha256", "ab" * 32, "--hold", "60", "--dashboard", "$RAY_ADDRESS"),
     ]
-    assert "--hold forever" in deploy.entrypoint(Plan(), "ab" * 32)
+    assert "--hold forever --no-shared-files" in deploy.entrypoint(Plan(), "ab" * 32)
 
 
 def test_the_package_goes_along_and_pip_only_if_wanted() -> None:
