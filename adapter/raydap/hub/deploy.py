@@ -66,14 +66,16 @@ class Hub:
 def entrypoint(plan: Plan, digest: str) -> str:
     """The shell command of the job. RAY_ADDRESS is the cluster as the job sees it: it may have other addresses there.
 
-    `exec`: no shell is left that would die before the hub has let its workers go.
+    `exec`: no shell is left that would die before the hub has let its workers go. What the hub launches is no part of
+    its job, so it must not see the variable by which Ray hands a job's runtime_env and metadata to drivers.
     """
     host, port = plan.listen
     hold = "forever" if plan.hold is None else f"{plan.hold:.0f}"
     options = ["--listen", f"{host}:{port}", "--token-sha256", digest, "--hold", hold]
     if not plan.shared_files:
         options.append("--no-shared-files")
-    return f'exec {shlex.join([plan.python, "-m", "raydap", "serve", *options])} --dashboard "$RAY_ADDRESS"'
+    command = ["exec", "env", "-u", "RAY_JOB_CONFIG_JSON_ENV_VAR", plan.python, "-m", "raydap", "serve", *options]
+    return f'{shlex.join(command)} --dashboard "$RAY_ADDRESS"'
 
 
 def runtime_env(pip: bool) -> dict[str, Any]:
@@ -92,7 +94,9 @@ async def running(rest: Rest) -> list[Submission]:
     return [
         Submission(rest, job["submission_id"])
         for job in (jobs if isinstance(jobs, list) else ())
-        if MARK.items() <= (job.get("metadata") or {}).items() and job["status"] not in ENDED
+        if job.get("type") == "SUBMISSION"
+        and MARK.items() <= (job.get("metadata") or {}).items()
+        and job.get("status") not in ENDED
     ]
 
 

@@ -50,7 +50,7 @@ class Cluster:
 
     def add(self, name: str, metadata: Mapping[str, str] | None, status: str = "RUNNING") -> None:
         where = {"driver_agent_http_address": "http://10.0.0.7:52365", "driver_node_id": NODE}
-        self.jobs[name] = {"submission_id": name, "metadata": metadata, "status": status, **where}
+        self.jobs[name] = {"type": "SUBMISSION", "submission_id": name, "metadata": metadata, "status": status, **where}
         path = f"/api/jobs/{name}"
         self.fake.answers |= {path: self._look, f"{path}/logs/tail": self._tail, f"{path}/stop": self._stop}
 
@@ -116,7 +116,7 @@ def test_a_hub_is_a_job_that_says_where_it_serves(play: Callable[..., Cluster]) 
     ("log", "end", "why", "detail"),
     [
         (f"Traceback\n{LACKS}\n", {"code": 1}, "raydap up --pip", LACKS),
-        ("sh: 1: exec: python: not found\n", {"code": 127}, "--python", "sh: 1: exec: python: not found"),
+        ("env: 'python': not here\n", {"code": 127}, "--python", "env: 'python': not here"),
         ("one\ntwo\n", {"code": 1}, "the end of its log follows", "one\ntwo"),
         ("", {"never_ran": "no such wheel"}, "the reason follows", "no such wheel"),
     ],
@@ -164,7 +164,18 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
 def test_the_entrypoint_holds_the_digest_and_is_one_command() -> None:
     command = deploy.entrypoint(Plan(("127.0.0.1", 4711), 60.0, True, "/opt/my python"), "ab" * 32)
     assert shlex.split(command) == [
-        *("exec", "/opt/my python", "-m", "raydap", "serve", "--listen", "127.0.0.1:4711"),
+        *(
+            "exec",
+            "env",
+            "-u",
+            "RAY_JOB_CONFIG_JSON_ENV_VAR",
+            "/opt/my python",
+            "-m",
+            "raydap",
+            "serve",
+            "--listen",
+            "127.0.0.1:4711",
+        ),
         *("--token-sha256", "ab" * 32, "--hold", "60", "--dashboard", "$RAY_ADDRESS"),
     ]
     assert "--hold forever --no-shared-files" in deploy.entrypoint(Plan(), "ab" * 32)
