@@ -164,18 +164,8 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
 def test_the_entrypoint_holds_the_digest_and_is_one_command() -> None:
     command = deploy.entrypoint(Plan(("127.0.0.1", 4711), 60.0, True, "/opt/my python"), "ab" * 32)
     assert shlex.split(command) == [
-        *(
-            "exec",
-            "env",
-            "-u",
-            "RAY_JOB_CONFIG_JSON_ENV_VAR",
-            "/opt/my python",
-            "-m",
-            "raydap",
-            "serve",
-            "--listen",
-            "127.0.0.1:4711",
-        ),
+        *("exec", "env", "-u", "RAY_JOB_CONFIG_JSON_ENV_VAR"),
+        *("/opt/my python", "-m", "raydap", "serve", "--listen", "127.0.0.1:4711"),
         *("--token-sha256", "ab" * 32, "--hold", "60", "--dashboard", "$RAY_ADDRESS"),
     ]
     assert "--hold forever --no-shared-files" in deploy.entrypoint(Plan(), "ab" * 32)
