@@ -76,7 +76,7 @@ def test_a_hub_comes_serves_and_goes(
         stranger.request("attach", token="wrong")
 
     client = connect_to(known["host"], known["port"])
-    client.start_session("attach", {"token": known["token"]})
+    client.start_session("attach", {"token": known["token"], "actor": "Counter"})
     stops = [client.wait_event("stopped") for _ in range(3)]
     for stop in stops:
         assert "iteration" in local_variables(client, stop)

@@ -26,8 +26,9 @@ PACKAGES = ("aiohttp>=3.9", "click>=8.1", "msgspec>=0.18", "websockets>=13")
 """What a hub imports besides Ray; pyproject.toml names the same."""
 
 STOP_PATIENCE = 30
-"""Seconds that Ray leaves the hub to let its workers go before it kills it. Ray's own 3 s are short for many workers;
-its supervisor of the job reads them from its environment (ray/dashboard/modules/job/job_supervisor.py)."""
+"""Seconds that Ray leaves the hub to let its workers go before it kills it. Ray's own 3 s are less than what workers
+need that are just being attached; the job's supervisor reads them from its environment
+(ray/dashboard/modules/job/job_supervisor.py)."""
 
 _SERVING = re.compile(r"^raydap serving on (\S+):(\d+)$", re.MULTILINE)
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+).*", re.MULTILINE)
@@ -117,8 +118,9 @@ async def start(
         # Without CPUs the job runs on the head node, however busy that is.
         "entrypoint_num_cpus": 0,
     }
-    submission = Submission(rest, await submit(rest, job, environ))
+    submission = Submission(rest, name)
     try:
+        await submit(rest, job, environ)
         return await serving(rest, submission)
     except BaseException:
         with suppress(ProblemError):
