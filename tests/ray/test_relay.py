@@ -50,7 +50,13 @@ def test_everything_over_the_relay(
     client = connect_to(host, int(port))
     client.start_session("attach", {})
     driver = run_driver(STEPS.format(options="num_cpus=0.1", turns=2, tasks=3))
-    assert walk(client, 6, "number", "turn") == {(str(n), str(turn)): 1 for n in range(3) for turn in range(2)}
+    stop = client.wait_event("stopped")
+    question = {"expression": "'x' * 60_000", "frameId": user_frames(client, stop)[0]["id"], "context": "repl"}
+    # More than may be on its way through Ray at a time.
+    for answer in [client.send("evaluate", **question) for _ in range(40)]:
+        assert client.result(answer)["result"] == repr("x" * 60_000)
+    go_on(client, stop)
+    assert len(walk(client, 5, "number", "turn")) == 5, "no stop comes twice"
     assert driver.wait() == 0, driver.output
     assert "result: [0, 1, 2]" in driver.output
     assert problems(client) == []

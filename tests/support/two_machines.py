@@ -85,7 +85,8 @@ class TwoMachines:
         return child.pid
 
     def _start(self, stack: ExitStack, name: str, command: list[str]) -> None:
-        child = Child(command, self._directory / name)
+        # With it, whatever fails on a node becomes a paused worker, raydap's own actors too.
+        child = Child(command, self._directory / name, {"RAY_DEBUG_POST_MORTEM": "1"})
         stack.push(child)
         child.wait_for("Ray runtime started")
 
