@@ -20,6 +20,7 @@ from raydap.core.events import (
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.discovery import watch as watch_module
 from raydap.discovery.address import DEFAULT_URL, Location
+from raydap.discovery.relay import Cluster
 from raydap.discovery.watch import Pace, Watch
 from raydap.protocol.types import WorkerKey
 from unit.discovery.fake_dashboard import WORKER, FakeDashboard, listing, text
@@ -262,3 +263,45 @@ def test_a_launched_program_s_environment_counts() -> None:
 
 def _fields(pace: Pace) -> dict[str, Any]:
     return {name: getattr(pace, name) for name in Pace.__slots__}
+
+
+def test_what_it_takes_to_join_the_cluster() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Watching(AttachSettings(dashboard=fake.url)) as watching:
+            assert await watching.watch.cluster() is None, "not found yet"
+            await watching.next(DiscoveryReady)
+            assert await watching.watch.cluster() is None, "its dashboard does not say"
+            fake.answers["/api/version"] = {"session_name": "session_1"}
+            assert await watching.watch.cluster() == Cluster("session_1", {"HOME": "/nonexistent"})
+            fake.answers["/api/version"] = text(500, "sick")
+            assert await watching.watch.cluster() is None
+
+    run(script)
+
+
+def test_explicit_targets_are_of_no_cluster() -> None:
+    async def main() -> None:
+        watch = Watch(AttachSettings(workers=("127.0.0.1:5678",)), print)
+        await watch.run()
+        assert await watch.cluster() is None
+
+    asyncio.run(main())
+
+
+def test_a_cluster_that_wants_a_token_is_joined_with_it() -> None:
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Authorization") != "Bearer s3cret":
+            return web.Response(status=401)
+        return web.json_response({"session_name": "session_1"} if "version" in request.path else listing([]))
+
+    async def script(fake: FakeDashboard) -> None:
+        fake.answers |= {"/api/v0/workers": guarded, "/api/version": guarded}
+        environ = {"RAY_AUTH_TOKEN": "s3cret"}
+        watch = Watch(AttachSettings(dashboard=fake.url), print, environ=environ, pace=FAST)
+        task = asyncio.create_task(watch.run())
+        await fake.asked(3)
+        assert await watch.cluster() == Cluster("session_1", {**environ, "RAY_AUTH_MODE": "token"})
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run(script)
