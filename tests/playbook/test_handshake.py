@@ -226,9 +226,10 @@ def test_a_worker_is_let_go_once_it_has_answered_everything_disconnect_last(play
     worker.stop()
     thread = first.stop()["threadId"]
     worker.hold |= {"stackTrace", "disconnect"}
-    first.send("stackTrace", threadId=thread)
+    asked = first.send("stackTrace", threadId=thread)
     worker.commands()
     first.leave()
+    assert first.refusal(None, asked) == "cancelled"
     play.take(StopDiscovery)
     assert worker.commands() == ["evaluate"]
     worker.release("stackTrace")
@@ -251,8 +252,9 @@ def test_an_answer_that_never_comes_does_not_keep_a_worker(play: Play) -> None:
     worker.stop()
     thread = client.stop()["threadId"]
     worker.hold.add("stackTrace")
-    client.send("stackTrace", threadId=thread)
+    asked = client.send("stackTrace", threadId=thread)
     client.leave()
+    assert client.refusal(None, asked) == "cancelled"
     play.take(StopDiscovery)
     worker.commands()
     play.tick(handshake.PATIENCE)
