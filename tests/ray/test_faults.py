@@ -4,9 +4,13 @@ These tests break a cluster of their own.
 """
 
 import contextlib
+import json
 import os
 import signal
 import sys
+import time
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +21,7 @@ from dap_client import Client, RequestFailed
 from local_cluster import Child, Cluster
 
 from support import processes
-from support.bridge import Bridge
+from support.bridge import Hub
 from support.look import attach_to, evaluate, go_on, local_variables, problems, walk
 
 WALKERS = """\
@@ -150,8 +154,9 @@ def test_a_worker_killed_while_it_runs(attach: Callable[..., Client], run_driver
     assert problems(client) == []
 
 
+@pytest.mark.core
 def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
-    """The worker runs on, and to its end: without its debugger it passes every further `breakpoint()`."""
+    """The worker runs on, listens anew, and stops at its next `breakpoint()` in the same session."""
     client = attach()
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
     stops = by_number(client, 2)
@@ -160,11 +165,10 @@ def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driv
     gone(client, stops["1"])
     told(client, "is gone")
     go_on(client, stops["0"])
-    assert walk(client, 1, "number", "turn") == {("0", "1"): 1}
+    assert walk(client, 2, "number", "turn") == {("0", "1"): 1, ("1", "1"): 1}
     assert driver.wait() == 0, driver.output
     assert "result: [0, 1]" in driver.output
-    (text,) = problems(client)
-    assert text.endswith("the other workers go on. [raydap 3003]")
+    assert problems(client)[0].endswith("the other workers go on. [raydap 3003]")
 
 
 def test_a_gcs_that_does_not_answer(
@@ -226,23 +230,52 @@ def found_again(client: Client, run_driver: Callable[..., Child]) -> None:
     assert "result: [0]" in driver.output
 
 
-def test_a_bridge_that_is_killed(
+@pytest.mark.parametrize("debuggers_die", [False, True])
+def test_a_hub_that_is_killed(
     cluster: Cluster,
     run_driver: Callable[..., Child],
-    bridge: Bridge,
     connect_to: Callable[[str, int], Client],
     children: ExitStack,
     tmp_path: Path,
+    debuggers_die: bool,
 ) -> None:
-    """The kernel closes its connections, debugpy lets the workers run on, and their next stops are anybody's."""
-    killed = Bridge.start(tmp_path / "killed.log")
+    """The kernel closes its connections, debugpy lets the workers run on, and a new hub finds their next stops. Where
+    debugpy dies too, as it does with an answer for the dead hub, the worker listens anew (core/rescue.py)."""
+    killed = Hub.start(tmp_path / "killed.log")
     children.push(killed.child)
-    first = attach_to(connect_to(killed.host, killed.port), cluster)
+    first = connect_to(killed.host, killed.port)
+    attach_to(first, cluster, token=killed.token)
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
     by_number(first, 2)
     killed.child.process.kill()
-    second = attach_to(connect_to(bridge.host, bridge.port), cluster)
+    ports = paused_ports(cluster, 2)
+    if debuggers_die:
+        for port in ports:
+            os.kill(processes.listening_on(port), signal.SIGKILL)
+    hub = Hub.start(tmp_path / "new.log")
+    children.callback(hub.end)
+    second = connect_to(hub.host, hub.port)
+    attach_to(second, cluster, token=hub.token)
     assert walk(second, 2, "number", "turn") == {("0", "1"): 1, ("1", "1"): 1}
     assert driver.wait() == 0, driver.output
     assert "result: [0, 1]" in driver.output
-    assert problems(second) == []
+
+
+def paused_ports(cluster: Cluster, count: int) -> list[int]:
+    """Waits until so many workers wait for a debugger; the ports of their debuggers."""
+    filters = [("num_paused_threads", "!=", "0"), ("is_alive", "=", "True")]
+    query = [("detail", "1")] + [
+        (f"filter_{part}", value)
+        for each in filters
+        for part, value in zip(("keys", "predicates", "values"), each, strict=True)
+    ]
+    url = f"{cluster.dashboard}/api/v0/workers?{urllib.parse.urlencode(query)}"
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + 60
+    while True:
+        with opener.open(url, timeout=30) as answer:
+            rows = json.load(answer)["data"]["result"]["result"]
+        if len(rows) == count:
+            return [row["debugger_port"] for row in rows]
+        assert time.monotonic() < deadline, rows
+        time.sleep(0.05)

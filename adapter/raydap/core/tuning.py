@@ -12,9 +12,13 @@ suspended thread waits on after it has taken the command that lets it run, until
 steps in Ray workers took up to 0.2 s. Now every command for a thread ends by setting the event of that thread. debugpy
 before 1.8.6 has no such event: there a suspended thread polls every 10 ms.
 
+With it comes what keeps a worker reachable whose debugger dies (rescue.py).
+
 Methods of the one debugger object are covered, not those of its class, so uncovering them undoes it. Every expression
 gives None, because older debugpys print whatever else an evaluate gives.
 """
+
+from raydap.core import rescue
 
 DEBUGGER = "__import__('pydevd').get_global_debugger()"
 
@@ -37,13 +41,13 @@ _WAKE = (
 
 def enter(tuned: bool) -> str:
     """What to evaluate in a worker at attach."""
-    return _change("False", _REPORT, *([_nodelay(1), _WAKE] if tuned else []))
+    return _change("False", _REPORT, *([_nodelay(1), _WAKE, rescue.ENTER] if tuned else []))
 
 
 def leave(tuned: bool) -> str:
     """What to evaluate before it is let go."""
     undone = [f"d.cmd_factory.__dict__.pop('{_SUSPEND}', None)", f"d.__dict__.pop('{_POST}', None)"]
-    return _change("True", *undone, *([_nodelay(0)] if tuned else []))
+    return _change("True", *undone, *([_nodelay(0), *rescue.LEAVE] if tuned else []))
 
 
 def _change(single: str, *more: str) -> str:
