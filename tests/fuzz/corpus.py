@@ -217,13 +217,13 @@ LINES += tuple(b'"%b":' % field for field in b"threadId frameId id variablesRefe
 LINES += (b'{"threadId":1000}', b'{"frameId":1001}', b'{"threadId":1}', b"null", b"[]", b"{}", b"\n", b'"\\udc80"')
 
 
-def _frame(payload: bytes, first: int = 0x81) -> bytes:
+def frame(payload: bytes, first: int = 0x81) -> bytes:
     """A frame of a client (RFC 6455, section 5.2), masked with zeros, which leaves the payload as it is."""
     length = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
     return bytes([first]) + length + bytes(4) + payload
 
 
-def _framed(*bodies: bytes) -> bytes:
+def framed(*bodies: bytes) -> bytes:
     return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
 
 
@@ -235,17 +235,17 @@ _BEARER = b"Authorization: Bearer open-sesame\r\n"
 _CUT = b"\n--\n"
 LET_IN = _UPGRADE + _BEARER + b"\r\n" + _CUT
 FRAMED = (
-    _frame(_INITIALIZE) + _frame(_ATTACH % b"wrong") + _frame(b"hello", 0x89),
-    _frame(b'{"seq":', 0x01) + _frame(b"", 0x8A) + _CUT + _frame(b"1", 0x00) + _frame(b"}", 0x80),
-    _frame(b"[" * 200) + _frame(b"\xc3", 0x01) + _frame(b"\xa9", 0x80) + _frame(b"\x03\xe8bye", 0x88) + _frame(b"late"),
-    _frame(b"\xff") + _frame(b"x", 0x82),
+    frame(_INITIALIZE) + frame(_ATTACH % b"wrong") + frame(b"hello", 0x89),
+    frame(b'{"seq":', 0x01) + frame(b"", 0x8A) + _CUT + frame(b"1", 0x00) + frame(b"}", 0x80),
+    frame(b"[" * 200) + frame(b"\xc3", 0x01) + frame(b"\xa9", 0x80) + frame(b"\x03\xe8bye", 0x88) + frame(b"late"),
+    frame(b"\xff") + frame(b"x", 0x82),
 )
 VISITS = (
-    _framed(_INITIALIZE) + _CUT + _framed(_ATTACH % b"open-sesame", _INITIALIZE) + _CUT + _framed(_INITIALIZE),
-    _framed(_INITIALIZE, _ATTACH % b"wrong", _ATTACH % b"", _ATTACH % b"open-sesame", _INITIALIZE),
-    _framed(b'{"seq":2,"type":"request","command":"launch","arguments":{"token":"open-sesame"}}', b"[", b""),
-    LET_IN + _frame(_INITIALIZE) + _frame(_ATTACH % b"wrong"),
-    _UPGRADE + b"Sec-WebSocket-Protocol: raydap, raydap.token.open-sesame\r\n\r\n" + _CUT + _frame(b"{}"),
+    framed(_INITIALIZE) + _CUT + framed(_ATTACH % b"open-sesame", _INITIALIZE) + _CUT + framed(_INITIALIZE),
+    framed(_INITIALIZE, _ATTACH % b"wrong", _ATTACH % b"", _ATTACH % b"open-sesame", _INITIALIZE),
+    framed(b'{"seq":2,"type":"request","command":"launch","arguments":{"token":"open-sesame"}}', b"[", b""),
+    LET_IN + frame(_INITIALIZE) + frame(_ATTACH % b"wrong"),
+    _UPGRADE + b"Sec-WebSocket-Protocol: raydap, raydap.token.open-sesame\r\n\r\n" + _CUT + frame(b"{}"),
     _UPGRADE + b"Authorization: Bearer wrong\r\nOrigin: vscode-file://vscode-app\r\n\r\n",
     _UPGRADE + b"Sec-WebSocket-Extensions: permessage-deflate\r\nOrigin: http://evil.example\r\n" + _BEARER + b"\r\n",
     b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
@@ -255,5 +255,5 @@ HTTP = (b"GET ", b"/dap", b" HTTP/1.1\r\n", b"HTTP/1.0", b"\r\n", b"\r\n\r\n", b
 HTTP += (_BEARER, b"Authorization: Basic eDp5\r\n", b"Transfer-Encoding: chunked\r\n", b"raydap.token.", b"open-sesame")
 HTTP += (b"Host: [::1]:80\r\n", b"Host: evil.example\r\n", b"Origin: null\r\n", b"Sec-WebSocket-Protocol: ,\r\n")
 HTTP += (b"Content-Length: ", b'"token":', b'"token":null,', b"\\u006f", b"\x81\xff", b"\x81\x7f" + b"\xff" * 8)
-HTTP += (_frame(b""), _frame(b"", 0x88), _frame(b"\x00", 0x88), _frame(b"x" * 126, 0x8A), _frame(b"x", 0x09))
+HTTP += (frame(b""), frame(b"", 0x88), frame(b"\x00", 0x88), frame(b"x" * 126, 0x8A), frame(b"x", 0x09))
 HTTP += (b"\xc1\x80" + bytes(4),)

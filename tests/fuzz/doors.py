@@ -4,7 +4,7 @@ An input is cut at the lines `--`: before each piece the door has had time to an
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from raydap.hub.door import Door
@@ -19,25 +19,33 @@ TURNS = 12
 _OPENS = ("attach", "launch")
 
 
+CUT = b"\n--\n"
+
+
 def run(data: bytes) -> None:
     """Raises AssertionError where the door breaks a promise."""
+    visit(data.split(CUT))
+
+
+def visit(pieces: Sequence[bytes]) -> "Engine":
+    """One connection that sends these pieces and ends; returns what came through. Raises AssertionError."""
     loop = asyncio.new_event_loop()
     failures: list[str] = []
     loop.set_exception_handler(
         lambda _, context: failures.append(f"{context['message']}: {context.get('exception')!r}")
     )
     try:
-        loop.run_until_complete(_visit(data))
+        engine = loop.run_until_complete(_visit(pieces))
     finally:
         loop.close()
     assert not failures, failures
+    return engine
 
 
-async def _visit(data: bytes) -> None:
+async def _visit(pieces: Sequence[bytes]) -> "Engine":
     engine = Engine()
     door = Door(engine, PromptGuard(digest(TOKEN)))  # type: ignore[arg-type]
     connection = Connection(door.knock())
-    pieces = data.split(b"\n--\n")
     for piece in pieces:
         if connection.open:
             connection.protocol.data_received(piece)
@@ -53,6 +61,7 @@ async def _visit(data: bytes) -> None:
     assert not door._tasks, "something still goes on for a connection that is down"
     for message in engine.messages:
         _look(message)
+    return engine
 
 
 def _look(message: bytes) -> None:
