@@ -9,6 +9,8 @@ KEEP ?= 0
 QUICK ?= 0
 RAY ?=
 OLDEST_RAY = 2.39.0
+INPUTS ?= 1000000
+SEED ?= 1
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -66,6 +68,12 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.13), and
 bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a look
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m bench .bench $(if $(filter 1,$(QUICK)),--quick)
 
+fuzz: $(STAMP)  ## INPUTS (default 1,000,000) from one SEED against all that reads bytes; about ten minutes
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m fuzz --inputs $(INPUTS) --seed $(SEED)
+
+soak: $(STAMP)  ## ten thousand stops of a real worker; about two minutes
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m fuzz.soak --stops 10000
+
 test-core: $(STAMP)
 	$(BIN)/python -m pytest -q -m core
 
@@ -80,4 +88,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test editors vsix check-vscode extension check lint format types imports test-matrix test-core bench clean
+.PHONY: help demo test editors vsix check-vscode extension check lint format types imports test-matrix test-core bench fuzz soak clean
