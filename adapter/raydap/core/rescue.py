@@ -13,14 +13,13 @@ meanwhile. A worker that ends disposes of its debugger in another thread, so not
 
 _SOURCE = """
 import sys, threading, debugpy, pydevd
-from _pydev_bundle.pydev_monkey import skip_subprocess_arg_patch
 from _pydevd_bundle.pydevd_comm import resume_threads
 from debugpy.server import api
 
 def listen_anew(worker, lock, listening):
     try:
         api.listen.called = False
-        with skip_subprocess_arg_patch():
+        with pydevd.skip_subprocess_arg_patch():
             port = debugpy.listen((worker.node_ip_address, 0))[1]
         worker.set_debugger_port(port)
     finally:
@@ -56,7 +55,8 @@ def rescue(d, worker, lock):
     d.dispose_and_kill_all_pydevd_threads = dispose
     d.block_until_configuration_done = block
 
-if 'ray.util.debugpy' in sys.modules:
+# A forked child has all of its parent's modules, but the port is the parent's.
+if 'ray.util.debugpy' in sys.modules and not d.get_arg_ppid():
     ray = sys.modules['ray']
     rescue(d, ray._private.worker.global_worker, ray.util.debugpy.debugger_port_lock)
 """
