@@ -4,9 +4,10 @@ import { execFile, type ExecFileException } from 'node:child_process';
 
 export const OLDEST_PYTHON = [3, 10] as const;
 
-/** What there is to know of one interpreter. `broken` carries the reason why it cannot be run at all. */
+/** What there is to know of one interpreter. `reason` says why it, or raydap in it, cannot be run at all. */
 export type Finding =
   | { readonly kind: 'ready' | 'lacksRaydap' | 'tooOld'; readonly python: string; readonly version: string }
+  | { readonly kind: 'brokenRaydap'; readonly python: string; readonly version: string; readonly reason: string }
   | { readonly kind: 'broken'; readonly python: string; readonly reason: string };
 
 export type Probe = (python: string) => Promise<Finding>;
@@ -25,13 +26,23 @@ const PATIENCE_MS = 30_000;
 /** Runs on any Python, 2.7 included, because it has to tell which one it is. */
 const QUESTION = `
 import json, sys
-try:
-    import raydap
-    found = True
-except Exception:
-    found = False
-print(json.dumps({"version": list(sys.version_info[:3]), "raydap": found}))
+state, reason = "absent", ""
+if sys.version_info >= (3, 10):
+    import importlib.util
+    if importlib.util.find_spec("raydap"):
+        state = "ready"
+        try:
+            import raydap.cli.adapter
+        except BaseException as error:
+            state, reason = "broken", str(error) or type(error).__name__
+print(json.dumps({"version": list(sys.version_info[:3]), "raydap": state, "reason": reason}))
 `;
+
+interface Answer {
+  readonly version: number[];
+  readonly raydap: 'ready' | 'absent' | 'broken';
+  readonly reason: string;
+}
 
 /**
  * The interpreter to use. A wish is never replaced by another Python, since that one would have other packages; of those
@@ -62,27 +73,21 @@ export async function find(wishes: Wishes, probe: Probe = probeInterpreter): Pro
 
 /** Asks an interpreter for its version and for raydap. It is run outside the workspace, whose files it would import. */
 export async function probeInterpreter(python: string): Promise<Finding> {
-  const { answer, reason } = await ask(python);
-  if (answer === undefined) {
-    return { kind: 'broken', python, reason };
+  const answer = await ask(python);
+  if (typeof answer === 'string') {
+    return { kind: 'broken', python, reason: answer };
   }
-  const { version, raydap } = read(answer);
-  if (version.length === 0) {
-    return { kind: 'broken', python, reason: 'it does not answer like a Python' };
-  }
-  const told = { python, version: version.join('.') };
-  if (isOlder(version)) {
+  const told = { python, version: answer.version.join('.') };
+  if (isOlder(answer.version)) {
     return { kind: 'tooOld', ...told };
   }
-  return { kind: raydap ? 'ready' : 'lacksRaydap', ...told };
-}
-
-/** An answer that is none has no version. */
-function read(answer: string): { version: number[]; raydap: boolean } {
-  try {
-    return JSON.parse(answer) as { version: number[]; raydap: boolean };
-  } catch {
-    return { version: [], raydap: false };
+  switch (answer.raydap) {
+    case 'ready':
+      return { kind: 'ready', ...told };
+    case 'absent':
+      return { kind: 'lacksRaydap', ...told };
+    case 'broken':
+      return { kind: 'brokenRaydap', ...told, reason: answer.reason };
   }
 }
 
@@ -91,16 +96,22 @@ function isOlder([major = 0, minor = 0]: readonly number[]): boolean {
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
 }
 
-type Answer =
-  { readonly answer: string; readonly reason?: never } | { readonly answer?: never; readonly reason: string };
-
-function ask(python: string): Promise<Answer> {
+/** The reason, as a string, if there is no answer. */
+function ask(python: string): Promise<Answer | string> {
   return new Promise((resolve) => {
     execFile(python, ['-c', QUESTION], { cwd: __dirname, timeout: PATIENCE_MS }, (error, stdout, stderr) => {
-      // A site hook may print before us; the answer is the last line.
-      resolve(error === null ? { answer: lastLine(stdout) } : { reason: reasonOf(error, stderr) });
+      resolve(error === null ? read(stdout) : reasonOf(error, stderr));
     });
   });
+}
+
+/** A site hook may print before us; the answer is the last line. */
+function read(stdout: string): Answer | string {
+  try {
+    return JSON.parse(lastLine(stdout)) as Answer;
+  } catch {
+    return 'it does not answer like a Python';
+  }
 }
 
 function reasonOf(error: ExecFileException, stderr: string): string {

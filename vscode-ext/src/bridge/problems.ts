@@ -67,6 +67,15 @@ export function ofFailure(failure: Failure): Problem | undefined {
   return steps === undefined ? undefined : { text, steps };
 }
 
+/** The bridge has ended before it answered; undefined if it did so by intention. */
+export function ofExit(code: number | undefined): Problem | undefined {
+  if (code === 0) {
+    return undefined;
+  }
+  const how = code === undefined ? 'was ended' : `ended with code ${code}`;
+  return { text: `raydap ${how} before the session began.`, steps: ['showLog', 'chooseInterpreter'] };
+}
+
 /** Undefined if the interpreter can run the bridge. */
 export function ofInterpreter(finding: Finding): Problem | undefined {
   switch (finding.kind) {
@@ -75,6 +84,10 @@ export function ofInterpreter(finding: Finding): Problem | undefined {
     case 'lacksRaydap': {
       const text = `raydap is not installed in Python ${finding.version} (${finding.python}).`;
       return { text, steps: ['install', 'copyInstall', 'chooseInterpreter'] };
+    }
+    case 'brokenRaydap': {
+      const text = `raydap cannot be run in Python ${finding.version} (${finding.python}): ${finding.reason}.`;
+      return { text, steps: ['install', 'chooseInterpreter'] };
     }
     case 'tooOld': {
       const text = `raydap needs Python ${OLDEST_PYTHON.join('.')} or newer; ${finding.python} is ${finding.version}.`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -19,8 +19,8 @@ function interpreter(name: string, script: string): string {
   return path;
 }
 
-function saying(name: string, version: number[], raydap: boolean): string {
-  return interpreter(name, `echo '${JSON.stringify({ version, raydap })}'`);
+function saying(name: string, version: number[], raydap: 'ready' | 'absent' | 'broken', reason = ''): string {
+  return interpreter(name, `echo '${JSON.stringify({ version, raydap, reason })}'`);
 }
 
 function ready(python: string): Finding {
@@ -68,24 +68,48 @@ test('no Python at all', async () => {
 });
 
 test('an interpreter with raydap is ready, from its oldest version on', async () => {
-  const python = saying('good', [3, 10, 0], true);
+  const python = saying('good', [3, 10, 0], 'ready');
   assert.deepEqual(await probeInterpreter(python), { kind: 'ready', python, version: '3.10.0' });
 });
 
 test('an interpreter without raydap says so', async () => {
-  const python = saying('lacking', [3, 13, 1], false);
+  const python = saying('lacking', [3, 13, 1], 'absent');
   assert.deepEqual(await probeInterpreter(python), { kind: 'lacksRaydap', python, version: '3.13.1' });
+});
+
+test('a raydap that cannot be imported says why', async () => {
+  const python = saying('incomplete', [3, 12, 0], 'broken', 'No module named msgspec');
+  const finding = { kind: 'brokenRaydap', python, version: '3.12.0', reason: 'No module named msgspec' };
+  assert.deepEqual(await probeInterpreter(python), finding);
+});
+
+test('a real Python is asked whether raydap can be imported', async () => {
+  const package_ = join(folder, 'raydap', 'cli');
+  const before = process.env.PYTHONPATH;
+  process.env.PYTHONPATH = folder;
+  try {
+    assert.equal((await probeInterpreter('python3')).kind, 'lacksRaydap');
+    mkdirSync(package_, { recursive: true });
+    writeFileSync(join(package_, 'adapter.py'), 'import of_nobody');
+    const broken = await probeInterpreter('python3');
+    assert.equal(broken.kind, 'brokenRaydap');
+    assert.equal(broken.reason, "No module named 'of_nobody'");
+    writeFileSync(join(package_, 'adapter.py'), 'whole = True');
+    assert.equal((await probeInterpreter('python3')).kind, 'ready');
+  } finally {
+    process.env.PYTHONPATH = before;
+  }
 });
 
 test('a Python that is too old is that first of all, whatever it has', async () => {
   for (const [name, version] of Object.entries({ a: [3, 9, 25], b: [2, 7, 18] })) {
-    const python = saying(name, version, true);
+    const python = saying(name, version, 'ready');
     assert.deepEqual(await probeInterpreter(python), { kind: 'tooOld', python, version: version.join('.') });
   }
 });
 
 test('what a site hook prints before the answer is not part of it', async () => {
-  const python = interpreter('chatty', `echo welcome; echo '{"version": [3, 12, 0], "raydap": true}'`);
+  const python = interpreter('chatty', `echo welcome; echo '{"version": [3, 12, 0], "raydap": "ready"}'`);
   assert.equal((await probeInterpreter(python)).kind, 'ready');
 });
 

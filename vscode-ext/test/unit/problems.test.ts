@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { isFailedStart, LABELS, ofFailure, ofInterpreter, type Failure } from '../../src/bridge/problems';
+import { isFailedStart, LABELS, ofExit, ofFailure, ofInterpreter, type Failure } from '../../src/bridge/problems';
 
 function failure(id: number | undefined, text: string): Failure {
   const error = id === undefined ? { format: text } : { id, format: text };
@@ -59,6 +59,19 @@ test('raydap is missing: it can be installed, by a button or by hand', () => {
     problem.steps.map((step) => LABELS[step]),
     ['Install raydap', 'Copy command', 'Choose interpreter'],
   );
+});
+
+test('raydap is there, but broken: installing it again may repair it', () => {
+  const finding = { kind: 'brokenRaydap', python: 'python3', version: '3.11.7', reason: 'No module named x' } as const;
+  const problem = ofInterpreter(finding);
+  assert.equal(problem?.text, 'raydap cannot be run in Python 3.11.7 (python3): No module named x.');
+  assert.deepEqual(problem.steps, ['install', 'chooseInterpreter']);
+});
+
+test('a bridge that ends before it answers is a problem, unless it was meant to', () => {
+  assert.equal(ofExit(0), undefined);
+  assert.equal(ofExit(2)?.text, 'raydap ended with code 2 before the session began.');
+  assert.equal(ofExit(undefined)?.text, 'raydap was ended before the session began.');
 });
 
 test('a Python that is too old or broken: another one has to be chosen', () => {
