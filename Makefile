@@ -30,6 +30,13 @@ vsix: extension  ## the VS Code extension, as vscode-ext/raydap-VERSION.vsix
 check-vscode: extension  ## style, types and unit tests of the VS Code extension
 	@cd vscode-ext && npm run --silent lint && npm run --silent types && npm run --silent unit
 
+test-vscode: $(STAMP) vsix  ## the extension in the real VS Code, on a Ray cluster of its own; screenshots go into vscode-ext/out
+	@cd vscode-ext && node esbuild.mjs --tests
+	@workbench="$$(./.ci/vscode workbench | tail -n 1)" && test -d "$$workbench" && cd vscode-ext && \
+	    RAYDAP_TEST_WORKBENCH="$$workbench" RAYDAP_TEST_VSIX="$$(echo "$$PWD"/*.vsix)" \
+	    RAYDAP_TEST_SCREENSHOTS="$$PWD/out/screenshots" $(abspath $(BIN))/python test/on_cluster.py \
+	    node --test --test-reporter=spec --test-concurrency=1 out/workbench/*.drive.js
+
 extension:
 	@./.ci/vscode build
 
@@ -88,4 +95,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test editors vsix check-vscode extension check lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test editors vsix check-vscode test-vscode extension check lint format types imports test-matrix test-core bench fuzz soak clean

@@ -13,7 +13,9 @@ function entries(folder, ending) {
 }
 
 await build({
-  entryPoints: tests ? [...entries('unit', '.test.ts')] : [{ in: `${here}/src/extension.ts`, out: 'extension' }],
+  entryPoints: tests
+    ? [...entries('unit', '.test.ts'), ...entries('workbench', '.drive.ts')]
+    : [{ in: `${here}/src/extension.ts`, out: 'extension' }],
   outdir: tests ? `${here}/out` : `${here}/dist`,
   bundle: true,
   platform: 'node',

@@ -1,0 +1,100 @@
+/** A user with a paused job: F5, three stops, and each of them led to its end in one session. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import type { Locator } from 'playwright-core';
+
+import { Job } from './job';
+import { given, Workbench } from './workbench';
+
+let workbench: Workbench;
+let job: Job;
+
+before(async () => {
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
+  });
+  job = Job.start(`${workbench.project}/train.py`);
+  await workbench.open();
+});
+
+after(async () => {
+  await workbench.screenshot('session-end');
+  job.end();
+  await workbench.end();
+});
+
+/** The rows of actors that stopped for this reason. */
+function stopped(reason = ''): Locator {
+  return workbench.callStack('thread', new RegExp(`Trainer\\.train · \\d+ · .*paused on ${reason}`, 'is'));
+}
+
+function variable(text: string): Locator {
+  return workbench.page.locator('.debug-variables .monaco-list-row', { hasText: text });
+}
+
+test('F5 without a launch.json offers what to do', async () => {
+  await workbench.openFile('train.py');
+  await workbench.page.keyboard.press('F5');
+  await workbench.page.getByText('Debug with Ray').waitFor();
+  const labels = workbench.page.locator('.quick-input-list .quick-input-list-row:first-child .label-name');
+  assert.deepEqual(await labels.allTextContents(), [
+    'Attach to Ray cluster',
+    'Debug current file on Ray',
+    'Submit as Ray job',
+  ]);
+  await workbench.screenshot('01-f5');
+});
+
+test('every paused actor appears in one session', async () => {
+  await workbench.choose('Attach to Ray cluster');
+  await stopped('breakpoint').nth(2).waitFor();
+  assert.equal(await stopped().count(), 3);
+  await workbench.widenSideBar();
+  await workbench.screenshot('02-three-stops');
+});
+
+test('a breakpoint that is set now is verified by the workers', async () => {
+  await workbench.goToLine(17);
+  await workbench.page.keyboard.press('F9');
+  await workbench.page.locator('.glyph-margin-widgets .codicon-debug-breakpoint').waitFor();
+});
+
+test('one actor is stepped, the others stay', async () => {
+  await stopped().first().click();
+  await workbench.openScope('Locals');
+  await variable('number').filter({ hasText: '0' }).waitFor();
+  await workbench.page.keyboard.press('F10');
+  await stopped('step').waitFor();
+  await workbench.page.getByText('Ln 16, Col').waitFor();
+  assert.equal(await stopped('breakpoint').count(), 2);
+  await workbench.screenshot('03-stepped');
+});
+
+test('it is continued, and its next breakpoint arrives by itself', async () => {
+  await workbench.page.keyboard.press('F5');
+  await stopped('breakpoint').nth(2).waitFor();
+  await workbench.openScope('Locals');
+  await variable('number').filter({ hasText: '1' }).waitFor();
+  await workbench.screenshot('04-next-breakpoint');
+});
+
+test('all are continued to the end of the job, whose result is right', async () => {
+  const ended = job.ended();
+  let what: 'ended' | 'continued';
+  do {
+    const next = workbench.continueThread(stopped().first());
+    // The last one waits in vain, and is given up with the page.
+    next.catch(() => undefined);
+    what = await Promise.race([ended, next]);
+  } while (what !== 'ended');
+  assert.equal(await job.result(), '[1, 21, 41]');
+  await workbench.screenshot('05-job-done');
+});
+
+test('leaving ends the session', async () => {
+  await workbench.page.keyboard.press('Shift+F5');
+  await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+});

@@ -1,0 +1,259 @@
+/** The real VS Code: code-server, with Chromium in front of it. */
+
+import assert from 'node:assert/strict';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+
+/** `make test-vscode` sets these; see .ci/vscode and on_cluster.py. */
+export function given(name: string): string {
+  const value = process.env[name];
+  assert.ok(value !== undefined && value !== '', `${name} is not set: run this by make test-vscode`);
+  return value;
+}
+
+/** Whatever a first start would show instead of the editor is off; what the extension meets is as users have it. */
+const SETTINGS = {
+  'chat.disableAIFeatures': true,
+  'editor.minimap.enabled': false,
+  'extensions.ignoreRecommendations': true,
+  'git.enabled': false,
+  'security.workspace.trust.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'window.menuBarVisibility': 'compact',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+};
+
+const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+];
+
+/** Nothing listens there, so that no extension is ever looked for. */
+const NO_GALLERY = JSON.stringify({ serviceUrl: 'http://127.0.0.1:9/', itemUrl: 'http://127.0.0.1:9/' });
+
+export interface Options {
+  /** Of the machine, which is where raydap's settings belong: the browser's side has none of its interpreters. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Installed as a user would install it. */
+  readonly vsix?: string;
+}
+
+export class Workbench {
+  private constructor(
+    readonly project: string,
+    readonly page: Page,
+    readonly url: string,
+    private readonly folder: string,
+    private readonly server: ChildProcess,
+    private readonly browser: Browser,
+  ) {}
+
+  /** Opens a copy of test/project; nothing of the user's own VS Code is read or written. */
+  static async start({ settings, vsix }: Options): Promise<Workbench> {
+    const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
+    const project = join(folder, 'project');
+    cpSync('test/project', project, { recursive: true });
+    writeSettings(join(folder, 'data', 'User'), SETTINGS);
+    writeSettings(join(folder, 'data', 'Machine'), settings);
+    const command = codeServer(folder);
+    if (vsix !== undefined) {
+      await promisify(execFile)(command.node, [...command.args, '--install-extension', vsix], { env: command.env });
+    }
+    const server = spawn(command.node, [...command.args, ...SERVER_FLAGS], {
+      env: command.env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const url = await addressOf(server);
+    const browser = await chromium.launch({ executablePath: chromiumPath(), args: CHROMIUM_FLAGS });
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.setDefaultTimeout(60_000);
+    return new Workbench(project, page, url, folder, server, browser);
+  }
+
+  async open(query: Readonly<Record<string, string>> = {}): Promise<void> {
+    const parameters = new URLSearchParams({ folder: this.project, ...query });
+    await this.page.goto(`${this.url}/?${parameters.toString()}`);
+    await this.page.locator('.monaco-workbench').waitFor();
+  }
+
+  /** Ends the browser, the server with all its children, and removes what they wrote. */
+  async end(): Promise<void> {
+    await this.browser.close();
+    const ended = new Promise((resolve) => this.server.once('exit', resolve));
+    this.server.kill();
+    await ended;
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  // What a user does.
+
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press('Control+P');
+    await this.page.locator('.quick-input-widget input').fill(name);
+    await this.choose(name);
+    await this.page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+  }
+
+  /** Until the extension's contributions are there, which is after the workbench itself. */
+  async known(): Promise<void> {
+    await this.page.getByLabel('Debug Current File on Ray').first().waitFor();
+  }
+
+  async runCommand(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    await this.page.locator('.quick-input-widget input').fill(`>${title}`);
+    await this.choose(title);
+  }
+
+  /** Takes the entry of the open list that begins with this label. */
+  async choose(label: string): Promise<void> {
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
+  }
+
+  async answer(text: string): Promise<void> {
+    const box = this.page.locator('.quick-input-widget input');
+    await box.fill(text);
+    await box.press('Enter');
+  }
+
+  async goToLine(line: number): Promise<void> {
+    await this.page.keyboard.press('Control+G');
+    await this.answer(`:${line}`);
+    await this.page.getByText(`Ln ${line}, Col`).waitFor();
+  }
+
+  /** By the button in a thread's row; resolves when the call stack shows that something has happened. */
+  async continueThread(row: Locator): Promise<'continued'> {
+    return row.evaluate(
+      (element) =>
+        new Promise((resolve) => {
+          const observer = new MutationObserver(() => {
+            observer.disconnect();
+            resolve('continued');
+          });
+          const list = element.closest('.monaco-list') ?? element;
+          observer.observe(list, { subtree: true, childList: true, characterData: true });
+          element.querySelector<HTMLElement>('.codicon-debug-continue')?.click();
+        }),
+    );
+  }
+
+  /** Opens a scope of the variables, if it is not open yet. */
+  async openScope(name: string): Promise<void> {
+    const row = this.page.locator('.debug-variables .monaco-list-row', { hasText: name });
+    await row.waitFor();
+    if ((await row.getAttribute('aria-expanded')) === 'false') {
+      await row.click();
+    }
+  }
+
+  /** Until the names of workers fit. */
+  async widenSideBar(): Promise<void> {
+    const box = await this.page.locator('.part.sidebar').boundingBox();
+    assert.ok(box !== null);
+    const edge = box.x + box.width;
+    await this.page.mouse.move(edge, 450);
+    await this.page.mouse.down();
+    await this.page.mouse.move(edge + 160, 450, { steps: 4 });
+    await this.page.mouse.up();
+  }
+
+  /** Rows of the call stack: `kind` is session, thread or stack-frame. */
+  callStack(kind: 'session' | 'thread' | 'stack-frame', text: string | RegExp = ''): Locator {
+    return this.page.locator(`.debug-call-stack .monaco-list-row:has(.${kind})`, { hasText: text });
+  }
+
+  message(text: string | RegExp): Locator {
+    return this.page.locator('.notification-toast', { hasText: text });
+  }
+
+  async screenshot(name: string): Promise<void> {
+    const folder = given('RAYDAP_TEST_SCREENSHOTS');
+    mkdirSync(folder, { recursive: true });
+    await this.page.screenshot({ path: join(folder, `${name}.png`) });
+  }
+}
+
+function writeSettings(folder: string, settings: Readonly<Record<string, unknown>>): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
+}
+
+const SERVER_FLAGS = [
+  '--auth=none',
+  '--bind-addr=127.0.0.1:0',
+  '--disable-telemetry',
+  '--disable-update-check',
+  '--disable-workspace-trust',
+  '--disable-getting-started-override',
+  '--reconnection-grace-time=5',
+];
+
+interface Command {
+  readonly node: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function codeServer(folder: string): Command {
+  const place = given('RAYDAP_TEST_WORKBENCH');
+  const dirs = [`--user-data-dir=${join(folder, 'data')}`, `--extensions-dir=${join(folder, 'extensions')}`];
+  const env = {
+    ...process.env,
+    PATH: [join(place, 'bin'), process.env.PATH].join(delimiter),
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_DATA_HOME: join(folder, 'share'),
+    EXTENSIONS_GALLERY: NO_GALLERY,
+  };
+  return { node: join(place, 'bin', 'node'), args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
+}
+
+/** The URL that the server prints when it listens; its output is read on, so that it never blocks. */
+async function addressOf(server: ChildProcess): Promise<string> {
+  assert.ok(server.stdout !== null);
+  const lines = createInterface(server.stdout);
+  return new Promise((resolve, reject) => {
+    const seen: string[] = [];
+    lines.on('line', (line) => {
+      seen.push(line);
+      const url = /HTTP server listening on (http:\/\/[\w.:]+)/.exec(line)?.[1];
+      if (url !== undefined) {
+        resolve(url);
+      }
+    });
+    server.once('exit', (code) => {
+      reject(new Error(`code-server ended with code ${code}:\n${seen.join('\n')}`));
+    });
+  });
+}
+
+function chromiumPath(): string {
+  const found = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '' && readdirOf(folder).includes('chromium'));
+  assert.ok(found[0] !== undefined, 'there is no chromium on the PATH; .ci/vscode workbench installs it');
+  return join(found[0], 'chromium');
+}
+
+function readdirOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
