@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raydap.core.errors import Code
-from raydap.core.events import WorkerLabel, WorkersDescribed
+from raydap.core.events import WorkerLabel, WorkersCrashed, WorkersDescribed
 from support.playbook import Play
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
@@ -183,3 +183,17 @@ def test_the_same_worker_can_be_attached_again_after_it_was_lost(play: Play) -> 
     worker.started.clear()
     worker.stop()
     assert client.stop()["threadId"] > first
+
+
+def test_a_worker_gone_while_it_ran_is_told_if_ray_says_that_it_crashed(play: Play) -> None:
+    client = play.session()
+    one, two = play.attached("w1", "w2")
+    one.die()
+    two.die()
+    assert play.asked_fates == [one.row, two.row]
+    client.nothing()
+    play.feed(WorkersCrashed((one.row, two.row), ("Worker exits unexpectedly. More detail.", "")))
+    told = client.told(Code.WORKER_GONE)
+    assert told.startswith(
+        "The running worker 101 on 10.0.0.1 and 1 other worker are gone: Worker exits unexpectedly. ["
+    )

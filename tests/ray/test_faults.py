@@ -151,7 +151,8 @@ def test_a_worker_killed_while_it_runs(attach: Callable[..., Client], run_driver
     go_on(client, stops["0"])
     assert driver.wait() == 0, driver.output
     assert "result: [0, 'WorkerCrashedError']" in driver.output
-    assert problems(client) == []
+    told(client, f"The running worker {pid} on")
+    assert len(problems(client)) == 1
 
 
 @pytest.mark.core

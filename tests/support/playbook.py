@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code
 from raydap.core.events import (
+    AskFate,
     CheckFiles,
     ClientConnected,
     ClientGone,
@@ -79,6 +80,7 @@ class Play:
         self.clients: dict[int, FakeClient] = {}
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
+        self.asked_fates: list[PausedWorker] = []
         self.missing: set[str] = set()
         self.now = 0.0
         self._origins: dict[int, str] = {}
@@ -112,6 +114,8 @@ class Play:
                 self.workers[worker].dialled(host, port)
             case HangUp(worker):
                 self.workers[worker].connected = False
+            case AskFate(row):
+                self.asked_fates.append(row)
             case DescribeWorkers(rows):
                 self.described += [row.key for row in rows]
                 labels = {row.key: self.workers[row.key].label for row in rows}

@@ -27,6 +27,7 @@ from raydap.core.events import (
     WorkerConnected,
     WorkerGone,
     WorkerMessage,
+    WorkersCrashed,
     WorkersDescribed,
     WorkersPaused,
 )
@@ -243,6 +244,7 @@ _EVENTS: dict[type, Callable[[Session, Any], None]] = {
     WorkerGone: _worker_gone,
     WorkersPaused: fleet.paused,
     WorkersDescribed: fleet.described,
+    WorkersCrashed: fleet.crashed,
     DiscoveryReady: lifecycle.discovery_ready,
     DiscoveryFailed: lifecycle.discovery_failed,
     DebuggeeStarted: lifecycle.debuggee_started,

@@ -167,6 +167,14 @@ class FilesChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkersCrashed:
+    """Ray says that these ended as they should not have; `reasons` are its own words, in the same order."""
+
+    workers: tuple[PausedWorker, ...]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time passes: the only clock the core knows. `now` is in seconds, monotonic."""
 
@@ -196,6 +204,7 @@ Event = (
     | DebuggeeFailed
     | DoorOpened
     | FilesChecked
+    | WorkersCrashed
     | Tick
     | Shutdown
 )
@@ -254,6 +263,13 @@ class StopDiscovery:
 
 
 @dataclass(frozen=True, slots=True)
+class AskFate:
+    """This worker ended while it ran. Ray knows whether it should have; answered by WorkersCrashed if not."""
+
+    worker: PausedWorker
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeWorkers:
     """Ask Ray for the labels of these workers; answered by WorkersDescribed with whatever is known."""
 
@@ -298,6 +314,7 @@ Effect = (
     | HangUp
     | StartDiscovery
     | StopDiscovery
+    | AskFate
     | DescribeWorkers
     | StartDebuggee
     | StopDebuggee

@@ -5,7 +5,16 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from raydap.core.errors import Code, Problem, sentence
-from raydap.core.events import DescribeWorkers, HangUp, PausedWorker, WorkerGone, WorkersDescribed, WorkersPaused
+from raydap.core.events import (
+    AskFate,
+    DescribeWorkers,
+    HangUp,
+    PausedWorker,
+    WorkerGone,
+    WorkersCrashed,
+    WorkersDescribed,
+    WorkersPaused,
+)
 from raydap.core.handshake import REST, dial, forget, give_up
 from raydap.core.session import Candidate, Session
 from raydap.core.settings import AttachSettings
@@ -145,6 +154,8 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
         if any(thread.handle in session.stopped for thread in worker.threads.values()):
             text = f"The stopped {worker} is gone ({event.reason}); the other workers go on."
             session.report(Problem(Code.WORKER_GONE, sentence(text)))
+        elif worker.row.worker_type in ("WORKER", "DRIVER"):
+            session.emit(AskFate(worker.row))
         forget(session, worker, "is gone")
     elif event.refused:
         text = f"Nothing listens on the debug port {where} of {worker}: its debugger died."
@@ -155,6 +166,15 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
     else:
         text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
         give_up(session, worker, Problem(Code.WORKER_BUSY, text))
+
+
+def crashed(session: Session, event: WorkersCrashed) -> None:
+    """Workers that ran are gone, and Ray says that they should not be. One message, because whole nodes die too."""
+    first, more = event.workers[0], len(event.workers) - 1
+    others = f" and {more} other worker{'s' * (more > 1)} are" if more else " is"
+    reason = event.reasons[0].strip().partition(". ")[0].rstrip(".")
+    text = f"The running worker {first.pid} on {first.node}{others} gone: {reason}."
+    session.report(Problem(Code.WORKER_GONE, text, "; ".join(event.reasons)))
 
 
 def terminated(session: Session, worker: Worker) -> None:

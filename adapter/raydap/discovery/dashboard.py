@@ -20,6 +20,11 @@ def _where(key: str, predicate: str, value: str) -> Params:
 # Without the second one dead workers stay listed as paused.
 _PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_where("is_alive", "=", "True")]
 
+_DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
+
+CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
+"""Of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto): the ends that nobody wanted."""
+
 # The state filter is applied inside the GCS, before the list is cut to its limit; one on worker_id would come after.
 _RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
 
@@ -36,6 +41,14 @@ class Dashboard:
         """All live workers that wait for a debugger, in the dashboard's order."""
         rows = await self._rows("workers", _PAUSED)
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
+
+    async def ends(self) -> dict[WorkerKey, tuple[str, str]]:
+        """How dead workers ended: Ray's WorkerExitType, and what it says besides."""
+        rows = await self._rows("workers", _DEAD)
+        return {
+            WorkerKey(str(row.get("worker_id"))): (str(row.get("exit_type")), str(row.get("exit_detail") or ""))
+            for row in rows
+        }
 
     async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
         """What Ray knows of these workers now; see labels.label."""

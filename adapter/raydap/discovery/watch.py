@@ -22,6 +22,7 @@ from raydap.discovery.address import Location, resolve
 from raydap.discovery.dashboard import Dashboard
 from raydap.discovery.describe import Descriptions
 from raydap.discovery.endpoints import targets
+from raydap.discovery.fates import Fates
 from raydap.discovery.relay import Cluster
 from raydap.discovery.rest import Rest
 from raydap.protocol.types import WorkerKey
@@ -35,7 +36,8 @@ class Pace:
     begin after `retry` and double up to `retry_most`. A patient watch is silent about failures for `patience` and
     looks every `look_again` whether the launched program has brought a cluster of its own.
     `describe` are the pauses after each look for labels. More than `few` workers get theirs `swarm` later, unless
-    filters wait for them: asking Ray would slow down their attach.
+    filters wait for them: asking Ray would slow down their attach. `fates` are those before each look for how workers
+    ended.
     """
 
     busy: float = 0.15
@@ -46,6 +48,7 @@ class Pace:
     patience: float = 60.0
     look_again: float = 5.0
     describe: tuple[float, ...] = (0.4, 1.1, 2.0)
+    fates: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     few: int = 4
     swarm: float = 0.4
 
@@ -85,6 +88,7 @@ class Watch:
         self._up = False
         self._last: tuple[PausedWorker, ...] = ()
         self._active = time.monotonic()
+        self._fates = Fates(self._ends, emit, self._pace.fates)
         self._descriptions = Descriptions(self._labels, emit, self._before_labels, self._pace.describe)
 
     def touch(self) -> None:
@@ -105,6 +109,13 @@ class Watch:
     async def describe(self, workers: tuple[PausedWorker, ...]) -> None:
         """Emits WorkersDescribed as soon as labels are known, and again when they change; see Descriptions."""
         await self._descriptions.describe(workers)
+
+    async def fate(self, worker: PausedWorker) -> None:
+        """Emits WorkersCrashed if a worker that is gone should not be; see Fates."""
+        await self._fates.learn(worker)
+
+    async def _ends(self) -> dict[WorkerKey, tuple[str, str]]:
+        return {} if self._dashboard is None else await self._dashboard.ends()
 
     async def cluster(self) -> Cluster | None:
         """What it takes to join the cluster being watched; None for explicit targets, and during an outage."""

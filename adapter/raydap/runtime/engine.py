@@ -230,9 +230,17 @@ class Engine:
 
     def _describe_workers(self, effect: ev.DescribeWorkers) -> None:
         if self._watch is not None:
-            task = self._spawn(self._watch.describe(effect.workers))
-            self._discovery.add(task)
-            task.add_done_callback(self._discovery.discard)
+            self._look(self._watch.describe(effect.workers))
+
+    def _ask_fate(self, effect: ev.AskFate) -> None:
+        if self._watch is not None:
+            self._look(self._watch.fate(effect.worker))
+
+    def _look(self, work: Coroutine[Any, Any, None]) -> None:
+        """A part of discovery, which ends with it."""
+        task = self._spawn(work)
+        self._discovery.add(task)
+        task.add_done_callback(self._discovery.discard)
 
     def _start_debuggee(self, effect: ev.StartDebuggee) -> None:
         def emit(event: ev.Event) -> None:
@@ -287,6 +295,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     ev.StartDiscovery: Engine._start_discovery,
     ev.StopDiscovery: Engine._stop_discovery,
     ev.DescribeWorkers: Engine._describe_workers,
+    ev.AskFate: Engine._ask_fate,
     ev.StartDebuggee: Engine._start_debuggee,
     ev.StopDebuggee: Engine._stop_debuggee,
     ev.OpenDoor: Engine._open_door,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from raydap.core.events import (
     Event,
     PausedWorker,
     WorkerLabel,
+    WorkersCrashed,
     WorkersDescribed,
     WorkersPaused,
 )
@@ -26,7 +28,8 @@ from raydap.protocol.types import WorkerKey
 from unit.discovery.fake_dashboard import WORKER, FakeDashboard, listing, text
 
 WAIT = 20.0
-FAST = Pace(busy=0.001, idle=0.001, retry=0.001, retry_most=0.01, look_again=0.0, describe=(0.001, 0.001))
+SOON = (0.001, 0.001, 0.001)
+FAST = Pace(busy=0.001, idle=0.001, retry=0.001, retry_most=0.01, look_again=0.0, describe=SOON[:2], fates=SOON)
 PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
 
 
@@ -303,5 +306,41 @@ def test_a_cluster_that_wants_a_token_is_joined_with_it() -> None:
         assert await watch.cluster() == Cluster("session_1", {**environ, "RAY_AUTH_MODE": "token"})
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+    run(script)
+
+
+def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
+    """Ray learns of a death a moment later than the debugger of the worker."""
+
+    async def script(fake: FakeDashboard) -> None:
+        other = replace(PAUSED, key=WorkerKey("other"))
+        detail = "Worker exits unexpectedly."
+        dead = [
+            {"worker_id": PAUSED.key, "exit_type": "SYSTEM_ERROR", "exit_detail": detail},
+            {"worker_id": other.key, "exit_type": "INTENDED_USER_EXIT", "exit_detail": "done"},
+        ]
+        answers = iter([[], dead[1:], dead])
+
+        async def workers(request: web.Request) -> web.StreamResponse:
+            return web.json_response(listing(next(answers) if "False" in request.query_string else []))
+
+        fake.answers["/api/v0/workers"] = workers
+        async with Watching(AttachSettings(dashboard=fake.url)) as watching:
+            await watching.next(DiscoveryReady)
+            await asyncio.gather(watching.watch.fate(PAUSED), watching.watch.fate(other))
+            assert watching.of(WorkersCrashed) == [WorkersCrashed((PAUSED,), (detail,))]
+
+    run(script)
+
+
+def test_what_ray_does_not_say_in_time_is_left_open() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Watching(AttachSettings(dashboard=fake.url)) as watching:
+            await watching.next(DiscoveryReady)
+            await watching.watch.fate(PAUSED)
+            fake.answers["/api/v0/workers"] = text(500, "boom")
+            await watching.watch.fate(PAUSED)
+            assert watching.of(WorkersCrashed) == []
 
     run(script)
