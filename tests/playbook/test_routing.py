@@ -232,3 +232,21 @@ def test_terminate_reaches_no_worker(play: Play) -> None:
 
 def test_what_the_bridge_handles_is_what_the_policy_says() -> None:
     assert set(REQUESTS) <= set(POLICY)
+
+
+def test_what_editors_ask_too_late_by_themselves_is_no_notification(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    frame = client.request("stackTrace", threadId=thread)["stackFrames"][0]["id"]
+    client.resume(thread)
+    for command, arguments, shown in (
+        ("scopes", {"frameId": frame}, False),
+        ("stackTrace", {"threadId": thread}, False),
+        ("nonsense", {}, True),
+    ):
+        seq = client.send(command, **arguments)
+        answer = next(message for message in client.inbox if message.get("request_seq") == seq)
+        assert answer["body"]["error"]["showUser"] is shown, command
+        client.inbox.remove(answer)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Body = Mapping[str, Any] | bytes | None
 """A body to be encoded, one that is encoded already, or none."""
 
+_QUIET = (Code.STALE_ID, Code.NOT_STOPPED)
+"""Editors cause these by themselves, asking for what has run on meanwhile; VS Code would show a notification."""
+
 
 class Client:
     """One connection.
@@ -122,7 +125,7 @@ class Request:
 
     def fail(self, problem: Problem) -> None:
         """Spec: ErrorResponse; `format` is what VS Code shows, `message` what all others show."""
-        body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": True}}
+        body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": problem.code not in _QUIET}}
         self._refuse(str(problem), encode(body))
 
     def refuse(self, reply: envelope.Envelope) -> None:
