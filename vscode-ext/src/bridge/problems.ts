@@ -54,9 +54,24 @@ export interface Failure {
   body?: { error?: { id?: number; format?: string; showUser?: boolean } };
 }
 
+export function isFailure(message: unknown): message is Failure {
+  const { type, success } = message as Partial<Failure>;
+  return type === 'response' && success === false;
+}
+
 export function isFailedStart(message: unknown): message is Failure {
-  const { type, success, command } = message as Partial<Failure>;
-  return type === 'response' && success === false && command !== undefined && STARTS.includes(command);
+  return isFailure(message) && STARTS.includes(message.command);
+}
+
+/**
+ * Keeps VS Code from showing this failure itself (spec: Message, `showUser`). It shows that of configurationDone in any
+ * case; where the start has failed already, nothing depends on it, so it becomes a success.
+ */
+export function silence(failure: Failure): void {
+  if (failure.command === 'configurationDone') {
+    Object.assign(failure, { success: true });
+  }
+  failure.body = { ...failure.body, error: { ...failure.body?.error, showUser: false } };
 }
 
 /** Undefined if there is no next step to offer. */

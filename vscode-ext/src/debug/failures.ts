@@ -2,7 +2,7 @@
 
 import type * as vscode from 'vscode';
 
-import { isFailedStart, ofExit, ofFailure, type Problem } from '../bridge/problems';
+import { isFailedStart, isFailure, ofExit, ofFailure, silence, type Problem } from '../bridge/problems';
 import type { Remedies } from './remedies';
 
 export class Failures implements vscode.DebugAdapterTrackerFactory {
@@ -10,20 +10,25 @@ export class Failures implements vscode.DebugAdapterTrackerFactory {
 
   createDebugAdapterTracker(session: vscode.DebugSession): vscode.DebugAdapterTracker {
     let answered = false;
+    let shown = false;
     const show = (problem: Problem): void => {
       this.remedies.show(problem, { folder: session.workspaceFolder, configuration: session.configuration });
     };
     return {
       onDidSendMessage: (message: unknown) => {
         answered = true;
-        if (!isFailedStart(message)) {
+        if (!isFailure(message)) {
           return;
         }
-        const problem = ofFailure(message);
+        // The same object goes on to VS Code, which would show the error again, without our buttons.
+        const problem = isFailedStart(message) ? ofFailure(message) : undefined;
         if (problem !== undefined) {
-          // The same object goes on to VS Code, which would show the error again, without our buttons.
-          message.body = { error: { ...message.body?.error, showUser: false } };
+          shown = true;
+          silence(message);
           show(problem);
+        } else if (shown) {
+          // The requests that VS Code had sent meanwhile fail, too, which is no news.
+          silence(message);
         }
       },
       onExit: (code) => {

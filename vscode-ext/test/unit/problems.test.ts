@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { isFailedStart, LABELS, ofExit, ofFailure, ofInterpreter, type Failure } from '../../src/bridge/problems';
+import {
+  isFailedStart,
+  LABELS,
+  ofExit,
+  ofFailure,
+  ofInterpreter,
+  silence,
+  type Failure,
+} from '../../src/bridge/problems';
 
 function failure(id: number | undefined, text: string): Failure {
   const error = id === undefined ? { format: text } : { id, format: text };
@@ -46,6 +54,22 @@ test('only the requests that start a session count', () => {
   assert.ok(!isFailedStart({ ...failure(2001, ''), command: 'evaluate' }));
   assert.ok(!isFailedStart({ ...failure(2001, ''), success: true }));
   assert.ok(!isFailedStart({ type: 'event', event: 'output' }));
+});
+
+test('a silenced failure keeps its words and number', () => {
+  const failed = failure(2002, 'The dashboard cannot be reached. [raydap 2002]');
+  silence(failed);
+  assert.deepEqual(failed.body?.error, {
+    id: 2002,
+    format: 'The dashboard cannot be reached. [raydap 2002]',
+    showUser: false,
+  });
+});
+
+test('a silenced configurationDone is a success, because VS Code would show it in any case', () => {
+  const failed = { ...failure(1003, 'Too early.'), command: 'configurationDone' };
+  silence(failed);
+  assert.ok(failed.success);
 });
 
 test('an interpreter that is ready is no problem', () => {
