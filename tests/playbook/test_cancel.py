@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import DiscoveryReady, StartDiscovery, StopDiscovery
+from raydap.core.events import DiscoveryReady, StartDiscovery
 from support.playbook import Play
 
 
@@ -96,16 +96,3 @@ def test_each_client_cancels_its_own_requests_only(play: Play) -> None:
     second.request("cancel", requestId=slow)
     worker.release()
     assert first.answer(slow)["result"] == "x of w1"
-
-
-def test_what_a_client_has_asked_is_cancelled_when_it_takes_its_leave(play: Play) -> None:
-    client = play.session()
-    (worker,) = play.attached("w1")
-    worker.hold.add("evaluate")
-    worker.stop()
-    client.stop()
-    asked = client.send("evaluate", expression="x")
-    client.request("disconnect")
-    assert client.refusal(None, asked) == "cancelled"
-    play.take(StopDiscovery)
-    worker.release()

@@ -226,10 +226,9 @@ def test_a_worker_is_let_go_once_it_has_answered_everything_disconnect_last(play
     worker.stop()
     thread = first.stop()["threadId"]
     worker.hold |= {"stackTrace", "disconnect"}
-    asked = first.send("stackTrace", threadId=thread)
+    first.send("stackTrace", threadId=thread)
     worker.commands()
     first.leave()
-    assert first.refusal(None, asked) == "cancelled"
     play.take(StopDiscovery)
     assert worker.commands() == ["evaluate"]
     worker.release("stackTrace")
@@ -252,9 +251,8 @@ def test_an_answer_that_never_comes_does_not_keep_a_worker(play: Play) -> None:
     worker.stop()
     thread = client.stop()["threadId"]
     worker.hold.add("stackTrace")
-    asked = client.send("stackTrace", threadId=thread)
+    client.send("stackTrace", threadId=thread)
     client.leave()
-    assert client.refusal(None, asked) == "cancelled"
     play.take(StopDiscovery)
     worker.commands()
     play.tick(handshake.PATIENCE)

@@ -215,7 +215,7 @@ class Play:
         assert not self._effects, self._effects
         for client in self.clients.values():
             client.nothing()
-            assert (client.left and not client.dropped) or not client.open, f"without an answer: {client.open}"
+            assert client.left or not client.open, f"without an answer: {client.open}"
         self.leave()
 
     def leave(self) -> None:

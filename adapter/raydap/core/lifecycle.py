@@ -167,14 +167,8 @@ def cancel(session: Session, request: Request) -> None:
 
 def disconnect(session: Session, request: Request) -> None:
     """The client leaves. Of a hub that would hold the workers now, it can ask to let them go (`terminateDebuggee`), or
-    to hold them for ever (`suspendDebuggee`). Without a hub the session ends with its last client in any case.
-
-    What it has asked and is not answered yet is cancelled.
-    """
+    to hold them for ever (`suspendDebuggee`). Without a hub the session ends with its last client in any case."""
     arguments = request.arguments()
-    for other in list(request.client.open.values()):
-        if other is not request:
-            other.cancel()
     request.respond()
     seconds = None if session.hosting is None else session.hosting.hold
     if arguments.get("terminateDebuggee") is True:
