@@ -1,5 +1,6 @@
 """What the tests of a hub share."""
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ import pytest
 from dap_client import Client
 
 from support.bridge import Hub
+from support.conformance import validate
 
 
 @pytest.fixture
@@ -29,14 +31,22 @@ def hub(start_hub: Callable[..., Hub]) -> Hub:
 
 
 @pytest.fixture
-def connect_by_command(children: ExitStack, tmp_path: Path) -> Callable[[Hub], Client]:
-    """`connect_by_command(hub)` runs `raydap connect`, as editors do that only start programs."""
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    path.touch(0o600)
+    path.write_text("a-token-of-the-test\n")
+    return path
 
-    def connect(hub: Hub) -> Client:
-        token = tmp_path / "token"
-        token.touch(0o600)
-        token.write_text(f"{hub.token}\n")
-        command = [sys.executable, "-m", "raydap", "connect", hub.url, "--token-file", str(token)]
-        return children.enter_context(Client.spawn(command))
 
-    return connect
+@pytest.fixture
+def adapter(children: ExitStack) -> Callable[..., Client]:
+    """`adapter(*arguments, **env)` is a client of `raydap connect`; what it prints to stderr goes to `env`'s LOG."""
+
+    def start(*arguments: str, log: Path | None = None, **env: str) -> Client:
+        stderr = children.enter_context(log.open("wb")) if log is not None else None
+        command = [sys.executable, "-m", "raydap", "connect", *arguments]
+        client = Client.spawn(command, stderr=stderr, env={**os.environ, **env})
+        children.callback(lambda: [validate(message) for message in client.received])
+        return children.enter_context(client)
+
+    return start

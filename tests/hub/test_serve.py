@@ -3,11 +3,9 @@
 import contextlib
 import json
 import os
-import signal
 import socket
 import ssl
 import stat
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,7 +20,6 @@ from websockets.sync.client import ClientConnection, connect
 
 from support.bridge import Hub
 from support.certificates import Certificate
-from support.conformance import validate
 from support.debuggee import Debuggee
 from support.look import go_on, local_variables
 
@@ -39,28 +36,6 @@ WAIT = 30.0
 @pytest.fixture
 def debuggee(plain_debugpy: Callable[[str], Debuggee]) -> Debuggee:
     return plain_debugpy(PROGRAM)
-
-
-@pytest.fixture
-def token_file(tmp_path: Path) -> Path:
-    path = tmp_path / "token"
-    path.touch(0o600)
-    path.write_text("a-token-of-the-test\n")
-    return path
-
-
-@pytest.fixture
-def adapter(children: ExitStack) -> Callable[..., Client]:
-    """`adapter(*arguments, **env)` is a client of `raydap connect`; what it prints to stderr goes to `env`'s LOG."""
-
-    def start(*arguments: str, log: Path | None = None, **env: str) -> Client:
-        stderr = children.enter_context(log.open("wb")) if log is not None else None
-        command = [*RAYDAP, "connect", *arguments]
-        client = Client.spawn(command, timeout=WAIT, stderr=stderr, env={**os.environ, **env})
-        children.callback(lambda: [validate(message) for message in client.received])
-        return children.enter_context(client)
-
-    return start
 
 
 def walk_through(client: Client, debuggee: Debuggee, **arguments: Any) -> None:
@@ -323,7 +298,7 @@ def test_tokens_are_in_no_log_and_on_no_command_line(
         errors = tmp_path / "connect.log"
         by_command = adapter(url, "--token-file", str(token_file), log=errors)
         by_command.request("initialize", adapterID="raydap")
-        by_command.request("attach")
+        by_command.request("attach", workers=["127.0.0.1:1"])
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 assert secret.encode() not in (entry / "cmdline").read_bytes()
@@ -386,89 +361,3 @@ def test_an_address_of_the_network_is_warned_about_without_tls(start_hub: Callab
     hub = start_hub("--listen", "0.0.0.0:0")
     assert "warning: without TLS the token and all data cross the network" in hub.child.output
     assert json.loads(hub.connection.read_text())["host"] == "127.0.0.1"
-
-
-@pytest.mark.parametrize("scheme", ["ws", "tcp"])
-def test_a_refused_token_is_told_to_the_editor_and_on_stderr(
-    hub: Hub, adapter: Callable[..., Client], tmp_path: Path, scheme: str
-) -> None:
-    log = tmp_path / "connect.log"
-    client = adapter(f"{scheme}://{hub.host}:{hub.port}", log=log, RAYDAP_TOKEN="wrong")
-    if scheme == "ws":
-        with pytest.raises(RequestFailed, match=r"refuses the token.*RAYDAP_TOKEN\. \[raydap 5002\]"):
-            client.request("initialize", adapterID="raydap")
-    else:
-        client.request("initialize", adapterID="raydap")
-        with pytest.raises(RequestFailed, match="1011"):
-            client.request("attach")
-    client.request("disconnect")
-    client.close()
-    (line,) = log.read_text().splitlines()
-    assert "refuses the token" in line
-    assert line.endswith("[raydap 5002]")
-
-
-def test_no_hub_is_one_sentence_and_exit_code_1(tmp_path: Path) -> None:
-    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-        for options, told in (
-            ([f"ws://127.0.0.1:{port}"], "cannot be reached (Connection refused)"),
-            ([f"tcp://127.0.0.1:{port}"], "cannot be reached (Connection refused)"),
-            ([], "No hub of yours is known here"),
-            (["http://127.0.0.1:1"], "does not begin with ws://"),
-            (["ws://127.0.0.1:1", "--token-file", str(tmp_path / "none")], "cannot be read: No such file"),
-        ):
-            request = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
-            ended = subprocess.run(
-                [*RAYDAP, "connect", *options],
-                env=env,
-                input=b"Content-Length: %d\r\n\r\n%b" % (len(request), request),
-                capture_output=True,
-                timeout=60,
-                check=False,
-            )
-            (line,) = ended.stderr.decode().splitlines()
-            assert told in line
-            assert ended.returncode == 1
-            answer = json.loads(ended.stdout.partition(b"\r\n\r\n")[2])
-            validate(answer)
-            assert answer["request_seq"] == 1
-            assert answer["body"]["error"]["format"] == line
-
-
-@pytest.mark.parametrize("scheme", ["ws", "tcp"])
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_hub_that_goes_ends_the_session_in_the_editor(
-    children: ExitStack, token_file: Path, tmp_path: Path, adapter: Callable[..., Client], scheme: str, how: int
-) -> None:
-    command = [*RAYDAP, "serve", "--token-file", str(token_file), "--connection-file", str(tmp_path / "c.json")]
-    hub = children.enter_context(Child(command, tmp_path / "hub.log"))
-    host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
-    log = tmp_path / "connect.log"
-    client = adapter(f"{scheme}://{host}:{port}", "--token-file", str(token_file), log=log)
-    client.start_session("attach", {"workers": ["127.0.0.1:1"]})
-    hub.process.send_signal(how)
-    client.wait_event("terminated")
-    told = [message["body"]["output"] for message in client.events if message["event"] == "output"]
-    client.request("disconnect")
-    client.close()
-    assert len([message for message in client.events if message["event"] == "terminated"]) == 1
-    if how == signal.SIGKILL:
-        assert f"The connection to the hub at {scheme}://{host}:{port}" in told[-1]
-        assert told[-1].endswith("[raydap 5003]\n")
-        assert "5003" in log.read_text()
-
-
-def test_an_editor_that_goes_leaves_the_hub(hub: Hub, adapter: Callable[..., Client], debuggee: Debuggee) -> None:
-    first = adapter(hub.url, RAYDAP_TOKEN=hub.token)
-    first.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]})
-    stop = first.wait_event("stopped")
-    first.close()
-    second = adapter(hub.url, RAYDAP_TOKEN=hub.token)
-    second.start_session("attach", {})
-    assert second.wait_event("stopped")["threadId"] == stop["threadId"]
-    go_on(second, stop)
-    go_on(second, second.wait_event("stopped"))
-    assert debuggee.child.wait() == 0

@@ -47,7 +47,7 @@ def test_who_comes_back_finds_the_same_stop_and_its_own_breakpoints(
     come: Callable[..., Client],
     debuggee: Debuggee,
     hub: Hub,
-    connect_by_command: Callable[[Hub], Client],
+    adapter: Callable[..., Client],
     politely: bool,
 ) -> None:
     one, two = line_of(PROGRAM, "first ="), line_of(PROGRAM, "second =")
@@ -57,7 +57,7 @@ def test_who_comes_back_finds_the_same_stop_and_its_own_breakpoints(
         first.request("disconnect")
     else:
         first.close()
-    second = connect_by_command(hub)
+    second = adapter(hub.url, RAYDAP_TOKEN=hub.token)
     second.start_session("attach", {}, breakpoints={str(debuggee.path): [two]})
     again = second.wait_event("stopped")
     assert again["threadId"] == stop["threadId"]

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 Body = Mapping[str, Any] | bytes | None
 """A body to be encoded, one that is encoded already, or none."""
 
-_QUIET = (Code.STALE_ID, Code.NOT_STOPPED)
-"""Editors cause these by themselves, asking for what has run on meanwhile; VS Code would show a notification."""
+_QUIET = (Code.STALE_ID, Code.NOT_STOPPED, Code.WRONG_ORDER)
+"""Editors cause these by themselves: they ask for what has run on meanwhile, and go on after a failed attach. VS Code
+would show a notification for each."""
 
 
 class Client:

@@ -14,8 +14,7 @@ from raydap.transport import tcp
 from raydap.transport.peer import Peer
 from raydap.wire.framing import encode
 
-WAIT = 30.0
-TOKEN = "the-right-token"
+WAIT, TOKEN = 30.0, "the-right-token"
 
 
 class Engine:
@@ -105,8 +104,8 @@ def upgrade(path: str = "/dap", **headers: str | None) -> bytes:
         "Authorization": f"Bearer {TOKEN}",
         **{name.replace("_", "-"): value for name, value in headers.items()},
     }
-    lines = [f"{name}: {value}" for name, value in all_.items() if value is not None]
-    return "\r\n".join([f"GET {path} HTTP/1.1", *lines, "", ""]).encode()
+    lines = (f"{name}: {value}" for name, value in all_.items() if value is not None)
+    return "\r\n".join((f"GET {path} HTTP/1.1", *lines, "", "")).encode()
 
 
 def message(command: str, **arguments: Any) -> bytes:
