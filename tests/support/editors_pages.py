@@ -14,11 +14,11 @@ PORT, DASHBOARD = 5678, "http://127.0.0.1:8265"
 
 def vscode(name: str, **variables: str) -> dict[str, Any]:
     """The configuration of this name in launch.json on the page for VS Code, with VS Code's variables put in."""
-    (text,) = blocks("vscode.md", "json")
+    texts = blocks("vscode.md", "json")
     for variable, value in variables.items():
-        text = text.replace(f"${{{variable}}}", value)
-    (found,) = (entry for entry in json.loads(text)["configurations"] if entry["name"] == name)
-    configuration: dict[str, Any] = found
+        texts = [text.replace(f"${{{variable}}}", value) for text in texts]
+    listed = [entry for text in texts for entry in json.loads(text)["configurations"]]
+    (configuration,) = (entry for entry in listed if entry["name"] == name)
     assert configuration["debugServer"] == PORT
     return configuration
 
