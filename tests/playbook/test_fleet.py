@@ -192,7 +192,7 @@ def test_a_worker_gone_while_it_ran_is_told_if_ray_says_that_it_crashed(play: Pl
     two.die()
     assert play.asked_fates == [one.row, two.row]
     client.nothing()
-    play.feed(WorkersCrashed((one.row, two.row), ("Worker exits unexpectedly. More detail.", "")))
+    play.feed(WorkersCrashed((one.row, two.row), ("Worker exits\nunexpectedly. More detail.", "")))
     told = client.told(Code.WORKER_GONE)
     assert told.startswith(
         "The running worker 101 on 10.0.0.1 and 1 other worker are gone: Worker exits unexpectedly. ["

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 Body = Mapping[str, Any] | bytes | None
 """A body to be encoded, one that is encoded already, or none."""
 
-_QUIET = (Code.STALE_ID, Code.NOT_STOPPED, Code.WRONG_ORDER)
-"""Editors cause these by themselves: they ask for what has run on meanwhile, and go on after a failed attach. VS Code
-would show a notification for each."""
-
 
 class Client:
     """One connection.
@@ -125,9 +121,7 @@ class Request:
         self._cancelled = True
 
     def fail(self, problem: Problem) -> None:
-        """Spec: ErrorResponse; `format` is what VS Code shows, `message` what all others show."""
-        body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": problem.code not in _QUIET}}
-        self._refuse(str(problem), encode(body))
+        self._refuse(str(problem), encode(problem.body()))
 
     def refuse(self, reply: envelope.Envelope) -> None:
         """A failure in the worker's own words. debugpy leaves out the body that an ErrorResponse must have."""

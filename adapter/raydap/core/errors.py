@@ -6,6 +6,7 @@ failed DAP response (spec: ErrorResponse, Message).
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 
 class Code(IntEnum):
@@ -48,6 +49,11 @@ class Code(IntEnum):
     HUB_FAILED = 5004
 
 
+_QUIET = (Code.STALE_ID, Code.NOT_STOPPED, Code.WRONG_ORDER)
+"""Editors cause these by themselves: they ask for what has run on meanwhile, and go on after a failed attach. VS Code
+would show a notification for each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What went wrong, ready to be shown. `text` is one sentence with what to do next; `detail` is for the log."""
@@ -58,6 +64,10 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.text} [raydap {self.code.value}]"
+
+    def body(self) -> dict[str, Any]:
+        """That of a failed response (spec: ErrorResponse). VS Code shows `format`, all others the `message`."""
+        return {"error": {"id": self.code.value, "format": str(self), "showUser": self.code not in _QUIET}}
 
 
 class ProblemError(Exception):

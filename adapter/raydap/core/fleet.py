@@ -172,7 +172,7 @@ def crashed(session: Session, event: WorkersCrashed) -> None:
     """Workers that ran are gone, and Ray says that they should not be. One message, because whole nodes die too."""
     first, more = event.workers[0], len(event.workers) - 1
     others = f" and {more} other worker{'s' * (more > 1)} are" if more else " is"
-    reason = event.reasons[0].strip().partition(". ")[0].rstrip(".")
+    reason = " ".join(event.reasons[0].split()).partition(". ")[0].rstrip(".")
     text = f"The running worker {first.pid} on {first.node}{others} gone: {reason}."
     session.report(Problem(Code.WORKER_GONE, text, "; ".join(event.reasons)))
 

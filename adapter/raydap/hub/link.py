@@ -158,8 +158,8 @@ class Link:
         self._ended.set()
 
     def _fail(self, seq: int, command: str, problem: Problem) -> None:
-        body = {"error": {"id": int(problem.code), "format": str(problem), "showUser": True}}
-        self._to_editor(envelope.failure(self._next_seq(), seq, command, str(problem), envelope.dump(body)))
+        body = envelope.dump(problem.body())
+        self._to_editor(envelope.failure(self._next_seq(), seq, command, str(problem), body))
 
     def _event(self, name: str, body: dict[str, str]) -> None:
         self._to_editor(envelope.event(self._next_seq(), name, envelope.dump(body)))
