@@ -4,7 +4,20 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import fanout, files, fleet, handshake, hosting, lifecycle, perworker, progress, sources, stops
+from raydap.core import (
+    fanout,
+    files,
+    fleet,
+    groups,
+    handshake,
+    hosting,
+    lifecycle,
+    perworker,
+    progress,
+    roster,
+    sources,
+    stops,
+)
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import (
@@ -61,6 +74,12 @@ REQUESTS: dict[str, Callable[[Session, Request], None]] = {
     "setBreakpoints": fanout.set_breakpoints,
     "setFunctionBreakpoints": fanout.set_breakpoints,
     "setExceptionBreakpoints": fanout.set_exception_breakpoints,
+    "raydap/workers": roster.workers,
+    "raydap/attach": roster.attach,
+    "raydap/detach": roster.detach,
+    "raydap/continue": groups.resume,
+    "raydap/step": groups.step,
+    "raydap/evaluate": groups.evaluate,
 }
 """Requests of clients that the bridge itself handles; what policy.py says is to be routed needs no entry."""
 
@@ -104,6 +123,7 @@ class Bridge:
             _EVENTS[type(event)](self._session, event)
             fleet.fill(self._session)
             progress.report(self._session)
+            roster.report(self._session)
         except Exception:
             # A mistake of ours costs one event, not the session and every worker it holds.
             self._session.log("error", traceback.format_exc())

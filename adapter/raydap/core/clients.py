@@ -20,7 +20,8 @@ class Client:
 
     `ready` is true from its configurationDone on: only then it is sent stops and threads. `focus` is the thread its
     user looks at, as far as requests tell; `threads` and `breakpoints` are those it knows of; `open` are its requests
-    without an answer. `admitted`: it has shown the token, if one is wanted. An `observer` may only look.
+    without an answer. `admitted`: it has shown the token, if one is wanted. An `observer` may only look. `watching`: it
+    is told how the workers change (roster.py).
 
     With a session for each worker (perworker.py), a `parent` has been `offered` some workers and `adopted` those that
     its editor did not open; a child sees `only` its worker.
@@ -38,6 +39,7 @@ class Client:
         self.guest = False
         self.admitted = True
         self.observer = False
+        self.watching = False
         self.breakpoints: set[Handle] = set()
         self.parent = False
         self.only: WorkerKey | None = None

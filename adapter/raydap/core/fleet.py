@@ -15,7 +15,7 @@ from raydap.core.events import (
     WorkersDescribed,
     WorkersPaused,
 )
-from raydap.core.handshake import REST, dial, forget, give_up
+from raydap.core.handshake import REST, dial, forget, give_up, let_go
 from raydap.core.session import Candidate, Session
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
@@ -31,10 +31,10 @@ ASK_AGAIN = 10.0
 def paused(session: Session, event: WorkersPaused) -> None:
     """A snapshot of what waits for a debugger. Workers that are ours already may still be in it for a moment."""
     listed = {row.key: row for row in event.workers}
-    for key in [key for key in session.failures if key not in listed]:
-        del session.failures[key]
-    for key in [key for key in session.candidates if key not in listed]:
-        del session.candidates[key]
+    for listing in (session.failures, session.candidates):
+        for key in [key for key in listing if key not in listed]:
+            del listing[key]
+            session.changed[key] = None
     session.left = {key: since for key, since in session.left.items() if session.now < since + REST}
     fresh = []
     for key, row in listed.items():
@@ -42,11 +42,12 @@ def paused(session: Session, event: WorkersPaused) -> None:
         if key in session.candidates or (held is not None and not held.leaving):
             continue
         failure = session.failures.get(key)
-        if failure is not None and failure.port == row.port and session.now < failure.retry_at:
+        if failure is not None and failure.row.port == row.port and session.now < failure.retry_at:
             continue
         if _on_node(session.settings, row):
             session.candidates[key] = Candidate(row, session.now + ASK_AGAIN)
             session.waiting[key] = None
+            session.changed[key] = None
             fresh.append(row)
     _describe(session, fresh)
 
@@ -86,10 +87,11 @@ def fill(session: Session) -> None:
     while session.waiting and len(session.under_way) < AT_ONCE:
         key = next(iter(session.waiting))
         candidate = session.candidates.get(key)
-        if candidate is None or _leaves(session, key) or not _wanted(session, settings, candidate.row):
+        chosen = session.choices.get(key)
+        if candidate is None or _leaves(session, key) or not _wanted(session, settings, candidate.row, chosen):
             del session.waiting[key]
             continue
-        if settings.max_workers is not None and _held(session) >= settings.max_workers:
+        if not chosen and settings.max_workers is not None and _held(session) >= settings.max_workers:
             text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
             session.report_once(Problem(Code.TOO_MANY_WORKERS, text))
             session.waiting.clear()
@@ -128,11 +130,24 @@ def child(session: Session, parent: Worker, body: dict[str, Any]) -> None:
         dial(session, worker)
 
 
+def detach(session: Session, key: WorkerKey) -> None:
+    """Lets one worker go, for whom the session was told not to attach to it again."""
+    worker = session.workers.get(key)
+    if worker is None or worker.leaving:
+        return
+    let_go(session, worker)
+    if worker.row.worker_type == "TARGET":
+        # Targets are found only once, and whoever lets one go may want it back.
+        session.candidates[key] = Candidate(worker.row, session.now)
+
+
 def described(session: Session, event: WorkersDescribed) -> None:
     """Ray's lists say (more of) what workers run. Names of shown threads may change by it."""
     renamed = False
     for key, label in event.labels.items():
-        session.labels[key] = label
+        if session.labels.get(key) != label:
+            session.labels[key] = label
+            session.changed[key] = None
         if key in session.candidates:
             session.waiting[key] = None
         worker = session.workers.get(key)
@@ -151,8 +166,10 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
     if worker.leaving:
         forget(session, worker, "is gone")
     elif worker.stage is Stage.ATTACHED:
+        session.ends[worker.key] = ""
         if any(thread.handle in session.stopped for thread in worker.threads.values()):
             text = f"The stopped {worker} is gone ({event.reason}); the other workers go on."
+            session.ends[worker.key] = sentence(text)
             session.report(Problem(Code.WORKER_GONE, sentence(text)))
         elif worker.row.worker_type in ("WORKER", "DRIVER"):
             session.emit(AskFate(worker.row))
@@ -170,6 +187,9 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
 
 def crashed(session: Session, event: WorkersCrashed) -> None:
     """Workers that ran are gone, and Ray says that they should not be. One message, because whole nodes die too."""
+    for row, reason in zip(event.workers, event.reasons, strict=True):
+        session.ends[row.key] = reason
+        session.changed[row.key] = None
     first, more = event.workers[0], len(event.workers) - 1
     others = f" and {more} other worker{'s' * (more > 1)} are" if more else " is"
     reason = " ".join(event.reasons[0].split()).partition(". ")[0].rstrip(".")
@@ -191,8 +211,11 @@ def _on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
     return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
 
 
-def _wanted(session: Session, settings: AttachSettings, row: PausedWorker) -> bool:
-    """Whether the filters that need Ray's labels let a worker through. Until its labels are known, it stays paused."""
+def _wanted(session: Session, settings: AttachSettings, row: PausedWorker, chosen: bool | None) -> bool:
+    """Whether a worker is to be attached: as the user has chosen, else if the filters that need Ray's labels let it
+    through. Until its labels are known, it stays paused."""
+    if chosen is not None or not session.auto_attach:
+        return chosen is True
     if not settings.needs_labels:
         return True
     label = session.labels.get(row.key)

@@ -62,6 +62,7 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
 
 def dial(session: Session, worker: Worker) -> None:
     session.under_way.add(worker.key)
+    session.changed[worker.key] = None
     row = worker.row
     session.emit(DialWorker(worker.key, row.host, row.port, row.node_id))
 
@@ -125,6 +126,7 @@ def attached(session: Session, worker: Worker) -> None:
     worker.stage = Stage.ATTACHED
     session.under_way.discard(worker.key)
     session.failures.pop(worker.key, None)
+    session.changed[worker.key] = None
     session.log("info", f"attached to {worker}")
     if worker.leaving:
         let_go(session, worker)
@@ -138,6 +140,7 @@ def let_go(session: Session, worker: Worker) -> None:
     answer to forward and finds its client gone dies of it, and the worker's next breakpoint() waits for ever.
     """
     worker.leaving = True
+    session.changed[worker.key] = None
     if worker.stage is Stage.ATTACHED:
         end_threads(session, worker)
         session.parting[worker.key] = session.now + PATIENCE
@@ -180,13 +183,13 @@ def give_up(session: Session, worker: Worker, problem: Problem) -> None:
     if worker.leaving:
         hang_up(session, worker)
         return
-    if failure is None or failure.port != worker.row.port:
+    if failure is None or failure.row.port != worker.row.port:
         session.report(problem)
         delay = RETRY[0]
     else:
         session.log("info", str(problem))
         delay = min(failure.delay * 2, RETRY[1])
-    session.failures[worker.key] = Failure(worker.row.port, session.now + delay, delay)
+    session.failures[worker.key] = Failure(worker.row, str(problem), session.now + delay, delay)
     hang_up(session, worker)
 
 
@@ -194,6 +197,7 @@ def forget(session: Session, worker: Worker, why: str) -> None:
     """The worker is not ours any more: whoever waits for it is told, and all that was shown of it is void."""
     worker.stage = Stage.GONE
     session.workers.pop(worker.key, None)
+    session.changed[worker.key] = None
     session.under_way.discard(worker.key)
     session.parting.pop(worker.key, None)
     if worker.leaving:

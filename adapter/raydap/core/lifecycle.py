@@ -46,17 +46,21 @@ def attach(session: Session, request: Request) -> None:
     if ticket is not None or request.client.guest:
         perworker.join(session, request, ticket)
         return
-    same = settings in (session.settings, _within(session, AttachSettings()))
+    shared = msgspec.structs.replace(settings, auto_attach=True)
+    same = shared in (session.settings, _within(session, AttachSettings()))
     if session.settings is not None and not same and not _makes_room(session):
         text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     perworker.begin(session, request.client, settings)
     if session.settings is None:
-        session.settings = settings
+        session.settings = shared
         session.phase = Phase.STARTING
         session.emit(StartDiscovery(settings))
     _admit(session, request)
     if not request.client.observer:
+        if settings.auto_attach and not session.auto_attach:
+            session.auto_attach = True
+            session.look_again()
         hosting.returned(session, request.client)
 
 
@@ -70,6 +74,7 @@ def launch(session: Session, request: Request) -> None:
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     perworker.begin(session, request.client, settings)
     session.settings = settings
+    session.auto_attach = settings.auto_attach
     session.phase = Phase.STARTING
     request.client.event("capabilities", {"capabilities": LAUNCH_CAPABILITIES})
     _admit(session, request)

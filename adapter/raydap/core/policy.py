@@ -70,6 +70,12 @@ POLICY: dict[str, Rule] = {
     "stepIn": Rule(Mode.RESUME, _THREAD),
     "stepOut": Rule(Mode.RESUME, _THREAD),
     "goto": Rule(Mode.RESUME, _THREAD),
+    "raydap/workers": Rule(Mode.LOCAL),
+    "raydap/attach": Rule(Mode.FANOUT),
+    "raydap/detach": Rule(Mode.FANOUT),
+    "raydap/continue": Rule(Mode.FANOUT),
+    "raydap/step": Rule(Mode.FANOUT),
+    "raydap/evaluate": Rule(Mode.FANOUT),
 }
 
 BEFORE_ATTACH = frozenset({"initialize", "attach", "launch", "configurationDone", "disconnect", "cancel", "threads"})
@@ -81,6 +87,7 @@ BEFORE_ADMISSION = frozenset({"initialize", "disconnect"})
 
 OBSERVING = frozenset(POLICY) - {rule for rule in POLICY if POLICY[rule].mode is Mode.RESUME}
 OBSERVING -= {"launch", "terminate", "restart", "pause", "setVariable", "setExpression", "evaluate", "completions"}
+OBSERVING -= {"raydap/attach", "raydap/detach", "raydap/continue", "raydap/step", "raydap/evaluate"}
 """What an observer may ask. Its breakpoints are answered, because editors send them unasked, but not set."""
 
 _CONDITION = "A Python expression in the frame of the exception; __exception__ is (type, value, traceback)."

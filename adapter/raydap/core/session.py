@@ -42,11 +42,20 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A paused worker that could not be attached: when to try again, and how long that was put off."""
+    """A paused worker that could not be attached, and why; when to try again, and how long that was put off."""
 
-    port: int
+    row: PausedWorker
+    problem: str
     retry_at: float
     delay: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What was told last of a worker (roster.py); `since` is when its state began."""
+
+    since: float
+    body: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -67,6 +76,9 @@ class Session:
     and `left` when it was over, for as long as they need their rest. `waiting` are the candidates that have yet to be
     looked at (again), `under_way` the workers whose attach goes on: what is done after every event must not walk over
     all candidates or workers. `held`, `release_at` and `missed` are about a hub without clients (hosting.py).
+
+    `auto_attach`: whoever pauses is attached, but for those that the user has made other `choices` about. `changed` are
+    the workers that `roster` may be wrong about, `ends` why some of them have ended, `departed` the last of their kind.
     """
 
     def __init__(self, emit: Callable[[Effect], None], hosting: Hosting | None = None) -> None:
@@ -100,20 +112,30 @@ class Session:
         self.checks: list[tuple[set[str], Callable[[], None]]] = []
         self.door: DoorOpened | None = None
         self.progress: Progress | None = None
+        self.auto_attach = False
+        self.choices: dict[WorkerKey, bool] = {}
+        self.changed: dict[WorkerKey, None] = {}
+        self.ends: dict[WorkerKey, str] = {}
+        self.roster: dict[WorkerKey, Entry] = {}
+        self.departed: dict[WorkerKey, Entry] = {}
 
     def reset(self) -> None:
         """Forgets what was asked for; clients and workers stay until each has gone."""
         self.phase = Phase.IDLE
         self.settings = None
         self.configured = False
+        self.auto_attach = False
+        self.choices.clear()
         self.outage = False
         self.held = False
         self.release_at = None
         self.missed.clear()
+        self.changed.update(dict.fromkeys([*self.candidates, *self.failures]))
         self.candidates.clear()
         self.waiting.clear()
         self.failures.clear()
         self.labels.clear()
+        self.ends.clear()
         self.said.clear()
         self.breakpoints.clear()
         self.sources.clear()
@@ -142,6 +164,7 @@ class Session:
     def end(self, thread: Thread) -> None:
         """The thread is no more; clients that know of it are told."""
         self.stopped.pop(thread.handle, None)
+        self.changed[thread.worker.key] = None
         thread.end()
         for client in self.clients.values():
             if thread.handle in client.threads:

@@ -29,6 +29,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     sessions: one session for all workers, or a child session for each (spec: StartDebugging Request).
     max_workers: attach to at most that many at a time; the others stay paused.
     role: an observer looks, and changes nothing.
+    auto_attach: without it workers are only listed, and attached when `raydap/attach` names them.
     """
 
     dashboard: str | None = None
@@ -44,6 +45,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     max_workers: int | None = None
     sessions: Literal["merged", "perWorker"] = "merged"
     role: Literal["debugger", "observer"] = "debugger"
+    auto_attach: bool = True
 
     @property
     def needs_labels(self) -> bool:

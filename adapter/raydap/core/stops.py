@@ -74,6 +74,7 @@ def show(session: Session, thread: Thread, body: dict[str, Any]) -> None:
     hit = session.breakpoints.handles(worker.key, body.get("hitBreakpointIds"))
     thread.halt({**body, "threadId": thread.handle, "allThreadsStopped": False, "hitBreakpointIds": hit})
     session.stopped[thread.handle] = thread
+    session.changed[worker.key] = None
     for client in session.ready():
         if client.sees(worker.key):
             announce(client, thread, stepping)
@@ -111,6 +112,7 @@ def continued(session: Session, worker: Worker, body: dict[str, Any]) -> None:
 def run(session: Session, thread: Thread) -> None:
     if session.stopped.pop(thread.handle, None) is not None:
         thread.run()
+        session.changed[thread.worker.key] = None
         session.broadcast("continued", {"threadId": thread.handle, "allThreadsContinued": False}, thread.worker.key)
 
 
@@ -138,32 +140,42 @@ def resume(session: Session, request: Request) -> None:
 
     def then(reply: Reply) -> None:
         if isinstance(reply, Problem):
-            # Nobody knows whether it runs; as long as the worker does not say so, the user may try again.
-            stays_stopped()
             request.fail(reply)
         elif reply.success:
             request.respond(answer)
-            if thread.state is State.RESUMING:
-                run(session, thread)
-        elif request.command == "continue" and reply.command == "evaluate":
-            session.log("warning", f"{thread.worker} cannot resume one thread alone: {reply.message}")
-            thread.worker.request("continue", {"threadId": thread.local}, then, deadline)
         else:
-            stays_stopped()
             request.refuse(reply)
 
-    def stays_stopped() -> None:
-        if thread.state is State.RESUMING:
-            thread.state = State.STOPPED
-
-    deadline = session.now + POLICY[request.command].patience
     down(session, thread.worker, request.command, arguments)
+    go(session, thread, request.command, arguments, then)
+
+
+def go(
+    session: Session, thread: Thread, command: str, arguments: dict[str, Any], then: Callable[[Reply], None]
+) -> None:
+    """Lets one stopped thread run on; `arguments` have the worker's own ids, and `then` gets what came of it."""
+
+    def done(reply: Reply) -> None:
+        if not isinstance(reply, Problem) and reply.success:
+            then(reply)
+            if thread.state is State.RESUMING:
+                run(session, thread)
+        elif not isinstance(reply, Problem) and command == "continue" and reply.command == "evaluate":
+            session.log("warning", f"{thread.worker} cannot resume one thread alone: {reply.message}")
+            thread.worker.request("continue", {"threadId": thread.local}, done, deadline)
+        else:
+            # Without an answer nobody knows whether it runs; as long as the worker does not say so, try again.
+            if thread.state is State.RESUMING:
+                thread.state = State.STOPPED
+            then(reply)
+
+    deadline = session.now + POLICY[command].patience
     thread.state = State.RESUMING
-    thread.stepping = request.command != "continue"
-    if request.command == "continue":
-        evaluate(thread, RESUME, then, deadline)
+    thread.stepping = command != "continue"
+    if command == "continue":
+        evaluate(thread, RESUME, done, deadline)
     else:
-        thread.worker.request(request.command, arguments, then, deadline)
+        thread.worker.request(command, arguments, done, deadline)
 
 
 def pause(session: Session, request: Request) -> None:

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.workers import Thread, Worker
 from raydap.protocol import messages
 
@@ -21,9 +22,12 @@ def thread(thread: Thread) -> messages.Thread:
 
 
 def name(worker: Worker) -> str:
-    row = worker.row
-    where = f"{row.pid} · {row.node or row.host}" if row.pid else f"{row.host}:{row.port}"
-    return f"{_what(worker)} · {where}"
+    return f"{_what(worker)} · {_where(worker.row)}"
+
+
+def unattached(row: PausedWorker, label: WorkerLabel) -> str:
+    """The name of a worker that has none of our threads yet."""
+    return f"{_task(row, label)} · {_where(row)}"
 
 
 def short(worker: Worker) -> str:
@@ -34,7 +38,15 @@ def short(worker: Worker) -> str:
 def _what(worker: Worker) -> str:
     if worker.parent is not None:
         return f"child of {_what(worker.parent)}"
-    return worker.label.task or worker.label.actor or ("driver" if worker.row.worker_type == "DRIVER" else "worker")
+    return _task(worker.row, worker.label)
+
+
+def _task(row: PausedWorker, label: WorkerLabel) -> str:
+    return label.task or label.actor or ("driver" if row.worker_type == "DRIVER" else "worker")
+
+
+def _where(row: PausedWorker) -> str:
+    return f"{row.pid} · {row.node or row.host}" if row.pid else f"{row.host}:{row.port}"
 
 
 def stack(body: dict[str, Any], sources: dict[str, messages.Source]) -> None:
@@ -53,6 +65,13 @@ def stack(body: dict[str, Any], sources: dict[str, messages.Source]) -> None:
                 frame["presentationHint"] = "subtle"
             if path not in sources and not source.get("sourceReference"):
                 sources[path] = {"name": re.split(r"[/\\]", path)[-1], "path": path}
+
+
+def plumbing(frame: Any) -> bool:
+    """Whether a frame stands between the worker's start and the user's code, or above `breakpoint()`."""
+    source = frame.get("source") if isinstance(frame, dict) else None
+    path = source.get("path") if isinstance(source, dict) else None
+    return isinstance(path, str) and _is_plumbing(path)
 
 
 @lru_cache(maxsize=4096)  # The same few files are in every stack.

@@ -165,6 +165,8 @@ class Watch:
             self._emit(WorkersPaused(paused))
         if paused:
             self._seen_pause = True
+        if paused and (self._settings.auto_attach or paused != self._last):
+            # Where nobody is to be attached, a worker that stays paused is no reason to hurry.
             self.touch()
         self._last = paused
 

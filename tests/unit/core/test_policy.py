@@ -10,7 +10,7 @@ DEFINITIONS = generate.load()
 
 
 def test_every_command_is_one_of_the_protocol() -> None:
-    assert set(POLICY) <= COMMANDS
+    assert {command for command in POLICY if not command.startswith("raydap/")} <= COMMANDS
 
 
 @pytest.mark.parametrize("command", POLICY)

@@ -32,6 +32,7 @@ def test_every_argument_of_attach() -> None:
         "maxWorkers": 3,
         "role": "observer",
         "sessions": "perWorker",
+        "autoAttach": False,
     }
     settings = parse(AttachSettings, given)
     assert settings.path_mappings == (PathMapping("/home/me", "."),)
@@ -71,6 +72,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "workspaceFolder", 7),
     (AttachSettings, "sessions", "perThread"),
     (AttachSettings, "role", "spectator"),
+    (AttachSettings, "autoAttach", "no"),
     (AttachSettings, "maxWorkers", 0),
     (AttachSettings, "maxWorkers", -1),
     (AttachSettings, "maxWorkers", 1.5),

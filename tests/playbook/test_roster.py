@@ -1,0 +1,280 @@
+"""What clients that want to know are told of workers, and how they choose whom to attach to (docs/requests.md)."""
+
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code
+from raydap.core.events import WorkerLabel, WorkersCrashed, WorkersDescribed
+from support.playbook import FakeClient, Play
+
+ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
+LISTED = {"autoAttach": False}
+
+
+def told(client: FakeClient) -> list[tuple[str, str]]:
+    """All changes that nobody has taken yet: keys and states."""
+    changes = []
+    while client.inbox and client.inbox[0].get("event") == "raydap/workersChanged":
+        changes += [(worker["key"], worker["state"]) for worker in client.event("raydap/workersChanged")["workers"]]
+    return changes
+
+
+def states(client: FakeClient) -> dict[str, str]:
+    return {worker["key"]: worker["state"] for worker in client.request("raydap/workers")["workers"]}
+
+
+def test_all_that_is_known_of_a_worker(play: Play) -> None:
+    client = play.session(LISTED)
+    play.paused(play.worker("w1", ACTOR, pid=7, node="node-a", node_id="abc"))
+    play.tick(12.0)
+    assert client.request("raydap/workers") == {
+        "workers": [
+            {
+                "key": "w1",
+                "name": "Trainer.step · 7 · node-a",
+                "state": "paused",
+                "age": 12.0,
+                "type": "worker",
+                "pid": 7,
+                "node": "node-a",
+                "nodeId": "abc",
+                "job": "01000000",
+                "submission": "raysubmit_7",
+                "actor": "Trainer",
+                "actorName": "lead",
+                "task": "Trainer.step",
+                "threads": [],
+                "problem": "",
+            }
+        ]
+    }
+
+
+def test_who_has_not_asked_is_told_nothing(play: Play) -> None:
+    client = play.session(LISTED)
+    play.paused(play.worker("w1"))
+    client.nothing()
+
+
+def test_a_workers_life(play: Play) -> None:
+    client = play.session()
+    client.request("raydap/workers")
+    worker = play.worker("w1")
+    worker.hold = {"attach"}
+    play.paused(worker)
+    assert told(client) == [("w1", "attaching")]
+    worker.release()
+    assert told(client) == [("w1", "running")]
+    worker.stop()
+    thread = client.stop()["threadId"]
+    assert told(client) == [("w1", "stopped")]
+    client.resume(thread)
+    assert told(client) == [("w1", "running")]
+    assert states(client) == {"w1": "running"}
+    worker.die()
+    client.event("thread")
+    assert told(client) == [("w1", "gone")]
+    assert states(client) == {}
+
+
+def test_a_stop_names_its_threads_and_the_error(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1)
+    worker.stop(2, "exception", text="ValueError")
+    first, second = client.stop()["threadId"], client.stop()["threadId"]
+    (entry,) = client.request("raydap/workers")["workers"]
+    assert entry["threads"] == [
+        {"threadId": first, "name": "worker · 101 · 10.0.0.1 · #1", "reason": "breakpoint", "error": ""},
+        {"threadId": second, "name": "worker · 101 · 10.0.0.1 · #2", "reason": "exception", "error": "ValueError"},
+    ]
+
+
+def test_age_is_that_of_the_state(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    play.tick(5.0)
+    worker.stop(1)
+    client.stop()
+    play.tick(3.0)
+    worker.stop(2)
+    client.stop()
+    (entry,) = client.request("raydap/workers")["workers"]
+    assert entry["age"] == 3.0
+
+
+def test_labels_that_come_late_are_news_once(play: Play) -> None:
+    client = play.session(LISTED)
+    client.request("raydap/workers")
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert told(client) == [("w1", "paused")]
+    play.feed(WorkersDescribed({worker.key: ACTOR}))
+    (entry,) = client.event("raydap/workersChanged")["workers"]
+    assert (entry["name"], entry["actor"]) == ("Trainer.step · 101 · 10.0.0.1", "Trainer")
+    play.feed(WorkersDescribed({worker.key: ACTOR}))
+    client.nothing()
+
+
+def test_a_worker_that_another_debugger_takes_is_not_said_to_be_gone(play: Play) -> None:
+    client = play.session(LISTED)
+    client.request("raydap/workers")
+    play.paused(play.worker("w1"))
+    play.paused()
+    assert told(client) == [("w1", "paused"), ("w1", "detached")]
+
+
+def test_a_stopped_worker_that_dies_says_so(play: Play) -> None:
+    client = play.session()
+    client.request("raydap/workers")
+    (worker,) = play.attached("w1")
+    worker.stop()
+    told(client)
+    client.stop()
+    told(client)
+    worker.die()
+    client.told(Code.WORKER_GONE)
+    client.event("thread")
+    (entry,) = client.event("raydap/workersChanged")["workers"]
+    assert (entry["state"], entry["threads"]) == ("gone", [])
+    assert "The stopped worker 101 on 10.0.0.1 is gone" in entry["problem"]
+
+
+def test_ray_says_later_why_a_running_worker_is_gone(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    play.feed(WorkersDescribed({worker.key: ACTOR}))
+    client.request("raydap/workers")
+    worker.die()
+    assert client.event("raydap/workersChanged")["workers"][0]["problem"] == ""
+    play.feed(WorkersCrashed((worker.row,), ("Out of memory.",)))
+    client.told(Code.WORKER_GONE)
+    (entry,) = client.event("raydap/workersChanged")["workers"]
+    assert (entry["state"], entry["problem"], entry["actor"]) == ("gone", "Out of memory.", "Trainer")
+
+
+def test_one_that_cannot_be_attached_stays_listed_with_the_reason(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold = {"dial"}
+    play.paused(worker)
+    worker.die(refused=True)
+    text = client.told(Code.WORKER_REFUSED)
+    (entry,) = client.request("raydap/workers")["workers"]
+    assert entry["state"] == "paused"
+    assert entry["problem"] == text.rstrip()
+    play.paused(worker)
+    play.paused()
+    assert told(client) == [("w1", "detached")]
+
+
+def test_only_the_chosen_are_attached(play: Play) -> None:
+    client = play.session(LISTED)
+    one, two = play.worker("w1"), play.worker("w2")
+    play.paused(one, two)
+    assert (one.dials, two.dials) == (0, 0)
+    client.request("raydap/workers")
+    client.request("raydap/attach", workers=["w2"])
+    assert (one.dials, two.dials) == (0, 1)
+    assert told(client) == [("w2", "attaching"), ("w2", "running")]
+    two.stop()
+    client.stop()
+    assert told(client) == [("w2", "stopped")]
+
+
+def test_a_choice_goes_before_filters_and_limits(play: Play) -> None:
+    client = play.session({"maxWorkers": 1, "actor": "Trainer"})
+    lead, second, other = play.worker("w1", ACTOR), play.worker("w2", ACTOR), play.worker("x", WorkerLabel(task="f"))
+    play.paused(lead, second, other)
+    client.told(Code.TOO_MANY_WORKERS)
+    client.request("raydap/workers")
+    client.request("raydap/attach", workers=["x"])
+    assert (lead.dials, second.dials, other.dials) == (1, 0, 1)
+    told(client)
+
+
+def test_all_from_now_on(play: Play) -> None:
+    client = play.session(LISTED)
+    one, two = play.worker("w1"), play.worker("w2")
+    play.paused(one)
+    client.request("raydap/attach")
+    play.paused(one, two)
+    assert (one.dials, two.dials) == (1, 1)
+
+
+def test_one_that_is_let_go_stays_detached_until_it_is_wanted_again(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    client.request("raydap/workers")
+    client.request("raydap/detach", workers=["w1"])
+    assert "disconnect" in worker.commands()
+    assert client.event("thread") == {"reason": "exited", "threadId": thread}
+    assert told(client) == [("w1", "detached")]
+    play.tick(2.0)
+    play.paused(worker)
+    assert told(client) == [("w1", "paused")]
+    assert worker.dials == 1
+    client.request("raydap/attach", workers=["w1"])
+    assert worker.dials == 2
+    told(client)
+
+
+def test_a_target_that_is_let_go_can_be_had_again(play: Play) -> None:
+    """Targets are named by the user, and discovery tells of them once."""
+    client = play.session({"workers": ["127.0.0.1:5678"]})
+    target = play.worker("t1", worker_type="TARGET")
+    play.paused(target)
+    client.request("raydap/detach", workers=["t1"])
+    assert states(client) == {"t1": "paused"}
+    play.tick(2.0)
+    client.request("raydap/attach", workers=["t1"])
+    assert target.dials == 2
+    told(client)
+
+
+def test_an_editor_that_joins_a_watcher_gets_everybody(play: Play) -> None:
+    play.session(LISTED)
+    (worker,) = play.attached("w1")
+    assert worker.dials == 0
+    play.joined()
+    assert worker.dials == 1
+
+
+def test_one_that_only_watches_holds_nobody_back(play: Play) -> None:
+    """The other way round: who joins to watch changes nothing for who debugs."""
+    play.session()
+    watcher = play.joined(LISTED)
+    (worker,) = play.attached("w1")
+    assert worker.dials == 1
+    assert states(watcher) == {"w1": "running"}
+
+
+def test_an_observer_attaches_nobody(play: Play) -> None:
+    observer = play.session({"role": "observer"})
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert states(observer) == {"w1": "paused"}
+    play.joined()
+    assert worker.dials == 1
+    assert told(observer) == [("w1", "attaching"), ("w1", "running")]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "code"),
+    [
+        ("raydap/attach", {"workers": "w1"}, Code.BAD_ARGUMENT),
+        ("raydap/attach", {"workers": [1]}, Code.BAD_ARGUMENT),
+        ("raydap/attach", {"workers": ["w1", "nobody"]}, Code.STALE_ID),
+        ("raydap/detach", {}, Code.BAD_ARGUMENT),
+        ("raydap/detach", {"workers": ["nobody"]}, Code.STALE_ID),
+    ],
+)
+def test_bad_arguments(play: Play, command: str, arguments: dict[str, Any], code: Code) -> None:
+    client = play.session(LISTED)
+    worker = play.worker("w1")
+    play.paused(worker)
+    client.refused(code, command, **arguments)
+    assert worker.dials == 0
