@@ -26,8 +26,7 @@ before(async () => {
 });
 
 after(async () => {
-  await workbench.screenshot('errors-end');
-  await workbench.end();
+  await workbench.end('errors-end');
   rmSync(folder, { recursive: true });
 });
 

@@ -21,9 +21,8 @@ before(async () => {
 });
 
 after(async () => {
-  await workbench.screenshot('session-end');
+  await workbench.end('session-end');
   job.end();
-  await workbench.end();
 });
 
 /** The rows of actors that stopped for this reason. */

@@ -2,15 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 
-/** `make test-vscode` sets these; see .ci/vscode and on_cluster.py. */
+/** `make test-vscode` sets these; see tests/support/vscode.py. */
 export function given(name: string): string {
   const value = process.env[name];
   assert.ok(value !== undefined && value !== '', `${name} is not set: run this by make test-vscode`);
@@ -78,11 +79,16 @@ export class Workbench {
       env: command.env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const url = await addressOf(server);
-    const browser = await chromium.launch({ executablePath: chromiumPath(), args: CHROMIUM_FLAGS });
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    page.setDefaultTimeout(60_000);
-    return new Workbench(project, page, url, folder, server, browser);
+    try {
+      const url = await addressOf(server);
+      const browser = await chromium.launch({ executablePath: given('RAYDAP_TEST_CHROMIUM'), args: CHROMIUM_FLAGS });
+      const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+      page.setDefaultTimeout(60_000);
+      return new Workbench(project, page, url, folder, server, browser);
+    } catch (error) {
+      server.kill();
+      throw error;
+    }
   }
 
   async open(query: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -91,13 +97,18 @@ export class Workbench {
     await this.page.locator('.monaco-workbench').waitFor();
   }
 
-  /** Ends the browser, the server with all its children, and removes what they wrote. */
-  async end(): Promise<void> {
-    await this.browser.close();
-    const ended = new Promise((resolve) => this.server.once('exit', resolve));
-    this.server.kill();
-    await ended;
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  /** Keeps what was seen last; then ends the browser, the server with all its children, and removes what they wrote. */
+  async end(screenshot: string): Promise<void> {
+    try {
+      await this.screenshot(screenshot);
+    } finally {
+      await this.browser.close();
+      if (this.server.exitCode === null) {
+        this.server.kill();
+        await once(this.server, 'exit');
+      }
+      rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    }
   }
 
   // What a user does.
@@ -215,12 +226,12 @@ function codeServer(folder: string): Command {
   const dirs = [`--user-data-dir=${join(folder, 'data')}`, `--extensions-dir=${join(folder, 'extensions')}`];
   const env = {
     ...process.env,
-    PATH: [join(place, 'bin'), process.env.PATH].join(delimiter),
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
     XDG_CONFIG_HOME: join(folder, 'config'),
     XDG_DATA_HOME: join(folder, 'share'),
     EXTENSIONS_GALLERY: NO_GALLERY,
   };
-  return { node: join(place, 'bin', 'node'), args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
+  return { node: process.execPath, args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
 }
 
 /** The URL that the server prints when it listens; its output is read on, so that it never blocks. */
@@ -240,20 +251,4 @@ async function addressOf(server: ChildProcess): Promise<string> {
       reject(new Error(`code-server ended with code ${code}:\n${seen.join('\n')}`));
     });
   });
-}
-
-function chromiumPath(): string {
-  const found = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '' && readdirOf(folder).includes('chromium'));
-  assert.ok(found[0] !== undefined, 'there is no chromium on the PATH; .ci/vscode workbench installs it');
-  return join(found[0], 'chromium');
-}
-
-function readdirOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

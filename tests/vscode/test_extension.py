@@ -1,0 +1,36 @@
+"""The VS Code extension: what vscode-ext/test says of it."""
+
+from pathlib import Path
+
+import pytest
+from local_cluster import Cluster
+
+from support import vscode
+
+
+def test_units(tmp_path: Path) -> None:
+    vscode.units(tmp_path)
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("name", vscode.drives())
+def test_drive(name: str, cluster: Cluster, tmp_path: Path) -> None:
+    vscode.drive(name, cluster, tmp_path)
+
+
+def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(vscode.NotInstalled, match="apt-get install chromium"):
+        vscode.chromium()
+    monkeypatch.setattr("support.vscode.OUT", vscode.HERE / "nowhere")
+    with pytest.raises(vscode.NotInstalled, match="make workbench"):
+        vscode.units(tmp_path)
+
+
+def test_a_test_that_fails_there_fails_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "unit").mkdir()
+    (tmp_path / "unit" / "wrong.test.js").write_text("require('node:test')('wrong', () => { throw Error('oh') })")
+    (tmp_path / "node").symlink_to(vscode.OUT / "node")
+    monkeypatch.setattr("support.vscode.OUT", tmp_path)
+    with pytest.raises(AssertionError, match="oh"):
+        vscode.units(tmp_path)
