@@ -9,6 +9,7 @@ import { Configurations } from './debug/configurations';
 import { Failures } from './debug/failures';
 import { chooseInterpreter } from './debug/python';
 import { Remedies } from './debug/remedies';
+import { rayView } from './views/view';
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
@@ -16,6 +17,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const remedies = new Remedies(tokens, log);
   const configurations = new Configurations(tokens, remedies);
   const adapters = new Adapters(tokens, log, context.extensionUri);
+  const view = rayView(context.globalState, adapters, remedies);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
 
   context.subscriptions.push(
@@ -31,7 +33,9 @@ export function activate(context: vscode.ExtensionContext): void {
       chooseInterpreter: () => chooseInterpreter(currentFolder()),
       forgetToken: () => forgetToken(tokens),
       showLog: () => remedies.showLog(),
+      ...view.commands,
     }),
+    ...view.subscriptions,
   );
 }
 
@@ -39,7 +43,7 @@ function offering(configurations: Configurations): vscode.DebugConfigurationProv
   return { provideDebugConfigurations: (folder) => configurations.provideDebugConfigurations(folder) };
 }
 
-function commands(table: Readonly<Record<string, () => unknown>>): vscode.Disposable[] {
+function commands(table: Readonly<Record<string, (...rows: never[]) => unknown>>): vscode.Disposable[] {
   return Object.entries(table).map(([name, run]) => vscode.commands.registerCommand(`raydap.${name}`, run));
 }
 

@@ -15,6 +15,8 @@ export interface Attempt {
   readonly configuration: vscode.DebugConfiguration;
   /** The interpreter that was asked. */
   readonly python?: string;
+  /** What to do again if it is no session. */
+  readonly again?: (change: Partial<Configuration>) => unknown;
 }
 
 /** What is changed in the configuration for the next attempt; undefined if there is to be none. */
@@ -59,14 +61,19 @@ export class Remedies {
     const buttons = problem.steps.map((step) => ({ title: LABELS[step], step }));
     const chosen = await vscode.window.showErrorMessage(problem.text, ...buttons);
     const change = chosen && (await this.steps[chosen.step](attempt));
-    if (change !== undefined) {
+    if (change === undefined) {
+      return;
+    }
+    if (attempt.again !== undefined) {
+      await attempt.again(change);
+    } else {
       await vscode.debug.startDebugging(attempt.folder, { ...attempt.configuration, ...change });
     }
   }
 }
 
 /** The address under which the token of a configuration's cluster is kept. */
-export function clusterOf(configuration: vscode.DebugConfiguration): string {
+export function clusterOf(configuration: Partial<Configuration>): string {
   return typeof configuration.dashboard === 'string' ? configuration.dashboard : 'auto';
 }
 
