@@ -52,6 +52,8 @@ export interface Options {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Installed as a user would install it. */
   readonly vsix?: string;
+  /** Of the server. */
+  readonly flags?: readonly string[];
 }
 
 export class Workbench {
@@ -65,7 +67,7 @@ export class Workbench {
   ) {}
 
   /** Opens a copy of test/project; nothing of the user's own VS Code is read or written. */
-  static async start({ settings, vsix }: Options): Promise<Workbench> {
+  static async start({ settings, vsix, flags = [] }: Options): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
     const project = join(folder, 'project');
     cpSync('test/project', project, { recursive: true });
@@ -75,7 +77,7 @@ export class Workbench {
     if (vsix !== undefined) {
       await promisify(execFile)(command.node, [...command.args, '--install-extension', vsix], { env: command.env });
     }
-    const server = spawn(command.node, [...command.args, ...SERVER_FLAGS], {
+    const server = spawn(command.node, [...command.args, ...SERVER_FLAGS, ...flags], {
       env: command.env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

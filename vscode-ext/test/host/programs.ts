@@ -1,0 +1,19 @@
+/** Programs that the extension starts, from their first line to their last. */
+
+import assert from 'node:assert/strict';
+
+import { run } from './session';
+
+const LAUNCH = { type: 'raydap', request: 'launch', name: 'Square', program: '${workspaceFolder}/square.py' };
+
+async function squares(more: object = {}): Promise<void> {
+  const { output, exitCode, stops } = await run({ ...LAUNCH, ...more });
+  assert.match(output, /^result: 49$/m);
+  assert.deepEqual({ exitCode, stops }, { exitCode: 0, stops: 1 });
+}
+
+export const programs = {
+  'a program is launched, stops, goes on and ends': async () => squares(),
+  'a program is submitted, stops, goes on and ends': async () =>
+    squares({ submit: true, python: process.env.RAYDAP_TEST_PYTHON }),
+};
