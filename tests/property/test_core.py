@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from raydap.core import roster
 from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     ClientAdmitted,
@@ -35,6 +36,7 @@ BEGINNINGS: list[tuple[str, dict[str, Any]]] = [
     ("attach", {"maxWorkers": 2}),
     ("attach", {"task": "step", "tuneWorkers": False}),
     ("attach", {"role": "observer"}),
+    ("attach", {"autoAttach": False}),
     ("launch", {"program": "train.py"}),
 ]
 BREAKPOINTS: list[tuple[str, dict[str, Any]]] = [
@@ -44,11 +46,33 @@ BREAKPOINTS: list[tuple[str, dict[str, Any]]] = [
     ("setFunctionBreakpoints", {"breakpoints": [{"name": "step"}]}),
     ("setExceptionBreakpoints", {"filters": ["raised"]}),
 ]
+OURS: list[tuple[str, dict[str, Any]]] = [
+    ("raydap/workers", {}),
+    ("raydap/attach", {}),
+    ("raydap/attach", {"workers": ["w1"]}),
+    ("raydap/detach", {"workers": ["w1"]}),
+    ("raydap/detach", {"workers": ["w2", "w3"]}),
+    ("raydap/continue", {}),
+    ("raydap/step", {"command": "next"}),
+    ("raydap/evaluate", {"expression": "x"}),
+]
 ROUTED = sorted(name for name, rule_ in POLICY.items() if rule_.mode in (Mode.ROUTE, Mode.RESUME) or name == "pause")
 JUNK = [b"", b"{", b"[]", b'{"seq":1,"type":"event","event":"stopped"}', b'{"seq":1,"type":"request"}']
 
 worker_keys = st.sampled_from(KEYS)
 threads = st.integers(1, 3)
+
+
+def heard(client: FakeClient) -> dict[str, dict[str, Any]]:
+    """What a client knows of workers by what it was told since it asked last."""
+    known: dict[str, dict[str, Any]] = {}
+    for message in client.transcript:
+        if message.get("command") == "raydap/workers" and message.get("success"):
+            known.clear()
+        if "raydap/workers" in (message.get("command"), message.get("event", "").removesuffix("Changed")):
+            for worker in message.get("body", {}).get("workers", []):
+                known[worker["key"]] = {name: value for name, value in worker.items() if name != "age"}
+    return {key: worker for key, worker in known.items() if worker["state"] not in ("detached", "gone")}
 
 
 class Sessions(RuleBasedStateMachine):
@@ -107,6 +131,14 @@ class Sessions(RuleBasedStateMachine):
             by = POLICY[command].by
             name = by[0] if by is not None else "threadId"
             client.send(command, **{**NEEDED.get(command, {}), name: handles[back % len(handles)]})
+
+    @rule(choice=st.integers(0, 9), asked=st.sampled_from(OURS), back=st.integers(0, 2))
+    def ask_of_many(self, choice: int, asked: tuple[str, dict[str, Any]], back: int) -> None:
+        client = self.living(choice)
+        stopped = sorted(self.play.bridge._session.stopped) or [1000]
+        if client is not None:
+            first = {"threadId": stopped[back % len(stopped)]} if asked[0] == "raydap/step" else {}
+            client.send(asked[0], **asked[1], **first)
 
     @rule(choice=st.integers(0, 9))
     def look_at_everything(self, choice: int) -> None:
@@ -227,6 +259,17 @@ class Sessions(RuleBasedStateMachine):
         assert {scope.worker for _, scope in bound.values()} <= set(session.workers)
         assert len({(key, scope.worker, id(scope)) for key, scope in bound.values()}) == len(bound)
         assert set(session.stopped) <= set(bound)
+
+    @invariant()
+    def the_roster_is_right_and_watchers_know_it(self) -> None:
+        session = self.play.bridge._session
+        expected = {key: view for key in session.workers | session.candidates if (view := roster.view(session, key))}
+        shown = {key: entry.body for key, entry in session.roster.items()}
+        assert {key: shown.get(key) for key in expected} == expected
+        for client in self.play.clients.values():
+            side = session.clients.get(client.id)
+            if side is not None and side.watching and side.attached:
+                assert heard(client) == shown
 
     def teardown(self) -> None:
         for worker in self.play.workers.values():

@@ -82,7 +82,7 @@ def _check(session: Session, keys: list[WorkerKey]) -> None:
 def _renew(session: Session, key: WorkerKey) -> Entry | None:
     """Brings the entry of one worker up to date; None if there is nothing to tell."""
     before, end = session.roster.get(key), session.ends.pop(key, None)
-    body = _view(session, key)
+    body = view(session, key)
     if body is not None:
         since = before.since if before is not None and before.body["state"] == body["state"] else session.now
         entry = session.roster[key] = Entry(since, body)
@@ -100,7 +100,7 @@ def _renew(session: Session, key: WorkerKey) -> Entry | None:
     return entry
 
 
-def _view(session: Session, key: WorkerKey) -> dict[str, Any] | None:
+def view(session: Session, key: WorkerKey) -> dict[str, Any] | None:
     """What is to be told of a worker that is attached or could be; None of any other."""
     worker = session.workers.get(key)
     if worker is not None and not worker.leaving:
