@@ -91,6 +91,21 @@ def test_a_stop_names_its_threads_and_the_error(play: Play) -> None:
     ]
 
 
+def test_a_second_thread_gives_the_first_another_name(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1)
+    client.stop()
+    client.request("raydap/workers")
+    worker.hold = {"stackTrace"}
+    worker.stop(2)
+    (entry,) = client.event("raydap/workersChanged")["workers"]
+    assert [thread["name"] for thread in entry["threads"]] == ["worker · 101 · 10.0.0.1 · #1"]
+    worker.release()
+    client.stop()
+    assert told(client) == [("w1", "stopped")]
+
+
 def test_age_is_that_of_the_state(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")

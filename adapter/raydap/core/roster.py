@@ -84,6 +84,8 @@ def _renew(session: Session, key: WorkerKey) -> Entry | None:
     before, end = session.roster.get(key), session.ends.pop(key, None)
     body = view(session, key)
     if body is not None:
+        if before is not None and before.body == body:
+            return None
         since = before.since if before is not None and before.body["state"] == body["state"] else session.now
         entry = session.roster[key] = Entry(since, body)
         return entry

@@ -43,6 +43,7 @@ def stopped(session: Session, worker: Worker, body: dict[str, Any]) -> None:
         session.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
+    session.changed[worker.key] = None  # With a second thread, the first is called #1.
     if body.get("reason") == "exception" and session.breakpoints.conditions:
         conditions.check(session, thread, lambda: show(session, thread, body), lambda: _let_run(session, thread))
         return
