@@ -118,7 +118,7 @@ def thread_name(client: Client, thread_id: int, function: str) -> str:
         if function in name or name.startswith("driver"):
             return name
         try:
-            client.wait_event("invalidated", timeout=3)
+            client.wait_event("thread", lambda body: body["threadId"] == thread_id, timeout=3)
         except TimeoutError:
             return name
 

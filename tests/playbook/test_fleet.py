@@ -98,9 +98,9 @@ def test_a_label_that_comes_late_renames_the_thread_for_those_who_can_take_it(pl
     able.nothing()
     worker.stop()
     plain.stop()
-    able.stop()
+    thread = able.stop()["threadId"]
     play.feed(WorkersDescribed({worker.key: ACTOR}))
-    assert able.event("invalidated") == {"areas": ["threads"]}
+    assert able.event("thread") == {"reason": "started", "threadId": thread}
     plain.nothing()
     assert plain.request("threads")["threads"][0]["name"].startswith("Trainer.step · ")
     play.feed(WorkersDescribed({worker.key: ACTOR}))

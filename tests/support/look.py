@@ -69,7 +69,7 @@ def name_of(client: Client, stop: Mapping[str, Any], start: str) -> list[str]:
         parts: list[str] = name.split(" · ")
         if parts[0] == start:
             return parts
-        client.wait_event("invalidated", lambda body: body["areas"] == ["threads"])
+        client.wait_event("thread", lambda body: body == {"reason": "started", "threadId": stop["threadId"]})
 
 
 def bodies(client: Client, event: str) -> list[dict[str, Any]]:

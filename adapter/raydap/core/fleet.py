@@ -19,7 +19,7 @@ from raydap.core.handshake import REST, dial, forget, give_up, let_go
 from raydap.core.session import Candidate, Session
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import Stage, Worker
-from raydap.protocol.types import WorkerKey
+from raydap.protocol.types import Handle, WorkerKey
 
 AT_ONCE = 32
 """Handshakes under way at a time: each is little work, but in as many processes."""
@@ -142,8 +142,12 @@ def detach(session: Session, key: WorkerKey) -> None:
 
 
 def described(session: Session, event: WorkersDescribed) -> None:
-    """Ray's lists say (more of) what workers run. Names of shown threads may change by it."""
-    renamed = False
+    """Ray's lists say (more of) what workers run. Names of shown threads may change by it.
+
+    An editor asks for names again when a thread starts, so those are said to start once more. `invalidated` would say
+    it better, but VS Code then shows every stop anew, and takes the user away from where he was looking.
+    """
+    renamed: list[Handle] = []
     for key, label in event.labels.items():
         if session.labels.get(key) != label:
             session.labels[key] = label
@@ -153,11 +157,12 @@ def described(session: Session, event: WorkersDescribed) -> None:
         worker = session.workers.get(key)
         if worker is not None and worker.label != label:
             worker.label = label
-            renamed = renamed or any(thread.handle in session.stopped for thread in worker.threads.values())
-    if renamed:
-        for client in session.ready():
-            if "supportsInvalidatedEvent" in client.supports:
-                client.event("invalidated", {"areas": ["threads"]})
+            renamed += (thread.handle for thread in worker.threads.values() if thread.handle in session.stopped)
+    for client in session.ready():
+        if "supportsInvalidatedEvent" in client.supports:
+            for handle in renamed:
+                if handle in client.threads:
+                    client.event("thread", {"reason": "started", "threadId": handle})
 
 
 def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
