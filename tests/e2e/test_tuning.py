@@ -1,7 +1,5 @@
 """What is changed in real workers: that it works, has a switch, and is undone; on the newest debugpy and on 1.8.0."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +8,6 @@ from dap_client import Client
 
 from support.debuggee import Debuggee
 from support.look import bodies, evaluate, frames, go_on, line_of
-
-OLDEST = "1.8.0"
 
 # pydevd wakes any of the threads it traces instead of the one that steps (core/tuning.py), so there are some; and its
 # poll is made so long that a step which waits for it never ends (nor, at times, does the process).
@@ -48,17 +44,6 @@ while changed() != (0, True, []):
 over = True
 print("DONE")
 """
-
-
-@pytest.fixture(scope="module", params=["newest", OLDEST])
-def packages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """Where another debugpy is installed than the one of this environment; None for that one."""
-    if request.param == "newest":
-        return None
-    folder = tmp_path_factory.mktemp("debugpy")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*install, "--target", str(folder), f"debugpy=={request.param}"], check=True, timeout=120)
-    return folder
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""What keeps a Ray worker reachable when its debugger dies: the worker listens anew, on another port.
+"""What keeps a worker from being lost with its debugger.
+
+A Ray worker whose debugger dies listens anew, on another port.
 
 debugpy's adapter ends itself when it cannot forward an answer because its client is gone (messaging.py, _run_handlers:
 os._exit), as after `kill -9` of a raydap that had asked something. The worker has run on to its next `breakpoint()` by
@@ -9,12 +11,28 @@ pydevd's reader or writer is the first to know, and disposes of the debugger. Tw
 disposing of it then lets debugpy listen once more and tells Ray the new port, as Ray itself does; and whoever waits for
 a client of the old one goes on waiting for a client of the new one. Ray's own lock keeps further `breakpoint()`s back
 meanwhile. A worker that ends disposes of its debugger in another thread, so nothing is started then.
+
+And a thread that is about to stop when its client goes does not stop any more. debugpy resumes what is stopped then, once,
+and a thread that was between Ray's wait for a client and its stop would stop a moment later, unseen: nobody is told of it,
+Ray does not list it, and the next client hears nothing of it either. While nobody is logged in to pydevd (it logs out at
+`disconnect`, pydevd.py, on_disconnect), a stop is skipped. This one cover stays behind, because it is needed just after
+the client has gone.
 """
 
 _SOURCE = """
 import sys, threading, debugpy, pydevd
 from _pydevd_bundle.pydevd_comm import resume_threads
+from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 from debugpy.server import api
+
+def stop_for_clients_only(d):
+    def wait(thread, *args, **kwargs):
+        if d.authentication.is_authenticated():
+            type(d).do_wait_suspend(d, thread, *args, **kwargs)
+        else:
+            internal_run_thread(thread, d.set_additional_thread_info)
+
+    d.do_wait_suspend = wait
 
 def listen_anew(worker, lock, listening):
     try:
@@ -28,10 +46,14 @@ def listen_anew(worker, lock, listening):
 
 def rescue(d, worker, lock):
     listening = threading.Event()
+    once = threading.Lock()
 
     def dispose(*args, **kwargs):
         lost = threading.current_thread() in (d.reader, d.writer) and not d.pydb_disposed
         if lost:
+            if not once.acquire(blocking=False):
+                # The reader and the writer can both find out at once. A second port would lead to no debugger.
+                return
             lock.acquire()
             # What steps would stop again at its first line under the new debugger, before a client has come.
             resume_threads('*')
@@ -55,6 +77,7 @@ def rescue(d, worker, lock):
     d.dispose_and_kill_all_pydevd_threads = dispose
     d.block_until_configuration_done = block
 
+stop_for_clients_only(d)
 # A forked child has all of its parent's modules, but the port is the parent's.
 if 'ray.util.debugpy' in sys.modules and not d.get_arg_ppid():
     ray = sys.modules['ray']
