@@ -1,4 +1,4 @@
-"""What keeps a worker from being lost with its debugger, in the moments that matter; on the newest debugpy and on 1.8.0.
+"""What keeps a worker from being lost with its debugger, in the moments that matter; on the newest debugpy and 1.8.0.
 
 That Ray workers are rescued is tested on real Ray (tests/ray/test_faults.py).
 """

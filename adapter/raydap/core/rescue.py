@@ -12,11 +12,11 @@ disposing of it then lets debugpy listen once more and tells Ray the new port, a
 a client of the old one goes on waiting for a client of the new one. Ray's own lock keeps further `breakpoint()`s back
 meanwhile. A worker that ends disposes of its debugger in another thread, so nothing is started then.
 
-And a thread that is about to stop when its client goes does not stop any more. debugpy resumes what is stopped then, once,
-and a thread that was between Ray's wait for a client and its stop would stop a moment later, unseen: nobody is told of it,
-Ray does not list it, and the next client hears nothing of it either. While nobody is logged in to pydevd (it logs out at
-`disconnect`, pydevd.py, on_disconnect), a stop is skipped. This one cover stays behind, because it is needed just after
-the client has gone.
+And a thread that is about to stop when its client goes does not stop any more. debugpy resumes once, at `disconnect`,
+what is stopped then. A thread on its way from Ray's wait for a client to its stop would stop a moment later, unseen:
+nobody is told of it, Ray does not list it, and the next client hears nothing of it either. While nobody is logged in
+to pydevd, which logs out at `disconnect` (pydevd.py, on_disconnect), a stop is skipped. This one cover stays behind,
+because it is needed just after the client has gone.
 """
 
 _SOURCE = """

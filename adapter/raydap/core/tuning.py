@@ -1,4 +1,5 @@
-"""What is changed in a worker while it is debugged. Only pydevd's own objects are touched, and all of it is undone.
+"""What is changed in a worker while it is debugged. Only pydevd's own objects are touched, and all is undone but for
+one cover that does nothing while a debugger is there (rescue.py).
 
 Always: a notification for each thread, not one for all, so that each stop of a threaded actor is seen exactly once.
 debugpy can do that since 1.8.21 (stopAllThreadsOnSuspend). Before, its factory of messages has none for a single

@@ -1,4 +1,4 @@
-"""What it does in a worker is tested with real debugpy (tests/e2e/test_rescue.py) and Ray (tests/ray/test_faults.py)."""
+"""What it does in a worker is for tests/e2e/test_rescue.py and tests/ray/test_faults.py."""
 
 import re
 from typing import Any
