@@ -112,7 +112,8 @@ export class Tree implements vscode.TreeDataProvider<Element>, vscode.FileDecora
   }
 
   private clusterItem(live: Live): vscode.TreeItem {
-    const { cluster, status, fleet } = live;
+    const { cluster, status } = live;
+    // Also without workers: VS Code would leave it closed when the first one comes.
     const item = new vscode.TreeItem(cluster.name, vscode.TreeItemCollapsibleState.Expanded);
     const icon = live.session === undefined ? 'server-environment' : 'debug-alt';
     const color = live.session === undefined ? undefined : new vscode.ThemeColor('debugIcon.startForeground');
@@ -125,9 +126,6 @@ export class Tree implements vscode.TreeDataProvider<Element>, vscode.FileDecora
     );
     item.iconPath = status.kind === 'failed' ? FAILED : new vscode.ThemeIcon(icon, color);
     item.contextValue = ['raydap.cluster', this.lookout.isSaved(live) ? 'saved' : 'passing', ...doable(live)].join('.');
-    if (status.kind !== 'failed' && fleet.size === 0) {
-      item.collapsibleState = vscode.TreeItemCollapsibleState.None;
-    }
     return item;
   }
 }
