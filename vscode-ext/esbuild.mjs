@@ -1,5 +1,5 @@
 // Bundles the extension into dist, or with --tests each test into out. VS Code itself is never part of a bundle.
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const tests = process.argv.includes('--tests');
@@ -26,3 +26,9 @@ await build({
   sourcemap: tests ? 'inline' : false,
   logLevel: 'warning',
 });
+
+if (!tests) {
+  // What "Open Example Project" copies: the demo of the documentation, and what VS Code knows the project by.
+  cpSync(`${here}/../docs/examples/trainer.py`, `${here}/dist/example/trainer.py`);
+  cpSync(`${here}/walkthrough/raydap-example.md`, `${here}/dist/example/raydap-example.md`);
+}

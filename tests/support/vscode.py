@@ -38,7 +38,7 @@ def drive(name: str, cluster: Cluster, directory: Path) -> None:
         "RAYDAP_TEST_DASHBOARD": cluster.dashboard,
         "RAYDAP_TEST_PYTHON": sys.executable,
         "RAYDAP_TEST_SCREENSHOTS": str(OUT / "screenshots"),
-        "RAYDAP_TEST_VSIX": str(_vsix()),
+        "RAYDAP_TEST_VSIX": str(extension()),
         "RAYDAP_TEST_WORKBENCH": str(_there(OUT / "code-server")),
     }
     _run(["--test-reporter=spec", str(script)], given, directory / f"{name}.log")
@@ -48,6 +48,12 @@ def units(directory: Path) -> None:
     """Runs them all. Raises AssertionError with their report, and NotInstalled."""
     scripts = sorted(str(script) for script in _there(OUT / "unit").glob("*.test.js"))
     _run(["--test", "--test-reporter=spec", *scripts], {}, directory / "units.log")
+
+
+def extension() -> Path:
+    """The packaged extension. Raises NotInstalled."""
+    version = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["version"]
+    return _there(HERE / f"raydap-{version}.vsix")
 
 
 def chromium() -> str:
@@ -68,11 +74,6 @@ def _run(arguments: list[str], given: dict[str, str], log: Path) -> None:
         with Child([str(_there(OUT / "node")), *arguments], log, given, cwd=HERE) as child:
             code = child.wait(PATIENCE_S)
             assert code == 0, f"ended with code {code}:\n{child.output}"
-
-
-def _vsix() -> Path:
-    version = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["version"]
-    return _there(HERE / f"raydap-{version}.vsix")
 
 
 def _there(path: Path) -> Path:

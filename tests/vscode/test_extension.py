@@ -1,5 +1,7 @@
 """The VS Code extension: what vscode-ext/test says of it."""
 
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,12 @@ def test_a_test_that_fails_there_fails_here(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("support.vscode.OUT", tmp_path)
     with pytest.raises(AssertionError, match="oh"):
         vscode.units(tmp_path)
+
+
+def test_the_package_has_all_files_that_its_manifest_names() -> None:
+    with zipfile.ZipFile(vscode.extension()) as package:
+        there = {name.removeprefix("extension/") for name in package.namelist()}
+    manifest = (vscode.HERE / "package.json").read_text(encoding="utf-8")
+    named = set(re.findall(r'"(?:\./)?((?:dist|media|walkthrough)/[^"]+)"', manifest))
+    assert "media/icon.png" in named
+    assert {*named, "dist/example/trainer.py"} <= there

@@ -10,6 +10,7 @@ import { Failures } from './debug/failures';
 import { chooseInterpreter } from './debug/python';
 import { Remedies } from './debug/remedies';
 import { rayView } from './views/view';
+import { Walkthrough } from './walkthrough';
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
@@ -18,6 +19,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const configurations = new Configurations(tokens, remedies);
   const adapters = new Adapters(tokens, log, context.extensionUri);
   const view = rayView(context.globalState, adapters, remedies);
+  const walkthrough = new Walkthrough(context);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
 
   context.subscriptions.push(
@@ -34,9 +36,11 @@ export function activate(context: vscode.ExtensionContext): void {
       forgetToken: () => forgetToken(tokens),
       showLog: () => remedies.showLog(),
       ...view.commands,
+      ...walkthrough.commands,
     }),
     ...view.subscriptions,
   );
+  void walkthrough.resume();
 }
 
 function offering(configurations: Configurations): vscode.DebugConfigurationProvider {

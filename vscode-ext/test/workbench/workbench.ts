@@ -24,6 +24,7 @@ const SETTINGS = {
   'editor.minimap.enabled': false,
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
+  'remote.autoForwardPorts': false,
   'security.workspace.trust.enabled': false,
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
@@ -54,6 +55,8 @@ export interface Options {
   readonly vsix?: string;
   /** Of the server. */
   readonly flags?: readonly string[];
+  /** Beside our own; undefined removes a name. */
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
 }
 
 export class Workbench {
@@ -67,13 +70,13 @@ export class Workbench {
   ) {}
 
   /** Opens a copy of test/project; nothing of the user's own VS Code is read or written. */
-  static async start({ settings, vsix, flags = [] }: Options): Promise<Workbench> {
+  static async start({ settings, vsix, flags = [], env = {} }: Options): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
     const project = join(folder, 'project');
     cpSync('test/project', project, { recursive: true });
     writeSettings(join(folder, 'data', 'User'), SETTINGS);
     writeSettings(join(folder, 'data', 'Machine'), settings);
-    const command = codeServer(folder);
+    const command = codeServer(folder, env);
     if (vsix !== undefined) {
       await promisify(execFile)(command.node, [...command.args, '--install-extension', vsix], { env: command.env });
     }
@@ -124,7 +127,7 @@ export class Workbench {
 
   /** Until the extension's contributions are there, which is after the workbench itself. */
   async known(): Promise<void> {
-    await this.page.getByLabel('Debug Current File on Ray').first().waitFor();
+    await this.page.locator('.activitybar .action-label[aria-label="Ray"]').waitFor();
   }
 
   async runCommand(title: string): Promise<void> {
@@ -223,7 +226,7 @@ interface Command {
   readonly env: NodeJS.ProcessEnv;
 }
 
-function codeServer(folder: string): Command {
+function codeServer(folder: string, more: Readonly<NodeJS.ProcessEnv>): Command {
   const place = given('RAYDAP_TEST_WORKBENCH');
   const dirs = [`--user-data-dir=${join(folder, 'data')}`, `--extensions-dir=${join(folder, 'extensions')}`];
   const env = {
@@ -232,6 +235,7 @@ function codeServer(folder: string): Command {
     XDG_CONFIG_HOME: join(folder, 'config'),
     XDG_DATA_HOME: join(folder, 'share'),
     EXTENSIONS_GALLERY: NO_GALLERY,
+    ...more,
   };
   return { node: process.execPath, args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
 }
