@@ -40,6 +40,11 @@ async function openStep(title: string): Promise<void> {
   }
 }
 
+/** What is beside the steps, where there is room for it. */
+function picture(kind: 'svg' | 'table'): Locator {
+  return workbench.page.frameLocator('iframe.webview').frameLocator('#active-frame').locator(kind);
+}
+
 async function done(title: string): Promise<void> {
   await step(title)
     .locator('.codicon-getting-started-step-checked:not(.codicon-getting-started-step-unchecked)')
@@ -50,12 +55,14 @@ test('the page shows its steps', async () => {
   await workbench.runCommand('Raydap: Get Started');
   await step('Choose the Python').waitFor();
   assert.equal(await workbench.page.locator('.getting-started-step').count(), 6);
+  await picture('table').waitFor();
   await workbench.screenshot('w1-python');
 });
 
 test('the example is opened where the user wants it, and the page is there again', async () => {
   const { page } = workbench;
   await openStep('Open the example project');
+  await picture('svg').waitFor();
   await workbench.screenshot('w2-example');
   await step('Open the example project').getByText('Open Example Project').click();
   await workbench.answer(`${home}/`);
