@@ -118,6 +118,24 @@ def test_a_second_up_shows_the_hub_that_runs_and_replace_starts_anew(
     assert json.loads(other.read_text())["token"] != token
 
 
+def test_two_ups_at_the_same_moment_start_one_hub(up: Raydap, raydap: Raydap, cluster: Cluster, tmp_path: Path) -> None:
+    """Both find no hub and the same name, which Ray takes from one of them only. A `down` frees the way again."""
+    for _ in range(2):
+        command = ("up", "--dashboard", cluster.dashboard, "--python", sys.executable)
+        both = [raydap(*command), raydap(*command)]
+        for child in both:
+            assert child.wait() == 0, child.output
+        first, second = sorted(both, key=lambda child: "runs there already" in child.output)
+        assert "The token is" in first.output
+        assert "runs there already" in second.output
+        assert port_of(second.output) == port_of(first.output)
+        (path,) = connection_files(tmp_path)
+        assert json.loads(path.read_text())["token"] in first.output
+        ended = raydap("down", "--dashboard", cluster.dashboard)
+        assert ended.wait() == 0
+        assert ended.output.count("is gone") == 1
+
+
 def test_a_hub_that_cannot_start_says_why(raydap: Raydap, cluster: Cluster, tmp_path: Path) -> None:
     child = raydap("up", "--dashboard", cluster.dashboard, "--python", "no-such-python")
     assert child.wait() == 1

@@ -32,14 +32,20 @@ async def _up(rest: Rest, plan: Plan, replace: bool) -> None:
     folder = connection.directory()
     if not is_loopback(plan.listen[0]):
         click.echo("warning: without TLS the token and all data cross the network in the clear.", err=True)
-    before = await deploy.running(rest)
-    if before and not replace:
-        await _show_again(rest, before[0])
+    found = await deploy.survey(rest)
+    if found.running and not replace:
+        await _show_again(rest, found.running[0])
         return
-    for job in before:
+    for job in found.running:
         await _end(job)
     token = tokens.new()
-    hub = await deploy.start(rest, plan, tokens.digest(token), os.environ, _announce)
+    click.echo(f"Starting the hub as the job {found.next} ...", err=True)
+    try:
+        hub = await deploy.start(rest, found.next, plan, tokens.digest(token), os.environ)
+    except deploy.NameTaken:
+        # Whoever was first is found now; if that hub has ended meanwhile, ours is started.
+        await _up(rest, plan, replace=False)
+        return
     host = await reach.directly(hub)
     known = Connection(host or "127.0.0.1", hub.port, False, token, 0, rest.url)
     path = connection.write(known, folder / _file(hub.job))
@@ -61,7 +67,7 @@ async def _show_again(rest: Rest, job: Submission) -> None:
 
 
 async def _down(rest: Rest) -> None:
-    jobs = await deploy.running(rest)
+    jobs = (await deploy.survey(rest)).running
     for job in jobs:
         await _end(job)
     if not jobs:
@@ -90,10 +96,6 @@ async def _with_cluster(dashboard: str | None, work: Callable[[Rest], Awaitable[
         click.echo(f"The connection file cannot be kept: {error}.", err=True)
         return 1
     return 0
-
-
-def _announce(job: str) -> None:
-    click.echo(f"Starting the hub as the job {job} ...", err=True)
 
 
 def _file(job: str) -> Path:

@@ -4,10 +4,10 @@ Whoever sees the dashboard sees the job's command line, so nothing secret is in 
 """
 
 import asyncio
+import hashlib
 import re
-import secrets
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import raydap
 from raydap.core.errors import Code, Problem, ProblemError
+from raydap.discovery.dashboard import Dashboard
 from raydap.discovery.rest import Rest
 from raydap.discovery.submission import ENDED, Submission, submit
 
@@ -34,6 +35,21 @@ _SERVING = re.compile(r"^raydap serving on (\S+):(\d+)$", re.MULTILINE)
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+).*", re.MULTILINE)
 _NO_SUCH_COMMAND = 127
 _LAST_LINES = 20
+
+
+class NameTaken(Exception):
+    """Another hub has got the name: whoever started it was first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The hubs of a cluster: those that run or start, and the name that the next one takes.
+
+    Ray accepts each name once. Who looks at the same time finds the same name, so only one of them can start a hub.
+    """
+
+    running: list[Submission]
+    next: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +105,27 @@ def runtime_env(pip: bool) -> dict[str, Any]:
     return {**environment, "pip": list(PACKAGES)} if pip else environment
 
 
-async def running(rest: Rest) -> list[Submission]:
-    """The hubs of this cluster that run or start. Raises ProblemError."""
-    jobs = await rest.get("/api/jobs/")
-    return [
-        Submission(rest, job["submission_id"])
-        for job in (jobs if isinstance(jobs, list) else ())
-        if job.get("type") == "SUBMISSION"
-        and MARK.items() <= (job.get("metadata") or {}).items()
-        and job.get("status") not in ENDED
+async def survey(rest: Rest) -> Survey:
+    """Raises ProblemError."""
+    answer = await rest.get("/api/jobs/")
+    hubs = [
+        job
+        for job in (answer if isinstance(answer, list) else ())
+        if job.get("type") == "SUBMISSION" and MARK.items() <= (job.get("metadata") or {}).items()
     ]
+    # Those that have ended keep their names. Hubs of other clusters have others: connection files are named after them.
+    taken = [await Dashboard(rest).session() or rest.url, *sorted(job["submission_id"] for job in hubs)]
+    name = hashlib.sha256("\n".join(taken).encode()).hexdigest()[:8]
+    running = [Submission(rest, job["submission_id"]) for job in hubs if job.get("status") not in ENDED]
+    return Survey(running, f"raydap-hub-{name}")
 
 
-async def start(
-    rest: Rest, plan: Plan, digest: str, environ: Mapping[str, str], on_submit: Callable[[str], None]
-) -> Hub:
-    """Runs a hub that admits the token with this digest; returns when it serves. `on_submit` gets the job's name.
+async def start(rest: Rest, name: str, plan: Plan, digest: str, environ: Mapping[str, str]) -> Hub:
+    """Runs a hub that admits the token with this digest; returns when it serves.
 
-    Raises ProblemError. A hub that is not awaited to its start, because of an error or a cancellation, is stopped.
+    Raises ProblemError and NameTaken. A hub that is not awaited to its start, because of an error or a cancellation, is
+    stopped.
     """
-    name = f"raydap-hub-{secrets.token_hex(4)}"
-    on_submit(name)
     job = {
         "submission_id": name,
         "entrypoint": entrypoint(plan, digest),
@@ -122,10 +138,19 @@ async def start(
     try:
         await submit(rest, job, environ)
         return await serving(rest, submission)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, ProblemError) and await _is_of_another(submission, digest):
+            raise NameTaken from None
         with suppress(ProblemError):
             await submission.stop()
         raise
+
+
+async def _is_of_another(job: Submission, digest: str) -> bool:
+    try:
+        return digest not in str((await job.details()).get("entrypoint"))
+    except ProblemError:
+        return False
 
 
 async def serving(rest: Rest, job: Submission) -> Hub:

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from raydap.core.errors import Code, ProblemError
 from raydap.discovery import submission
+from raydap.discovery.asking import AskFailed
 from raydap.discovery.rest import Rest
 from raydap.hub import deploy
 from raydap.hub.deploy import Hub, Plan
@@ -42,7 +43,10 @@ class Cluster:
         job = question["submit"]
         self.submitted.append(job)
         name = str(job["submission_id"])
+        if name in self.jobs:
+            raise AskFailed("RuntimeError: Request failed with status code 500")
         self.add(name, job["metadata"])
+        self.jobs[name]["entrypoint"] = job["entrypoint"]
         if self._code is not None or self._never_ran:
             self.jobs[name] |= {"status": "FAILED", "driver_exit_code": self._code, "message": self._never_ran}
             self._ended.set()
@@ -99,17 +103,15 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cluster]:
 
 
 def test_a_hub_is_a_job_that_says_where_it_serves(play: Callable[..., Cluster]) -> None:
-    names: list[str] = []
-
     async def script(_: Cluster, rest: Rest) -> None:
-        hub = await deploy.start(rest, Plan(), "ab" * 32, {}, names.append)
-        assert hub == Hub(names[0], "127.0.0.1", 4711, "10.0.0.7", "head-x7")
+        hub = await deploy.start(rest, "hub", Plan(), "ab" * 32, {})
+        assert hub == Hub("hub", "127.0.0.1", 4711, "10.0.0.7", "head-x7")
 
     cluster = play(script, f"Runtime env is setting up.\n{SERVES}")
     (job,) = cluster.submitted
-    assert job["submission_id"] == names[0]
+    assert job["submission_id"] == "hub"
     assert job["entrypoint_num_cpus"] == 0
-    assert cluster.jobs[names[0]]["status"] == "RUNNING"
+    assert cluster.jobs["hub"]["status"] == "RUNNING"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_a_hub_that_does_not_serve_says_why(
 ) -> None:
     async def script(_: Cluster, rest: Rest) -> None:
         with pytest.raises(ProblemError) as failed:
-            await deploy.start(rest, Plan(), "ab" * 32, {}, lambda name: None)
+            await deploy.start(rest, "hub", Plan(), "ab" * 32, {})
         problem = failed.value.problem
         assert problem.code is Code.HUB_FAILED
         assert why in problem.text
@@ -137,7 +139,7 @@ def test_a_hub_that_does_not_serve_says_why(
 
 def test_giving_up_stops_the_job(play: Callable[..., Cluster]) -> None:
     async def script(cluster: Cluster, rest: Rest) -> None:
-        starting = asyncio.ensure_future(deploy.start(rest, Plan(), "ab" * 32, {}, lambda name: None))
+        starting = asyncio.ensure_future(deploy.start(rest, "hub", Plan(), "ab" * 32, {}))
         await cluster.tailed.wait()
         starting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -153,12 +155,40 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
         cluster.add("plain", None)
         cluster.add("old", deploy.MARK, "SUCCEEDED")
         cluster.add("starting", {**deploy.MARK, "more": "1"}, "PENDING")
-        (found,) = await deploy.running(rest)
+        (found,) = (await deploy.survey(rest)).running
         assert found.id == "starting"
         await deploy.stop(found)
-        assert await deploy.running(rest) == []
+        assert (await deploy.survey(rest)).running == []
 
     assert play(script).jobs["users"]["status"] == "RUNNING"
+
+
+def test_who_looks_at_the_same_time_can_start_one_hub_only(play: Callable[..., Cluster]) -> None:
+    async def script(cluster: Cluster, rest: Rest) -> None:
+        name = (await deploy.survey(rest)).next
+        assert (await deploy.survey(rest)).next == name
+        await deploy.start(rest, name, Plan(), "ab" * 32, {})
+        with pytest.raises(deploy.NameTaken):
+            await deploy.start(rest, name, Plan(), "cd" * 32, {})
+        assert cluster.jobs[name]["status"] == "RUNNING"
+
+    play(script, SERVES)
+
+
+def test_no_name_is_taken_twice_and_other_clusters_have_others(play: Callable[..., Cluster]) -> None:
+    names = set()
+
+    async def script(cluster: Cluster, rest: Rest) -> None:
+        for session in ("one", "other"):
+            cluster.fake.answers["/api/version"] = {"session_name": session}
+            cluster.jobs.clear()
+            for _ in range(3):
+                name = (await deploy.survey(rest)).next
+                assert name not in names
+                names.add(name)
+                cluster.add(name, deploy.MARK, "STOPPED")
+
+    play(script)
 
 
 def test_the_entrypoint_holds_the_digest_and_is_one_command() -> None:
