@@ -137,10 +137,34 @@ def test_a_stopped_worker_that_dies_is_told_and_the_others_go_on(play: Play) -> 
     pending = client.send("stackTrace", threadId=first)
     one.die()
     assert "so stackTrace has no answer" in client.refusal(Code.WORKER_GONE, pending)
-    assert "worker 101 on 10.0.0.1" in client.told(Code.WORKER_GONE)
+    told = client.told(Code.WORKER_GONE)
+    assert "of the stopped worker 101 on 10.0.0.1 is lost (connection reset)" in told
+    assert "runs on and can stop here again at its next breakpoint()" in told
     assert client.event("thread") == {"reason": "exited", "threadId": first}
     assert [thread["id"] for thread in client.request("threads")["threads"]] == [second]
     assert client.request("stackTrace", threadId=second)["totalFrames"] == 2
+
+
+def test_of_a_stopped_worker_whose_process_has_ended_nothing_more_is_promised(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    client.stop()
+    worker.say("terminated")
+    told = client.told(Code.WORKER_GONE)
+    assert "The stopped worker 101 on 10.0.0.1 is gone (its process has ended); the other workers go on." in told
+    client.event("thread")
+
+
+def test_a_worker_that_is_no_ray_worker_does_not_wait_again(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("t1", worker_type="TARGET")
+    play.paused(worker)
+    worker.stop()
+    client.stop()
+    worker.die()
+    assert "if it lives, runs on; the other workers go on." in client.told(Code.WORKER_GONE)
+    client.event("thread")
 
 
 def test_a_running_worker_that_dies_is_no_news(play: Play) -> None:

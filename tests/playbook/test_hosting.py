@@ -171,7 +171,7 @@ def test_what_is_said_while_nobody_is_there_is_told_to_who_comes_back(play: Play
     client.stop()
     client.leave()
     worker.die()
-    play.warned("is gone")
+    play.warned("is lost")
     back = play.client()
     back.request("attach")
     back.event("initialized")

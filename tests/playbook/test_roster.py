@@ -153,7 +153,7 @@ def test_a_stopped_worker_that_dies_says_so(play: Play) -> None:
     client.event("thread")
     (entry,) = client.event("raydap/workersChanged")["workers"]
     assert (entry["state"], entry["threads"]) == ("gone", [])
-    assert "The stopped worker 101 on 10.0.0.1 is gone" in entry["problem"]
+    assert "The debugger of the stopped worker 101 on 10.0.0.1 is lost" in entry["problem"]
 
 
 def test_ray_says_later_why_a_running_worker_is_gone(play: Play) -> None:

@@ -165,17 +165,17 @@ def described(session: Session, event: WorkersDescribed) -> None:
                     client.event("thread", {"reason": "started", "threadId": handle})
 
 
-def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
-    """The connection to a worker ended, or never came about."""
+def gone(session: Session, worker: Worker, event: WorkerGone, ended: bool = False) -> None:
+    """The connection to a worker ended, or never came about. `ended`: it is known that its process has."""
     where = f"{worker.row.host}:{worker.row.port}"
     if worker.leaving:
         forget(session, worker, "is gone")
     elif worker.stage is Stage.ATTACHED:
         session.ends[worker.key] = ""
         if any(thread.handle in session.stopped for thread in worker.threads.values()):
-            text = f"The stopped {worker} is gone ({event.reason}); the other workers go on."
-            session.ends[worker.key] = sentence(text)
-            session.report(Problem(Code.WORKER_GONE, sentence(text)))
+            text = _end_of_stop(worker, event.reason, ended)
+            session.ends[worker.key] = text
+            session.report(Problem(Code.WORKER_GONE, text))
         elif worker.row.worker_type in ("WORKER", "DRIVER"):
             session.emit(AskFate(worker.row))
         forget(session, worker, "is gone")
@@ -188,6 +188,20 @@ def gone(session: Session, worker: Worker, event: WorkerGone) -> None:
     else:
         text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
         give_up(session, worker, Problem(Code.WORKER_BUSY, text))
+
+
+def _end_of_stop(worker: Worker, reason: str, ended: bool) -> str:
+    """What the user is told whose stopped worker cannot be looked at any more.
+
+    debugpy says when its process ends, even when that is killed. Without that word the debugger has died or the way to
+    it broke. A worker without a debugger runs on; a Ray worker then waits at its next `breakpoint()`.
+    """
+    if ended:
+        return sentence(f"The stopped {worker} is gone ({reason}); the other workers go on.")
+    text = f"The debugger of the stopped {worker} is lost ({reason}): the worker, if it lives, runs on"
+    if worker.row.worker_type in ("WORKER", "DRIVER"):
+        text += " and can stop here again at its next breakpoint()"
+    return sentence(f"{text}; the other workers go on.")
 
 
 def crashed(session: Session, event: WorkersCrashed) -> None:
@@ -208,7 +222,7 @@ def terminated(session: Session, worker: Worker) -> None:
     A `disconnect` now would sometimes end the adapter, which may serve the process's parent too.
     """
     session.emit(HangUp(worker.key))
-    gone(session, worker, WorkerGone(worker.key, "its process has ended"))
+    gone(session, worker, WorkerGone(worker.key, "its process has ended"), ended=True)
 
 
 def _on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
