@@ -39,6 +39,9 @@ check-vscode: vscode-tools  ## style, types and unit tests of the VS Code extens
 test-vscode: $(STAMP) workbench  ## the extension in the real VS Code; screenshots go into vscode-ext/out
 	$(BIN)/python -m pytest tests/vscode
 
+screenshots: test-vscode  ## renew the pictures of docs/usage from those of test-vscode
+	@cd docs/usage/images && for picture in *.png; do cp "$(CURDIR)/vscode-ext/out/screenshots/$$picture" . || exit 1; done
+
 vscode-tools:
 	@./.ci/vscode tools
 
@@ -97,4 +100,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test editors workbench vsix check-vscode test-vscode vscode-tools check lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test editors workbench vsix check-vscode test-vscode screenshots vscode-tools check lint format types imports test-matrix test-core bench fuzz soak clean
