@@ -1,5 +1,6 @@
 """Fixtures for tests that need processes. All they start ends with the test, also when it fails."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,6 +15,12 @@ from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ends_in_order() -> None:
+    """Ending the session from outside, as `timeout` does, ends what it has started, too."""
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
 
 
 @pytest.fixture(scope="session", autouse=True)
