@@ -7,7 +7,13 @@ interface Frame {
   readonly line: number;
   readonly column: number;
   readonly presentationHint?: string;
-  readonly source?: { readonly path?: string; readonly name?: string; readonly sourceReference?: number };
+  readonly source?: Source;
+}
+
+interface Source {
+  readonly path?: string;
+  readonly name?: string;
+  readonly sourceReference?: number;
 }
 
 /** Ray's and debugpy's own frames stand above the user's. */
@@ -25,7 +31,14 @@ export async function goToSource(session: vscode.DebugSession, threadId: number)
     return;
   }
   const { source, line, column } = frame;
-  const uri = vscode.debug.asDebugSourceUri(source, session);
   const place = new vscode.Position(line - 1, Math.max(column - 1, 0));
-  await vscode.window.showTextDocument(uri, { selection: new vscode.Range(place, place) });
+  await vscode.window.showTextDocument(uriOf(source, session), { selection: new vscode.Range(place, place) });
+}
+
+/** Where VS Code runs beside the files and its window does not, the window has made a URI of the path on its way. */
+function uriOf(source: Source, session: vscode.DebugSession): vscode.Uri {
+  const { path = '', sourceReference = 0 } = source;
+  return sourceReference === 0 && path.startsWith('vscode-remote:')
+    ? vscode.Uri.file(vscode.Uri.parse(path).path)
+    : vscode.debug.asDebugSourceUri(source, session);
 }

@@ -57,6 +57,12 @@ export function rayView(memento: vscode.Memento, adapters: Adapters, remedies: R
       }),
       vscode.window.registerFileDecorationProvider(tree),
       view.onDidChangeVisibility(look),
+      // What kept a cluster from being watched may be repaired by it.
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        if (change.affectsConfiguration('raydap')) {
+          look();
+        }
+      }),
       lookout.onDidChange((differing) => {
         tree.update(differing);
         indicators.update(lookout.all);
