@@ -91,6 +91,15 @@ export function ofExit(code: number | undefined): Problem | undefined {
   return { text: `raydap ${how} before the session began.`, steps: ['showLog', 'chooseInterpreter'] };
 }
 
+/** pip has not installed raydap. */
+export function ofInstall(code: number | undefined): Problem {
+  const how = code === undefined ? 'was ended' : `ended with code ${code}`;
+  return {
+    text: `pip ${how}, and raydap is not installed; the terminal says why.`,
+    steps: ['copyInstall', 'chooseInterpreter'],
+  };
+}
+
 /** Undefined if the interpreter can run the bridge. */
 export function ofInterpreter(finding: Finding): Problem | undefined {
   switch (finding.kind) {

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { hubOf, type Configuration } from '../bridge/configuration';
 import { install, shellLine } from '../bridge/command';
 import { complaint, EXAMPLE } from '../bridge/hub';
-import { LABELS, type Problem, type Step } from '../bridge/problems';
+import { LABELS, ofInstall, type Problem, type Step } from '../bridge/problems';
 import type { Tokens } from '../bridge/tokens';
 import { chooseInterpreter, settingsOf } from './python';
 
@@ -19,12 +19,21 @@ export interface Attempt {
   readonly again?: (change: Partial<Configuration>) => unknown;
 }
 
+/** Of package.json's taskDefinitions. */
+const TASK = 'raydap';
+
 /** What is changed in the configuration for the next attempt; undefined if there is to be none. */
 type Change = Partial<Configuration> | undefined;
 
 export class Remedies {
   private readonly steps: Readonly<Record<Step, (attempt: Attempt) => Promise<Change>>> = {
-    install: installRaydap,
+    install: async (attempt) => {
+      const code = await installRaydap(attempt);
+      if (code !== 0) {
+        this.show(ofInstall(code), attempt);
+      }
+      return code === 0 ? {} : undefined;
+    },
     copyInstall: copyInstall,
     chooseInterpreter: async ({ folder }) => ((await chooseInterpreter(folder)) ? {} : undefined),
     changeDashboard: changeDashboard,
@@ -96,26 +105,26 @@ async function askToken(tokens: Tokens, address: string, words: { title: string;
   return true;
 }
 
-/** Runs pip where the user sees it, and goes on when it has succeeded. */
-async function installRaydap({ python = 'python3' }: Attempt): Promise<Change> {
+/** Runs pip where the user sees it. Returns its exit code; undefined if it was ended. */
+async function installRaydap({ python = 'python3' }: Attempt): Promise<number | undefined> {
   const [command, ...args] = install(python) as [string, ...string[]];
   const task = new vscode.Task(
-    { type: 'raydap' },
+    { type: TASK },
     vscode.TaskScope.Workspace,
     'install raydap',
     'pip',
     new vscode.ProcessExecution(command, args),
   );
-  const execution = await vscode.tasks.executeTask(task);
-  const code = await new Promise<number | undefined>((resolve) => {
-    const subscription = vscode.tasks.onDidEndTaskProcess((ended) => {
-      if (ended.execution === execution) {
+  // Listened for before it begins: a Python without pip ends at once.
+  return new Promise((resolve, reject) => {
+    const subscription = vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
+      if (execution.task.definition.type === TASK) {
         subscription.dispose();
-        resolve(ended.exitCode);
+        resolve(exitCode);
       }
     });
+    vscode.tasks.executeTask(task).then(undefined, reject);
   });
-  return code === 0 ? {} : undefined;
 }
 
 async function copyInstall({ python = 'python3' }: Attempt): Promise<Change> {

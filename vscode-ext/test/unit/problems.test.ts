@@ -7,6 +7,7 @@ import {
   LABELS,
   ofExit,
   ofFailure,
+  ofInstall,
   ofInterpreter,
   silence,
   type Failure,
@@ -83,6 +84,12 @@ test('raydap is missing: it can be installed, by a button or by hand', () => {
     problem.steps.map((step) => LABELS[step]),
     ['Install raydap', 'Copy command', 'Choose interpreter'],
   );
+});
+
+test('pip that fails is told of, with what else can be done', () => {
+  assert.equal(ofInstall(1).text, 'pip ended with code 1, and raydap is not installed; the terminal says why.');
+  assert.match(ofInstall(undefined).text, /^pip was ended, and raydap is not installed/);
+  assert.deepEqual(ofInstall(1).steps, ['copyInstall', 'chooseInterpreter']);
 });
 
 test('raydap is there, but broken: installing it again may repair it', () => {

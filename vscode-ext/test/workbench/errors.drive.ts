@@ -74,6 +74,14 @@ test('raydap is not installed', async () => {
   await workbench.screenshot('06-not-installed');
 });
 
+test('pip cannot install it', async () => {
+  await press('Install raydap');
+  await message(/pip ended with code 1, and raydap is not installed/, 'Copy command', 'Choose interpreter');
+  // This Python has no pip; what was run is seen in the terminal.
+  await workbench.page.locator('.terminal-wrapper.active').waitFor();
+  await workbench.screenshot('06b-not-installable');
+});
+
 test('Python is too old', async () => {
   await press('Choose interpreter');
   await workbench.answer(tooOld());
