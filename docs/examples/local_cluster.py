@@ -129,4 +129,4 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """
     unwanted = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS", "RAY_DEBUG", "RAY_DEBUG_POST_MORTEM", "PYTHONBREAKPOINT")
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    return {**kept, "PYTHONUNBUFFERED": "1", "RAY_AUTH_MODE": "disabled", **extra}
+    return {"RAY_AUTH_MODE": "disabled", **kept, "PYTHONUNBUFFERED": "1", **extra}
