@@ -173,6 +173,21 @@ def test_a_certificate_that_is_not_trusted_is_told_to_the_editor(
             client.request("initialize", adapterID="x")
 
 
+def test_the_other_side_of_tls_is_told(
+    start_hub: Callable[..., Hub], certificate: Certificate, adapter: Callable[..., Client]
+) -> None:
+    plain = start_hub()
+    secure = start_hub("--tls-cert", str(certificate.path), "--tls-key", str(certificate.key))
+    for hub, scheme, told in (
+        (plain, "wss", r"does not speak TLS; .* by ws://\. \[raydap 5001\]"),
+        (plain, "tcps", r"does not speak TLS; .* by tcp://\. \[raydap 5001\]"),
+        (secure, "ws", r"is no hub, or one that speaks TLS, which is reached by wss://\. \[raydap 5001\]"),
+    ):
+        client = adapter(f"{scheme}://{hub.host}:{hub.port}")
+        with pytest.raises(RequestFailed, match=told):
+            client.request("initialize", adapterID="raydap")
+
+
 def test_nothing_works_without_the_token_over_tcp(hub: Hub, connect_to: Callable[[str, int], Client]) -> None:
     client = connect_to(hub.host, hub.port)
     client.request("initialize", adapterID="raydap")

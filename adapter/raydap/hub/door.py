@@ -85,6 +85,10 @@ class Door:
         log.warning("the connection from %s is closed: %s", _address(transport), why)
         transport.abort()
 
+    def tls(self, transport: asyncio.Transport) -> None:
+        """It speaks TLS to a hub that does not, and would wait for an answer for long."""
+        self._expel(transport, "it speaks TLS, for which this hub has no --tls-cert")
+
     def http(self, transport: asyncio.Transport) -> asyncio.Protocol:
         """It speaks HTTP, so it has to become a WebSocket."""
 
@@ -204,6 +208,9 @@ class _Visitor(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         assert self._transport is not None
         self._heard += data
+        if self._heard.startswith(_TLS):
+            self._door.tls(self._transport)
+            return
         if len(self._heard) < len(_HTTP) and _HTTP.startswith(self._heard):
             return
         speaks = self._door.http if self._heard.startswith(_HTTP) else self._door.dap
@@ -218,6 +225,8 @@ class _Visitor(asyncio.Protocol):
 
 
 _HTTP = b"GET "
+_TLS = b"\x16\x03"
+"""Begins a record of TLS's handshake (RFC 8446, section 5.1)."""
 
 
 def _look_at_origin(headers: Headers) -> Refusal | None:

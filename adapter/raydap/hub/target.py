@@ -73,7 +73,7 @@ async def dial(
 ) -> Peer:
     """Connects to a hub; `authority` is a file with the certificates to trust besides the system's.
 
-    Raises ProblemError (HUB_UNREACHABLE, HUB_REFUSED); then `on_gone` is not called.
+    Raises ProblemError (HUB_UNREACHABLE, HUB_REFUSED, BAD_ARGUMENT); then `on_gone` is not called.
     """
     try:
         context = _tls(authority) if target.tls else None
@@ -85,9 +85,19 @@ async def dial(
     except ssl.SSLCertVerificationError as error:
         text = f"The hub at {target.url} has a certificate that is not trusted ({error.verify_message}); give --tls-ca."
         raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
-    except OSError as error:
-        text = f"The hub at {target.url} cannot be reached ({tcp.why(error)}); is it running, and its port forwarded?"
+    except (ssl.SSLError, ConnectionResetError) as error:
+        if not target.tls:
+            raise _unreachable(target, error) from None
+        scheme = "ws" if target.websocket else "tcp"
+        text = f"What answers at {target.url} does not speak TLS; a hub without --tls-cert is reached by {scheme}://."
         raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
+    except OSError as error:
+        raise _unreachable(target, error) from None
+
+
+def _unreachable(target: Target, error: OSError) -> ProblemError:
+    text = f"The hub at {target.url} cannot be reached ({tcp.why(error)}); is it running, and its port forwarded?"
+    return ProblemError(Problem(Code.HUB_UNREACHABLE, text))
 
 
 def token_refused(url: str, token: str | None) -> Problem:
@@ -102,13 +112,20 @@ def _refused(target: Target, token: str | None, refused: HandshakeRefused) -> Pr
     if refused.status == 401:
         return token_refused(target.url, token)
     if refused.status == 0:
-        return Problem(Code.HUB_UNREACHABLE, f"What answers at {target.url} is no hub.")
+        hint = "" if target.tls else ", or one that speaks TLS, which is reached by wss://"
+        return Problem(Code.HUB_UNREACHABLE, f"What answers at {target.url} is no hub{hint}.")
     return Problem(Code.HUB_REFUSED, f"The hub at {target.url} refuses the connection ({refused.status}): {refused}")
 
 
 def _tls(authority: str | None) -> ssl.SSLContext:
+    """Raises ProblemError (BAD_ARGUMENT) for a file that holds no certificates."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if authority is not None:
-        context.load_verify_locations(authority)
+        try:
+            context.load_verify_locations(authority)
+        except ssl.SSLError:
+            raise _bad(f'The file "{authority}" (--tls-ca) holds no certificate in PEM.') from None
+        except OSError as error:
+            raise _bad(f'The file "{authority}" (--tls-ca) cannot be read: {tcp.why(error)}.') from None
     return context

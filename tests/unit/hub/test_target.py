@@ -74,8 +74,10 @@ def test_nobody_there_is_one_sentence(scheme: str) -> None:
 
 
 def test_an_authority_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ProblemError, match="No such file"):
-        asyncio.run(target.dial(target.parse("wss://127.0.0.1:1"), None, str(tmp_path / "none"), print, print))
-    (tmp_path / "none").write_text("nothing")
-    with pytest.raises(ProblemError, match="cannot be reached"):
-        asyncio.run(target.dial(target.parse("wss://127.0.0.1:1"), None, str(tmp_path / "none"), print, print))
+    path = tmp_path / "none"
+    with pytest.raises(ProblemError, match=r"--tls-ca\) cannot be read: No such file") as failed:
+        asyncio.run(target.dial(target.parse("wss://127.0.0.1:1"), None, str(path), print, print))
+    assert failed.value.problem.code is Code.BAD_ARGUMENT
+    path.write_text("nothing")
+    with pytest.raises(ProblemError, match="holds no certificate"):
+        asyncio.run(target.dial(target.parse("wss://127.0.0.1:1"), None, str(path), print, print))
