@@ -5,9 +5,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 
-import { given, Workbench } from './workbench';
+import { given, step, Workbench } from './workbench';
 
 const folder = mkdtempSync(join(tmpdir(), 'raydap-'));
 let workbench: Workbench;
@@ -68,13 +68,13 @@ async function press(button: string): Promise<void> {
   await workbench.page.locator('.notification-toast .monaco-button', { hasText: button }).click();
 }
 
-test('raydap is not installed', async () => {
+step('raydap is not installed', async () => {
   await workbench.runCommand('Raydap: Attach to Ray Cluster');
   await message(/raydap is not installed in Python 3/, 'Install raydap', 'Copy command', 'Choose interpreter');
   await workbench.screenshot('06-not-installed');
 });
 
-test('pip cannot install it', async () => {
+step('pip cannot install it', async () => {
   await press('Install raydap');
   await message(/pip ended with code 1, and raydap is not installed/, 'Copy command', 'Choose interpreter');
   // This Python has no pip; what was run is seen in the terminal.
@@ -82,21 +82,21 @@ test('pip cannot install it', async () => {
   await workbench.screenshot('06b-not-installable');
 });
 
-test('Python is too old', async () => {
+step('Python is too old', async () => {
   await press('Choose interpreter');
   await workbench.answer(tooOld());
   await message(/raydap needs Python 3\.10 or newer; .* is 3\.9\.2/, 'Choose interpreter');
   await workbench.screenshot('07-too-old');
 });
 
-test('the cluster cannot be reached', async () => {
+step('the cluster cannot be reached', async () => {
   await press('Choose interpreter');
   await workbench.answer(given('RAYDAP_TEST_PYTHON'));
   await message(/\[raydap 2002\]/, 'Change the dashboard URL', 'Show log');
   await workbench.screenshot('08-unreachable');
 });
 
-test('the right URL leads to the session', async () => {
+step('the right URL leads to the session', async () => {
   await press('Change the dashboard URL');
   await workbench.answer(given('RAYDAP_TEST_DASHBOARD'));
   await workbench.page.locator('.debug-toolbar').waitFor();

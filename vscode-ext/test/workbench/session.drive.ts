@@ -1,12 +1,12 @@
 /** A user with a paused job: F5, three stops, and each of them led to its end in one session. */
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
 import { Job } from './job';
-import { given, Workbench } from './workbench';
+import { given, step, Workbench } from './workbench';
 
 let workbench: Workbench;
 let job: Job;
@@ -34,7 +34,7 @@ function variable(text: string): Locator {
   return workbench.page.locator('.debug-variables .monaco-list-row', { hasText: text });
 }
 
-test('F5 without a launch.json offers what to do', async () => {
+step('F5 without a launch.json offers what to do', async () => {
   await workbench.openFile('train.py');
   await workbench.page.keyboard.press('F5');
   await workbench.page.getByText('Debug with Ray').waitFor();
@@ -47,7 +47,7 @@ test('F5 without a launch.json offers what to do', async () => {
   await workbench.screenshot('01-f5');
 });
 
-test('every paused actor appears in one session', async () => {
+step('every paused actor appears in one session', async () => {
   await workbench.choose('Attach to Ray cluster');
   await stopped('breakpoint').nth(2).waitFor();
   assert.equal(await stopped().count(), 3);
@@ -55,13 +55,13 @@ test('every paused actor appears in one session', async () => {
   await workbench.screenshot('02-three-stops');
 });
 
-test('a breakpoint that is set now is verified by the workers', async () => {
+step('a breakpoint that is set now is verified by the workers', async () => {
   await workbench.goToLine(17);
   await workbench.page.keyboard.press('F9');
   await workbench.page.locator('.glyph-margin-widgets .codicon-debug-breakpoint').waitFor();
 });
 
-test('one actor is stepped, the others stay', async () => {
+step('one actor is stepped, the others stay', async () => {
   await stopped().first().click();
   await workbench.openScope('Locals');
   await variable('number').filter({ hasText: '0' }).waitFor();
@@ -72,7 +72,7 @@ test('one actor is stepped, the others stay', async () => {
   await workbench.screenshot('03-stepped');
 });
 
-test('it is continued, and its next breakpoint arrives by itself', async () => {
+step('it is continued, and its next breakpoint arrives by itself', async () => {
   await workbench.page.keyboard.press('F5');
   await stopped('breakpoint').nth(2).waitFor();
   await workbench.openScope('Locals');
@@ -80,7 +80,7 @@ test('it is continued, and its next breakpoint arrives by itself', async () => {
   await workbench.screenshot('04-next-breakpoint');
 });
 
-test('all are continued to the end of the job, whose result is right', async () => {
+step('all are continued to the end of the job, whose result is right', async () => {
   const ended = job.ended();
   let what: 'ended' | 'continued';
   do {
@@ -93,7 +93,7 @@ test('all are continued to the end of the job, whose result is right', async () 
   await workbench.screenshot('05-job-done');
 });
 
-test('leaving ends the session', async () => {
+step('leaving ends the session', async () => {
   await workbench.page.keyboard.press('Shift+F5');
   await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
 });

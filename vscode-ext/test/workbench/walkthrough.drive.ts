@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { given, Workbench } from './workbench';
+import { given, step, Workbench } from './workbench';
 
 const home = join(tmpdir(), 'home');
 let workbench: Workbench;
@@ -29,14 +29,14 @@ after(async () => {
   await workbench.end('walkthrough-end');
 });
 
-function step(title: string): Locator {
+function section(title: string): Locator {
   return workbench.page.locator('.getting-started-step', { hasText: title });
 }
 
 /** The page opens the next step by itself when one is done. */
 async function openStep(title: string): Promise<void> {
-  if ((await step(title).getAttribute('aria-expanded')) !== 'true') {
-    await step(title).locator('.step-title').click();
+  if ((await section(title).getAttribute('aria-expanded')) !== 'true') {
+    await section(title).locator('.step-title').click();
   }
 }
 
@@ -46,25 +46,25 @@ function picture(kind: 'svg' | 'table'): Locator {
 }
 
 async function done(title: string): Promise<void> {
-  await step(title)
+  await section(title)
     .locator('.codicon-getting-started-step-checked:not(.codicon-getting-started-step-unchecked)')
     .waitFor();
 }
 
-test('the page shows its steps', async () => {
+step('the page shows its steps', async () => {
   await workbench.runCommand('Raydap: Get Started');
-  await step('Choose the Python').waitFor();
+  await section('Choose the Python').waitFor();
   assert.equal(await workbench.page.locator('.getting-started-step').count(), 6);
   await picture('table').waitFor();
   await workbench.screenshot('w1-python');
 });
 
-test('the example is opened where the user wants it, and the page is there again', async () => {
+step('the example is opened where the user wants it, and the page is there again', async () => {
   const { page } = workbench;
   await openStep('Open the example project');
   await picture('svg').waitFor();
   await workbench.screenshot('w2-example');
-  await step('Open the example project').getByText('Open Example Project').click();
+  await section('Open the example project').getByText('Open Example Project').click();
   await workbench.answer(`${home}/`);
   await page.locator('.tab[data-resource-name="trainer.py"]').waitFor();
   assert.ok(existsSync(join(home, 'raydap-example', 'trainer.py')));
@@ -72,10 +72,10 @@ test('the example is opened where the user wants it, and the page is there again
   await workbench.screenshot('w3-opened');
 });
 
-test('it is debugged', async () => {
+step('it is debugged', async () => {
   await openStep('Debug it');
   await workbench.screenshot('w4-debug');
-  await step('Debug it').getByText('Debug Example').click();
+  await section('Debug it').getByText('Debug Example').click();
   await workbench
     .callStack('thread', /RolloutWorker\.collect.*paused/i)
     .nth(2)
@@ -84,24 +84,24 @@ test('it is debugged', async () => {
   await workbench.screenshot('w5-stops');
 });
 
-test('all are continued, and the next stop comes by itself', async () => {
+step('all are continued, and the next stop comes by itself', async () => {
   await openStep('Step one, continue all');
   await workbench.screenshot('w6-continue');
-  await step('Step one, continue all').getByText('Continue All', { exact: true }).click();
+  await section('Step one, continue all').getByText('Continue All', { exact: true }).click();
   // The only thread has no row of its own.
   await workbench.callStack('stack-frame', 'score').waitFor();
   await done('Step one, continue all');
 });
 
-test('the Ray view shows the cluster that the example has started', async () => {
+step('the Ray view shows the cluster that the example has started', async () => {
   await openStep('Watch your clusters');
   await workbench.screenshot('w7-view');
-  await step('Watch your clusters').getByText('Show the Ray View').click();
+  await section('Watch your clusters').getByText('Show the Ray View').click();
   await workbench.page.locator('.customview-tree .monaco-list-row', { hasText: 'RewardServer' }).first().waitFor();
   await workbench.screenshot('w8-ray-view');
 });
 
-test('leaving ends the program', async () => {
+step('leaving ends the program', async () => {
   await workbench.page.keyboard.press('Shift+F5');
   await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
 });

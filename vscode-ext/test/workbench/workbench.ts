@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
@@ -16,6 +17,18 @@ export function given(name: string): string {
   const value = process.env[name];
   assert.ok(value !== undefined && value !== '', `${name} is not set: run this by make test-vscode`);
   return value;
+}
+
+let failed = false;
+
+/** A test that builds on those before it in its file: after one that has failed it does not wait in vain. */
+export function step(name: string, body: () => Promise<void>): void {
+  test(name, async () => {
+    assert.ok(!failed, 'a step before this one has failed');
+    failed = true;
+    await body();
+    failed = false;
+  });
 }
 
 /** Whatever a first start would show instead of the editor is off; what the extension meets is as users have it. */
@@ -30,6 +43,8 @@ const SETTINGS = {
   'update.mode': 'none',
   'window.menuBarVisibility': 'compact',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  // A stop that takes the focus would close what a test is typing into.
+  'workbench.quickOpen.closeOnFocusLost': false,
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
 };
