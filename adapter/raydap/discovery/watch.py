@@ -34,7 +34,8 @@ class Pace:
 
     `busy` lies between two polls, `idle` once nothing was paused and nobody did anything for `idle_after`. Retries
     begin after `retry` and double up to `retry_most`. A patient watch is silent about failures for `patience` and
-    looks every `look_again` whether the launched program has brought a cluster of its own.
+    looks every `look_again` whether the launched program has brought a cluster of its own; once there was a cluster,
+    any watch is silent for `outage`.
     `describe` are the pauses after each look for labels. More than `few` workers get theirs `swarm` later, unless
     filters wait for them: asking Ray would slow down their attach. `fates` are those before each look for how workers
     ended.
@@ -47,6 +48,7 @@ class Pace:
     retry_most: float = 5.0
     patience: float = 60.0
     look_again: float = 5.0
+    outage: float = 5.0
     describe: tuple[float, ...] = (0.4, 1.1, 2.0)
     fates: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     few: int = 4
@@ -142,7 +144,7 @@ class Watch:
                 # Where a cluster went away the next one may be somewhere else.
                 await self._leave()
                 waited = time.monotonic() - failing_since
-                if not reported and (self._is_final(error.problem) or waited >= self._pace.patience):
+                if not reported and waited >= self._quiet(error.problem):
                     reported = True
                     self._emit(DiscoveryFailed(error.problem))
                 await asyncio.sleep(retry)
@@ -152,9 +154,11 @@ class Watch:
             self._report(paused)
             await asyncio.sleep(self._until_next())
 
-    def _is_final(self, problem: Problem) -> bool:
-        """Whether waiting for a cluster to start would not help."""
-        return self._found or not self._patient or problem.code is Code.BAD_ARGUMENT
+    def _quiet(self, problem: Problem) -> float:
+        """For how long a failure is no news, in seconds: a cluster may be starting, or end with the program it is of."""
+        if self._found:
+            return self._pace.outage
+        return self._pace.patience if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
 
     def _report(self, paused: tuple[PausedWorker, ...]) -> None:
         if not self._up:

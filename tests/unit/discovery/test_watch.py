@@ -29,7 +29,9 @@ from unit.discovery.fake_dashboard import WORKER, FakeDashboard, listing, text
 
 WAIT = 20.0
 SOON = (0.001, 0.001, 0.001)
-FAST = Pace(busy=0.001, idle=0.001, retry=0.001, retry_most=0.01, look_again=0.0, describe=SOON[:2], fates=SOON)
+FAST = Pace(
+    busy=0.001, idle=0.001, retry=0.001, retry_most=0.01, look_again=0.0, outage=0.0, describe=SOON[:2], fates=SOON
+)
 PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
 
 
@@ -115,6 +117,20 @@ def test_an_outage_is_told_once_and_so_is_its_end() -> None:
             assert kinds == [DiscoveryReady, DiscoveryFailed, DiscoveryReady, DiscoveryFailed]
             codes = [event.problem.code for event in watching.events if isinstance(event, DiscoveryFailed)]
             assert codes == [Code.DASHBOARD_GARBAGE, Code.DASHBOARD_UNREACHABLE]
+
+    run(script)
+
+
+def test_a_short_outage_is_no_news() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        quiet = Pace(**{**_fields(FAST), "outage": 60.0})
+        async with Watching(AttachSettings(dashboard=fake.url), pace=quiet) as watching:
+            seen = await watching.next(DiscoveryReady)
+            fake.answers["/api/v0/workers"] = text(200, "<html>")
+            await fake.asked(5)
+            fake.answers["/api/v0/workers"] = listing([])
+            await watching.next(DiscoveryReady, seen)
+            assert watching.of(DiscoveryFailed) == []
 
     run(script)
 
