@@ -41,7 +41,7 @@ export function describe(node: Node, now: number): Row {
 }
 
 function branch({ kind, name, tally }: Branch): Row {
-  const counts = counted(tally);
+  const counts = counted(tally) || counted(tally, []);
   const can = [tally.stopped > 0 && 'continue', tally.paused > 0 && 'attach'].filter((word) => word !== false);
   return {
     label: name,

@@ -27,7 +27,7 @@ export class Indicators implements vscode.Disposable {
       return;
     }
     const counts = counted(sum(debugged));
-    this.status.text = `Ray: ${counts === '' ? 'nobody has stopped yet' : counts}`;
+    this.status.text = `Ray: ${counts === '' ? 'nobody is stopped' : counts}`;
     this.status.show();
   }
 
@@ -39,11 +39,8 @@ export class Indicators implements vscode.Disposable {
 export async function warnOf(dead: readonly Worker[]): Promise<void> {
   const names = dead.slice(0, NAMED).map(({ name }) => name);
   const more = dead.length > NAMED ? ` and ${dead.length - NAMED} more` : '';
-  const [only] = dead;
-  const text =
-    dead.length === 1 && only !== undefined
-      ? only.problem
-      : `${dead.length} stopped workers are gone: ${names.join(', ')}${more}.`;
+  const who = dead.length === 1 ? 'A stopped worker is gone' : `${dead.length} stopped workers are gone`;
+  const text = `${who}: ${names.join(', ')}${more}.`;
   const show = 'Show';
   if ((await vscode.window.showWarningMessage(text, show)) === show) {
     await vscode.commands.executeCommand('raydap.clusters.focus');

@@ -157,7 +157,7 @@ function summary({ status, fleet }: Live): string {
     case 'watching':
       return counted(fleet.root.tally) || 'nobody is paused';
     case 'session':
-      return counted(fleet.root.tally) || 'debugging, nobody has stopped yet';
+      return counted(fleet.root.tally) || 'debugging, nobody is stopped';
     case 'failed':
       return 'not connected';
   }
