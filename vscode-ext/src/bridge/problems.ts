@@ -74,6 +74,21 @@ export function silence(failure: Failure): void {
   failure.body = { ...failure.body, error: { ...failure.body?.error, showUser: false } };
 }
 
+/**
+ * VS Code makes a notification of each `important` output. Of stopped workers that are gone the Ray view makes one for
+ * all of them, so this becomes a line of the console only.
+ */
+export function hush(message: unknown): void {
+  const { event, body } = message as { event?: string; body?: { category?: string; output?: string } };
+  if (
+    event === 'output' &&
+    body?.category === 'important' &&
+    /^The stopped .*\[raydap 3003\]/s.test(body.output ?? '')
+  ) {
+    body.category = 'console';
+  }
+}
+
 /** Undefined if there is no next step to offer. */
 export function ofFailure(failure: Failure): Problem | undefined {
   const text = failure.body?.error?.format ?? failure.message ?? '';

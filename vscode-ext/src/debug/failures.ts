@@ -2,7 +2,7 @@
 
 import type * as vscode from 'vscode';
 
-import { isFailedStart, isFailure, ofExit, ofFailure, silence, type Problem } from '../bridge/problems';
+import { hush, isFailedStart, isFailure, ofExit, ofFailure, silence, type Problem } from '../bridge/problems';
 import type { Remedies } from './remedies';
 
 export class Failures implements vscode.DebugAdapterTrackerFactory {
@@ -17,6 +17,7 @@ export class Failures implements vscode.DebugAdapterTrackerFactory {
     return {
       onDidSendMessage: (message: unknown) => {
         answered = true;
+        hush(message);
         if (!isFailure(message)) {
           return;
         }

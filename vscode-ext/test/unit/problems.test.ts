@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import {
+  hush,
   isFailedStart,
   LABELS,
   ofExit,
@@ -112,4 +113,15 @@ test('a Python that is too old or broken: another one has to be chosen', () => {
   const broken = ofInterpreter({ kind: 'broken', python: '/gone', reason: 'it does not exist' });
   assert.equal(broken?.text, 'The Python interpreter /gone cannot be run: it does not exist.');
   assert.deepEqual(broken.steps, ['chooseInterpreter']);
+});
+
+test('that a stopped worker is gone is told once, by the Ray view', () => {
+  const told = (output: string): string => {
+    const message = { type: 'event', event: 'output', body: { category: 'important', output } };
+    hush(message);
+    return message.body.category;
+  };
+  assert.equal(told('The stopped worker 1 on a is gone (its process has ended). [raydap 3003]\n'), 'console');
+  assert.equal(told('worker 1 on a has crashed: out of memory. [raydap 3003]\n'), 'important');
+  assert.equal(told('The dashboard does not answer. [raydap 2002]\n'), 'important');
 });

@@ -201,6 +201,7 @@ test('a stopped worker that dies is told of once, and stays in the view with the
   const message = workbench.message(new RegExp(`stopped workers? (is|are) gone: .*Trainer\\.train · ${pid}`));
   await message.waitFor();
   assert.equal(await message.count(), 1);
+  assert.equal(await workbench.message(/raydap 3003/).count(), 0);
   await row(/Trainer\.traingone/).waitFor();
   await workbench.screenshot('26-gone');
   job?.end();
