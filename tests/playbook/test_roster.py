@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
-from raydap.core.events import WorkerLabel, WorkersCrashed, WorkersDescribed
+from raydap.core.errors import Code, Problem
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, WorkerLabel, WorkersCrashed, WorkersDescribed
 from support.playbook import FakeClient, Play
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
@@ -47,7 +47,8 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
                 "threads": [],
                 "problem": "",
             }
-        ]
+        ],
+        "outage": "",
     }
 
 
@@ -275,6 +276,46 @@ def test_an_observer_attaches_nobody(play: Play) -> None:
     play.joined()
     assert worker.dials == 1
     assert told(observer) == [("w1", "attaching"), ("w1", "running")]
+
+
+def test_an_outage_is_told_to_who_watches(play: Play) -> None:
+    client = play.session(LISTED)
+    client.request("raydap/workers")
+    play.feed(DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer.")))
+    text = "The dashboard does not answer. [raydap 2002]"
+    assert client.event("raydap/workersChanged") == {"workers": [], "outage": text}
+    client.told(Code.DASHBOARD_UNREACHABLE)
+    assert client.request("raydap/workers")["outage"] == text
+    play.feed(DiscoveryReady("the cluster"))
+    assert client.event("raydap/workersChanged") == {"workers": [], "outage": ""}
+    client.event("output")
+
+
+def test_a_child_belongs_where_its_parent_does(play: Play) -> None:
+    client = play.session()
+    parent = play.worker("w1", ACTOR)
+    play.paused(parent)
+    play.worker("w1/7", port=parent.row.port, pid=7)
+    parent.say("debugpyAttach", {"subProcessId": 7})
+    child = client.request("raydap/workers")["workers"][1]
+    assert (child["type"], child["name"]) == ("child", "child of Trainer.step · 7 · 10.0.0.1")
+    assert (child["job"], child["actor"]) == ("01000000", "Trainer")
+
+
+def test_one_client_is_shown_a_stop_again(play: Play) -> None:
+    client, other = play.session(), play.joined()
+    one, two = play.attached("w1", "w2")
+    one.stop()
+    two.stop()
+    stops = [client.stop(), client.stop()]
+    other.stop(), other.stop()
+    assert [stop["preserveFocusHint"] for stop in stops] == [False, True]
+    client.request("raydap/focus", threadId=stops[1]["threadId"])
+    assert client.event("stopped") == {**stops[1], "preserveFocusHint": False}
+    other.nothing()
+    client.resume(stops[1]["threadId"])
+    client.refused(Code.NOT_STOPPED, "raydap/focus", threadId=stops[1]["threadId"])
+    other.event("continued")
 
 
 @pytest.mark.parametrize(

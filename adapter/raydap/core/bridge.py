@@ -77,6 +77,7 @@ REQUESTS: dict[str, Callable[[Session, Request], None]] = {
     "raydap/workers": roster.workers,
     "raydap/attach": roster.attach,
     "raydap/detach": roster.detach,
+    "raydap/focus": stops.focus,
     "raydap/continue": groups.resume,
     "raydap/step": groups.step,
     "raydap/evaluate": groups.evaluate,

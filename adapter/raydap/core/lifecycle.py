@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from raydap.core import hosting, perworker
+from raydap.core import hosting, perworker, roster
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
@@ -231,7 +231,8 @@ def end(session: Session) -> None:
 
 def discovery_ready(session: Session, event: DiscoveryReady) -> None:
     if session.outage:
-        session.outage = False
+        session.outage = ""
+        roster.tell(session, [])
         session.say(f"{event.where} answers again.")
     if not isinstance(session.settings, LaunchSettings):
         _started(session)
@@ -242,7 +243,8 @@ def discovery_failed(session: Session, event: DiscoveryFailed) -> None:
     if session.phase is Phase.STARTING and not isinstance(session.settings, LaunchSettings):
         _failed(session, event.problem)
     elif not session.outage:
-        session.outage = True
+        session.outage = str(event.problem)
+        roster.tell(session, [])
         session.report(event.problem)
 
 

@@ -71,6 +71,7 @@ POLICY: dict[str, Rule] = {
     "stepOut": Rule(Mode.RESUME, _THREAD),
     "goto": Rule(Mode.RESUME, _THREAD),
     "raydap/workers": Rule(Mode.LOCAL),
+    "raydap/focus": Rule(Mode.LOCAL),
     "raydap/attach": Rule(Mode.FANOUT),
     "raydap/detach": Rule(Mode.FANOUT),
     "raydap/continue": Rule(Mode.FANOUT),

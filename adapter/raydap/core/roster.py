@@ -3,6 +3,7 @@
 Whoever changes something that is told marks the worker in `session.changed`; after each event only those are looked at.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from raydap.core import fleet, views
@@ -19,7 +20,7 @@ REMEMBERED = 100
 
 def workers(session: Session, request: Request) -> None:
     """Answers with all, and sends the differences from now on."""
-    request.respond({"workers": [_aged(session, entry) for entry in session.roster.values()]})
+    request.respond(_told(session, session.roster.values()))
     request.client.watching = True
 
 
@@ -29,9 +30,15 @@ def report(session: Session) -> None:
         return
     keys, session.changed = session.changed, {}
     entries = [entry for key in keys if (entry := _renew(session, key)) is not None]
+    if entries:
+        tell(session, entries)
+
+
+def tell(session: Session, entries: Collection[Entry]) -> None:
+    """Tells those who watch of some workers, or without any, whether the cluster answers."""
     watching = [client for client in session.clients.values() if client.watching and client.attached]
-    if entries and watching:
-        body = {"workers": [_aged(session, entry) for entry in entries]}
+    if watching:
+        body = _told(session, entries)
         for client in watching:
             client.event("raydap/workersChanged", body)
 
@@ -108,7 +115,10 @@ def view(session: Session, key: WorkerKey) -> dict[str, Any] | None:
     if worker is not None and not worker.leaving:
         threads = [_thread(thread) for thread in worker.threads.values() if thread.handle in session.stopped]
         state = "attaching" if worker.stage is not Stage.ATTACHED else "stopped" if threads else "running"
-        return _body(worker.row, worker.label, views.name(worker), state, threads)
+        origin = worker
+        while origin.parent is not None:
+            origin = origin.parent
+        return _body(worker.row, origin.label, views.name(worker), state, threads)
     candidate, failure = session.candidates.get(key), session.failures.get(key)
     waits = candidate or failure
     if waits is None:
@@ -151,5 +161,6 @@ def _thread(thread: Thread) -> dict[str, Any]:
     }
 
 
-def _aged(session: Session, entry: Entry) -> dict[str, Any]:
-    return {**entry.body, "age": round(session.now - entry.since, 1)}
+def _told(session: Session, entries: Collection[Entry]) -> dict[str, Any]:
+    workers = [{**entry.body, "age": round(session.now - entry.since, 1)} for entry in entries]
+    return {"workers": workers, "outage": session.outage}

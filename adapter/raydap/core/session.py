@@ -77,6 +77,8 @@ class Session:
     looked at (again), `under_way` the workers whose attach goes on: what is done after every event must not walk over
     all candidates or workers. `held`, `release_at` and `missed` are about a hub without clients (hosting.py).
 
+    `outage` is what the users were told of a cluster that does not answer, "" if it does.
+
     `auto_attach`: whoever pauses is attached, but for those that the user has made other `choices` about. `changed` are
     the workers that `roster` may be wrong about, `ends` why some of them have ended, `departed` the last of their kind.
     """
@@ -91,7 +93,7 @@ class Session:
         self.phase = Phase.IDLE
         self.settings: AttachSettings | None = None
         self.configured = False
-        self.outage = False
+        self.outage = ""
         self.starting: list[Request] = []
         self.clients: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
@@ -126,7 +128,7 @@ class Session:
         self.configured = False
         self.auto_attach = False
         self.choices.clear()
-        self.outage = False
+        self.outage = ""
         self.held = False
         self.release_at = None
         self.missed.clear()

@@ -200,6 +200,16 @@ def pause(session: Session, request: Request) -> None:
     request.respond()
 
 
+def focus(session: Session, request: Request) -> None:
+    """Shows one client a stop again, as the one to look at: an editor can move its user by nothing else."""
+    thread = session.thread(request.arguments().get("threadId"))
+    if thread.state is not State.STOPPED:
+        raise ProblemError(Problem(Code.NOT_STOPPED, "The thread runs; wait for its next stop."))
+    request.client.focus = thread
+    request.respond()
+    announce(request.client, thread)
+
+
 def threads(session: Session, request: Request) -> None:
     stopped = [thread for thread in session.stopped.values() if request.client.sees(thread.worker.key)]
     request.respond({"threads": [views.thread(thread) for thread in stopped]})

@@ -155,7 +155,7 @@ class Watch:
             await asyncio.sleep(self._until_next())
 
     def _quiet(self, problem: Problem) -> float:
-        """For how long a failure is no news, in seconds: a cluster may be starting, or end with the program it is of."""
+        """For how many seconds a failure is no news: a cluster may be starting, or end with the program it is of."""
         if self._found:
             return self._pace.outage
         return self._pace.patience if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
