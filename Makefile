@@ -10,6 +10,7 @@ KEEP ?= 0
 QUICK ?= 0
 RAY ?=
 OLDEST_RAY = 2.39.0
+NPM_RUN = cd vscode-ext && export PATH="$$PWD/out/bin:$$PATH" && npm run --silent
 INPUTS ?= 1000000
 SEED ?= 1
 
@@ -28,13 +29,13 @@ editors:  ## install the clients of tests/editors: VS Code's and Emacs'
 # What cannot be installed is named here; the tests then fail and say so again.
 workbench:  ## install the real VS Code, and build the extension and its tests
 	@rm -rf vscode-ext/out/unit vscode-ext/out/workbench
-	@test "$$RAYDAP_WITHOUT_VSCODE" = 1 || { ./.ci/vscode workbench && cd vscode-ext && npm run --silent tests; } || true
+	@test "$$RAYDAP_WITHOUT_VSCODE" = 1 || { ./.ci/vscode workbench && $(NPM_RUN) tests; } || true
 
 vsix: vscode-tools  ## the VS Code extension, as vscode-ext/raydap-VERSION.vsix
-	@cd vscode-ext && npm run --silent vsix
+	@$(NPM_RUN) vsix
 
 check-vscode: vscode-tools  ## style, types and unit tests of the VS Code extension
-	@cd vscode-ext && npm run --silent lint && npm run --silent types && npm run --silent unit
+	@$(NPM_RUN) lint && npm run --silent types && npm run --silent unit
 
 test-vscode: $(STAMP) workbench  ## the extension in the real VS Code; screenshots go into vscode-ext/out
 	$(BIN)/python -m pytest tests/vscode

@@ -71,7 +71,7 @@ def _run(arguments: list[str], given: dict[str, str], log: Path) -> None:
     # What is left of a drive that had to be killed goes with the folder. Sockets are in it, so its name is short.
     with TemporaryDirectory(prefix="raydap-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         given |= {"TMPDIR": folder, "XDG_RUNTIME_DIR": folder}
-        with Child([str(_there(OUT / "node")), *arguments], log, given, cwd=HERE) as child:
+        with Child([str(_there(OUT / "bin" / "node")), *arguments], log, given, cwd=HERE) as child:
             code = child.wait(PATIENCE_S)
             assert code == 0, f"ended with code {code}:\n{child.output}"
 

@@ -11,6 +11,10 @@ collect_ignore = ["test_extension.py"] if vscode.LEFT_OUT else []
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as started:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with pytest.MonkeyPatch.context() as patch:
+        # Ray's dashboard leaves a temporary folder behind.
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
+        started = Cluster()
+    with started:
         yield started

@@ -32,7 +32,7 @@ def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_test_that_fails_there_fails_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "unit").mkdir()
     (tmp_path / "unit" / "wrong.test.js").write_text("require('node:test')('wrong', () => { throw Error('oh') })")
-    (tmp_path / "node").symlink_to(vscode.OUT / "node")
+    (tmp_path / "bin").symlink_to(vscode.OUT / "bin")
     monkeypatch.setattr("support.vscode.OUT", tmp_path)
     with pytest.raises(AssertionError, match="oh"):
         vscode.units(tmp_path)
