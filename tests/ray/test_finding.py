@@ -139,3 +139,22 @@ def test_a_cluster_that_wants_a_token_and_then_goes_away(
     assert dashboard in told
     assert "[raydap 2002]" in told
     assert len(problems(client)) == 1
+
+
+def test_a_program_with_a_cluster_of_its_own_that_wants_a_token_by_default(
+    tmp_path: Path, children: ExitStack, connect_to: Callable[[str, int], Client]
+) -> None:
+    """Newer Ray makes a token in the home folder for what `ray.init()` starts, and raydap sends it from there."""
+    program = tmp_path / "alone.py"
+    program.write_text(ONE_STOP.replace("ray.init()", "ray.init(num_cpus=1, include_dashboard=True)"))
+    home = tmp_path / "home"
+    home.mkdir()
+    bridge = Bridge.start(tmp_path / "alone.log", env={"HOME": str(home)})
+    children.callback(bridge.end)
+    client = connect_to(bridge.host, bridge.port)
+    client.timeout = 90
+    environment = {"RAY_AUTH_MODE": None, "RAY_ADDRESS": None}
+    client.start_session("launch", {"program": str(program), "cwd": str(tmp_path), "env": environment})
+    go_on(client, client.wait_event("stopped"))
+    assert client.wait_event("exited") == {"exitCode": 0}
+    assert problems(client) == []
