@@ -5,7 +5,7 @@ export interface Timers {
   clear(timer: unknown): void;
 }
 
-const REAL: Timers = {
+export const REAL: Timers = {
   set: (run, milliseconds) => setTimeout(run, milliseconds),
   clear: (timer) => {
     clearTimeout(timer as NodeJS.Timeout);
@@ -24,6 +24,32 @@ export class Coalescing {
 
   call(): void {
     this.timer ??= this.timers.set(() => {
+      this.timer = undefined;
+      this.run();
+    }, this.milliseconds);
+  }
+
+  dispose(): void {
+    if (this.timer !== undefined) {
+      this.timers.clear(this.timer);
+      this.timer = undefined;
+    }
+  }
+}
+
+/** Runs as soon as there was no call for so many milliseconds. */
+export class Settling {
+  private timer: unknown;
+
+  constructor(
+    private readonly run: () => void,
+    private readonly milliseconds: number,
+    private readonly timers: Timers = REAL,
+  ) {}
+
+  call(): void {
+    this.dispose();
+    this.timer = this.timers.set(() => {
       this.timer = undefined;
       this.run();
     }, this.milliseconds);

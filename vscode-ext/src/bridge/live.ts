@@ -1,10 +1,10 @@
 /** A cluster that is looked at: what is known of its workers, and from whom. */
 
 import { argumentsFor, isHub, type Cluster } from './clusters';
+import type { Timers } from './coalescing';
 import { Fleet, type Change } from './fleet';
 import type { Problem } from './problems';
 import { Refused, type Listener, type Source, type Told } from './watcher';
-import type { Worker } from './worker';
 
 export type Status =
   | { readonly kind: 'idle' | 'connecting' | 'watching' | 'session' }
@@ -21,20 +21,27 @@ export interface Surroundings {
   /** The workers or the status are different. */
   changed(live: Live, changes: readonly Change[]): void;
   now(): number;
+  readonly timers: Timers;
 }
 
 /** A watcher that has lasted so long is started again when it ends; one that ends sooner would do so again. */
 const LASTING_MS = 60_000;
 
+/** Finding the interpreter and starting raydap take a second or two; on a machine that is busy, half a minute. */
+const PATIENCE_MS = 60_000;
+
 export class Live {
   readonly fleet: Fleet;
   status: Status = { kind: 'idle' };
+  /** A sentence while the cluster does not answer, else empty; the workers are as they were. */
+  outage = '';
   private readonly sessions: Session[] = [];
   private source: Source | undefined;
   /** Raised whenever another source is taken; what an earlier one says then, comes too late. */
   private turn = 0;
   /** Changes that came before the list, to which they belong. */
-  private early: (readonly Worker[])[] | undefined;
+  private early: Told[] | undefined;
+  private deadline: unknown;
   private watched = false;
   private watchingSince = 0;
   /** Keys of workers to attach to, when the session that was started for it knows them. */
@@ -87,9 +94,9 @@ export class Live {
   }
 
   /** An event of a session. */
-  heard(id: string, workers: readonly Worker[]): void {
+  heard(id: string, told: Told): void {
     if (this.session?.id === id) {
-      this.take(workers);
+      this.take(told);
     }
   }
 
@@ -124,6 +131,10 @@ export class Live {
       void this.list(turn, session);
     } else if (this.watched) {
       this.become({ kind: 'connecting' });
+      // Whatever it is that does not come to an end, the user is told so.
+      this.deadline = this.around.timers.set(() => {
+        this.failed(turn, new Refused(SILENT));
+      }, PATIENCE_MS);
       void this.watch(turn);
     } else {
       this.become({ kind: 'idle' });
@@ -132,9 +143,9 @@ export class Live {
 
   private async watch(turn: number): Promise<void> {
     const listener: Listener = {
-      changed: (workers) => {
+      heard: (told) => {
         if (turn === this.turn) {
-          this.take(workers);
+          this.take(told);
         }
       },
       ended: (problem) => {
@@ -159,16 +170,18 @@ export class Live {
   private async list(turn: number, source: Source): Promise<void> {
     this.early = [];
     try {
-      const { workers } = (await source.request('raydap/workers')) as Told;
+      const { workers, outage = '' } = (await source.request('raydap/workers')) as Told;
       if (turn !== this.turn) {
         return;
       }
       if (this.status.kind === 'connecting') {
+        this.rest();
         this.status = { kind: 'watching' };
         this.watchingSince = this.around.now();
       }
       const { early } = this;
       this.early = undefined;
+      this.outage = outage;
       this.around.changed(this, this.fleet.replace(workers));
       early.forEach((later) => {
         this.take(later);
@@ -179,12 +192,13 @@ export class Live {
     }
   }
 
-  private take(workers: readonly Worker[]): void {
+  private take(told: Told): void {
     if (this.early !== undefined) {
-      this.early.push(workers);
+      this.early.push(told);
       return;
     }
-    this.around.changed(this, this.fleet.apply(workers));
+    this.outage = told.outage ?? '';
+    this.around.changed(this, this.fleet.apply(told.workers));
     void this.attachWanted().catch(() => undefined);
   }
 
@@ -224,11 +238,24 @@ export class Live {
 
   private release(): void {
     this.turn += 1;
+    this.rest();
     this.early = undefined;
+    this.outage = '';
     this.source?.close();
     this.source = undefined;
   }
+
+  /** Nothing is waited for any more. */
+  private rest(): void {
+    this.around.timers.clear(this.deadline);
+    this.deadline = undefined;
+  }
 }
+
+const SILENT: Problem = {
+  text: `raydap has not answered within ${PATIENCE_MS / 1000} seconds.`,
+  steps: ['showLog', 'chooseInterpreter'],
+};
 
 /** What `attach` of a watcher takes: it disturbs nobody, and at a hub it may not. */
 export function watching(cluster: Cluster): object {

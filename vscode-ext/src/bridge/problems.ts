@@ -74,17 +74,19 @@ export function silence(failure: Failure): void {
   failure.body = { ...failure.body, error: { ...failure.body?.error, showUser: false } };
 }
 
+/** From this answer on the Ray view hears of this session's workers. */
+export function isListing(message: unknown): boolean {
+  const { type, command, success } = message as { type?: string; command?: string; success?: boolean };
+  return type === 'response' && command === 'raydap/workers' && success === true;
+}
+
 /**
- * VS Code makes a notification of each `important` output. Of stopped workers that are gone the Ray view makes one for
- * all of them, so this becomes a line of the console only.
+ * VS Code makes a notification of each `important` output. Of workers that are lost the Ray view makes one for all of
+ * them, so this becomes a line of the console only.
  */
 export function hush(message: unknown): void {
   const { event, body } = message as { event?: string; body?: { category?: string; output?: string } };
-  if (
-    event === 'output' &&
-    body?.category === 'important' &&
-    /^The stopped .*\[raydap 3003\]/s.test(body.output ?? '')
-  ) {
+  if (event === 'output' && body?.category === 'important' && body.output?.includes('[raydap 3003]') === true) {
     body.category = 'console';
   }
 }

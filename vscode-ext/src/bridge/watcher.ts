@@ -15,7 +15,7 @@ export interface Source {
 }
 
 export interface Listener {
-  changed(workers: readonly Worker[]): void;
+  heard(told: Told): void;
   /** Nothing comes after this, and it does not come after `close`. */
   ended(problem: Problem): void;
 }
@@ -46,6 +46,8 @@ export class Refused extends Error {
 /** The body of raydap/workers and of its event. */
 export interface Told {
   readonly workers: readonly Worker[];
+  /** A sentence while the cluster does not answer. A hub of an earlier version does not say. */
+  readonly outage?: string;
 }
 
 export const TOLD = 'raydap/workersChanged';
@@ -162,7 +164,7 @@ export class Watcher implements Source {
     if (event === 'initialized') {
       this.ask('configurationDone', {}).catch(() => undefined);
     } else if (event === TOLD) {
-      this.listener.changed((body as Told).workers);
+      this.listener.heard(body as Told);
     } else if (event === 'terminated') {
       this.end({ text: 'The hub has ended its session.', steps: [] });
     }

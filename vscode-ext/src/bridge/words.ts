@@ -1,6 +1,6 @@
 /** What the rows of the Ray view say, as plain data. */
 
-import { Branch, type Leaf, type Node } from './fleet';
+import { Branch, type Change, type Leaf, type Node } from './fleet';
 import { counted, type State, type Worker } from './worker';
 
 export interface Row {
@@ -108,9 +108,21 @@ export function duration(seconds: number): string {
   return seconds >= 10 ? `${Math.floor(seconds / 10) * 10} s` : '';
 }
 
-/** One line to copy. */
-export function line(worker: Worker): string {
-  return worker.name;
+/** So many are named in one message. */
+const NAMED = 3;
+
+/** One message about workers that are gone, or that the debugger has lost. */
+export function obituary(lost: readonly Change[]): string {
+  const [one] = lost;
+  const stopped = lost.every(({ before }) => before?.state === 'stopped');
+  if (lost.length === 1 && one !== undefined) {
+    const { worker } = one;
+    const reason = (worker.problem.split('. ')[0] ?? '').replace(/\.$/, '');
+    return stopped ? `${taskOf(worker)}: ${worker.problem}` : `${worker.name} is gone: ${reason}.`;
+  }
+  const names = lost.slice(0, NAMED).map(({ worker }) => worker.name);
+  const more = lost.length > NAMED ? ` and ${lost.length - NAMED} more` : '';
+  return `${lost.length} ${stopped ? 'stopped workers' : 'workers'} are lost: ${names.join(', ')}${more}.`;
 }
 
 /** Names come from programs; none of it is to be taken for Markdown. */

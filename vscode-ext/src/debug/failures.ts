@@ -2,7 +2,16 @@
 
 import type * as vscode from 'vscode';
 
-import { hush, isFailedStart, isFailure, ofExit, ofFailure, silence, type Problem } from '../bridge/problems';
+import {
+  hush,
+  isFailedStart,
+  isFailure,
+  isListing,
+  ofExit,
+  ofFailure,
+  silence,
+  type Problem,
+} from '../bridge/problems';
 import type { Remedies } from './remedies';
 
 export class Failures implements vscode.DebugAdapterTrackerFactory {
@@ -11,13 +20,17 @@ export class Failures implements vscode.DebugAdapterTrackerFactory {
   createDebugAdapterTracker(session: vscode.DebugSession): vscode.DebugAdapterTracker {
     let answered = false;
     let shown = false;
+    let listed = false;
     const show = (problem: Problem): void => {
       this.remedies.show(problem, { folder: session.workspaceFolder, configuration: session.configuration });
     };
     return {
       onDidSendMessage: (message: unknown) => {
         answered = true;
-        hush(message);
+        listed ||= isListing(message);
+        if (listed) {
+          hush(message);
+        }
         if (!isFailure(message)) {
           return;
         }

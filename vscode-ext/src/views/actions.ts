@@ -7,7 +7,6 @@ import { argumentsFor, CLUSTER, objection } from '../bridge/clusters';
 import { Branch, Leaf } from '../bridge/fleet';
 import { Live } from '../bridge/live';
 import { isNode, type Element, type Lookout, type Trouble } from './lookout';
-import { goToSource } from './source';
 
 /** By the names of the commands. VS Code calls them with the row, and with all that are selected. */
 export function actions(lookout: Lookout): Readonly<Record<string, (...rows: never[]) => unknown>> {
@@ -31,9 +30,10 @@ export function actions(lookout: Lookout): Readonly<Record<string, (...rows: nev
       }),
     goToSource: (row: Leaf) => {
       const live = lookout.liveOf(row);
-      const session = live && lookout.sessionOf(live);
       const [threadId] = threadsOf([row]);
-      return session && threadId !== undefined ? goToSource(session, threadId) : undefined;
+      return live && threadId !== undefined
+        ? lookout.sessionWith(row, live)?.customRequest('raydap/focus', { threadId })
+        : undefined;
     },
     copyWorkers: (row: Element, rows?: Element[]) =>
       vscode.env.clipboard.writeText(

@@ -1,12 +1,11 @@
-/** What is seen without the view: the badge of its icon, the status bar, and a warning when stopped workers are gone. */
+/** What is seen without the view: the badge of its icon, the status bar, and a warning when workers are lost. */
 
 import * as vscode from 'vscode';
 
-import { counted, noTally, SHOWN, waiting, type Tally, type Worker } from '../bridge/worker';
+import type { Change } from '../bridge/fleet';
 import type { Live } from '../bridge/live';
-
-/** So many are named in one message. */
-const NAMED = 3;
+import { obituary } from '../bridge/words';
+import { counted, noTally, SHOWN, waiting, type Tally } from '../bridge/worker';
 
 export class Indicators implements vscode.Disposable {
   private readonly status = vscode.window.createStatusBarItem('raydap.status', vscode.StatusBarAlignment.Left, 40);
@@ -36,13 +35,9 @@ export class Indicators implements vscode.Disposable {
   }
 }
 
-export async function warnOf(dead: readonly Worker[]): Promise<void> {
-  const names = dead.slice(0, NAMED).map(({ name }) => name);
-  const more = dead.length > NAMED ? ` and ${dead.length - NAMED} more` : '';
-  const who = dead.length === 1 ? 'A stopped worker is gone' : `${dead.length} stopped workers are gone`;
-  const text = `${who}: ${names.join(', ')}${more}.`;
+export async function warnOf(lost: readonly Change[]): Promise<void> {
   const show = 'Show';
-  if ((await vscode.window.showWarningMessage(text, show)) === show) {
+  if ((await vscode.window.showWarningMessage(obituary(lost), show)) === show) {
     await vscode.commands.executeCommand('raydap.clusters.focus');
   }
 }

@@ -2,38 +2,50 @@
 
 import * as vscode from 'vscode';
 
-import { Coalescing } from '../bridge/coalescing';
+import { Coalescing, REAL, Settling } from '../bridge/coalescing';
 import { clusterOf, type Cluster, type Clusters } from '../bridge/clusters';
-import type { Change, Node } from '../bridge/fleet';
+import type { Change, Leaf, Node } from '../bridge/fleet';
 import { Live, type Session, type Surroundings } from '../bridge/live';
 import { TOLD, type Told } from '../bridge/watcher';
-import type { Worker } from '../bridge/worker';
 
 /** Changes are shown together, a few times a second; a step is over before. */
 const TOGETHER_MS = 250;
+
+/** The workers of a job that collapses are lost one after the other; when no more are, one message tells of them all. */
+const CALM_MS = 1500;
+
+/** The key in a child session's configuration by which the bridge knows its worker. */
+const TICKET = '__raydap';
 
 export class Lookout implements vscode.Disposable {
   private readonly saved = new Map<string, Live>();
   /** Those of sessions whose cluster is not in the list, by the session. */
   private readonly passing = new Map<string, Live>();
   private readonly sessions = new Map<string, vscode.DebugSession>();
+  /** Those that show one worker each, by its key. */
+  private readonly children = new Map<string, vscode.DebugSession>();
   private readonly places = new Map<string, Live>();
   private readonly differing = new Set<Live>();
-  private dead: Worker[] = [];
+  private lost: Change[] = [];
   private looking = false;
 
   private readonly showing = new Coalescing(() => {
     this.show();
   }, TOGETHER_MS);
+  private readonly losing = new Settling(() => {
+    const { lost } = this;
+    this.lost = [];
+    this.losses.fire(lost);
+  }, CALM_MS);
   private readonly changes = new vscode.EventEmitter<ReadonlySet<Live>>();
-  private readonly deaths = new vscode.EventEmitter<readonly Worker[]>();
+  private readonly losses = new vscode.EventEmitter<readonly Change[]>();
   private readonly subscriptions: readonly { dispose(): unknown }[];
   private readonly around: Surroundings;
 
   /** Workers, a status, or the list itself may be different. */
   readonly onDidChange = this.changes.event;
-  /** Workers that are gone, and were stopped. */
-  readonly onDidDie = this.deaths.event;
+  /** Workers that were debugged are gone, or out of the debugger's reach, and ought not to be. */
+  readonly onDidLose = this.losses.event;
 
   constructor(
     readonly clusters: Clusters,
@@ -45,24 +57,28 @@ export class Lookout implements vscode.Disposable {
         this.note(live, changes);
       },
       now: Date.now,
+      timers: REAL,
     };
     clusters.all.forEach((cluster) => this.saved.set(cluster.id, new Live(cluster, this.around)));
     this.subscriptions = [
       this.changes,
-      this.deaths,
+      this.losses,
       vscode.debug.onDidStartDebugSession((session) => {
         if (isOurs(session)) {
           this.sessions.set(session.id, session);
           this.assign(session);
+        } else {
+          this.adopt(session);
         }
       }),
-      vscode.debug.onDidTerminateDebugSession(({ id }) => {
-        this.sessions.delete(id);
-        this.leave(id);
+      vscode.debug.onDidTerminateDebugSession((session) => {
+        this.sessions.delete(session.id);
+        this.abandon(session);
+        this.leave(session.id);
       }),
       vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
         if (event === TOLD) {
-          this.places.get(session.id)?.heard(session.id, (body as Told).workers);
+          this.places.get(session.id)?.heard(session.id, body as Told);
         }
       }),
     ];
@@ -130,12 +146,19 @@ export class Lookout implements vscode.Disposable {
     return live.session && this.sessions.get(live.session.id);
   }
 
+  /** The session in which VS Code shows the stops of this worker. */
+  sessionWith({ worker }: Leaf, live: Live): vscode.DebugSession | undefined {
+    const child = this.children.get(worker.key);
+    return child?.parentSession?.id === live.session?.id && child !== undefined ? child : this.sessionOf(live);
+  }
+
   find(id: string): Live | undefined {
     return this.saved.get(id);
   }
 
   dispose(): void {
     this.showing.dispose();
+    this.losing.dispose();
     this.all.forEach((live) => {
       live.close();
     });
@@ -148,6 +171,20 @@ export class Lookout implements vscode.Disposable {
     this.places.set(session.id, live);
     live.begun(new Debugging(session));
     this.changed();
+  }
+
+  private adopt(child: vscode.DebugSession): void {
+    const key = workerOf(child);
+    if (key !== undefined) {
+      this.children.set(key, child);
+    }
+  }
+
+  private abandon(child: vscode.DebugSession): void {
+    const key = workerOf(child);
+    if (key !== undefined && this.children.get(key)?.id === child.id) {
+      this.children.delete(key);
+    }
   }
 
   private pass(session: vscode.DebugSession): Live {
@@ -178,23 +215,18 @@ export class Lookout implements vscode.Disposable {
 
   private note(live: Live, changes: readonly Change[]): void {
     this.differing.add(live);
-    for (const { before, worker } of changes) {
-      if (before?.state === 'stopped' && worker.state === 'gone' && worker.problem !== '') {
-        this.dead.push(worker);
-      }
+    const lost = live.session === undefined ? [] : changes.filter(isLoss);
+    if (lost.length > 0) {
+      this.lost.push(...lost);
+      this.losing.call();
     }
     this.showing.call();
   }
 
   private show(): void {
-    const { dead } = this;
     const differing = new Set(this.differing);
     this.differing.clear();
-    this.dead = [];
     this.changes.fire(differing);
-    if (dead.length > 0) {
-      this.deaths.fire(dead);
-    }
   }
 
   private changed(): void {
@@ -212,6 +244,15 @@ export class Lookout implements vscode.Disposable {
 /** Child sessions show one worker each; their parent knows all of them. */
 function isOurs(session: vscode.DebugSession): boolean {
   return session.type === 'raydap' && session.parentSession === undefined;
+}
+
+function workerOf(child: vscode.DebugSession): string | undefined {
+  const ticket = child.type === 'raydap' ? (child.configuration[TICKET] as { worker?: string } | undefined) : undefined;
+  return ticket?.worker;
+}
+
+function isLoss({ before, worker }: Change): boolean {
+  return worker.state === 'gone' && worker.problem !== '' && before?.state !== 'gone';
 }
 
 class Debugging implements Session {

@@ -80,8 +80,9 @@ export class Tree implements vscode.TreeDataProvider<Element>, vscode.FileDecora
   private changesOf(live: Live): Element[] {
     const { nodes, roots } = live.fleet.takeChanges();
     this.rows.forget(nodes);
-    const same = this.statuses.get(live) === live.status.kind;
-    this.statuses.set(live, live.status.kind);
+    const status = `${live.status.kind} ${live.outage}`;
+    const same = this.statuses.get(live) === status;
+    this.statuses.set(live, status);
     return same && roots.length > 0 && !roots.includes(live.fleet.root) ? [...roots] : [live];
   }
 
@@ -112,25 +113,32 @@ export class Tree implements vscode.TreeDataProvider<Element>, vscode.FileDecora
   }
 
   private clusterItem(live: Live): vscode.TreeItem {
-    const { cluster, status } = live;
+    const { cluster, status, outage } = live;
     // Also without workers: VS Code would leave it closed when the first one comes.
     const item = new vscode.TreeItem(cluster.name, vscode.TreeItemCollapsibleState.Expanded);
-    const icon = live.session === undefined ? 'server-environment' : 'debug-alt';
-    const color = live.session === undefined ? undefined : new vscode.ThemeColor('debugIcon.startForeground');
     item.id = `cluster:${cluster.id}`;
     item.description = summary(live);
     item.tooltip = new vscode.MarkdownString(
-      [`**${escaped(cluster.name)}**`, escaped(cluster.address), TOOLTIPS[status.kind]]
+      [`**${escaped(cluster.name)}**`, escaped(cluster.address), TOOLTIPS[status.kind], escaped(outage)]
         .filter((line) => line !== '')
         .join('\n\n'),
     );
-    item.iconPath = status.kind === 'failed' ? FAILED : new vscode.ThemeIcon(icon, color);
+    item.iconPath = clusterIcon(live);
     item.contextValue = ['raydap.cluster', this.lookout.isSaved(live) ? 'saved' : 'passing', ...doable(live)].join('.');
     return item;
   }
 }
 
-const FAILED = new vscode.ThemeIcon('server-environment', new vscode.ThemeColor('disabledForeground'));
+function clusterIcon({ status, outage, session }: Live): vscode.ThemeIcon {
+  const color =
+    status.kind === 'failed'
+      ? 'disabledForeground'
+      : outage !== ''
+        ? 'list.warningForeground'
+        : session && 'debugIcon.startForeground';
+  const icon = session === undefined ? 'server-environment' : 'debug-alt';
+  return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
+}
 
 const TOOLTIPS = {
   idle: '',
@@ -148,7 +156,12 @@ function doable({ status, fleet, session }: Live): string[] {
   ];
 }
 
-function summary({ status, fleet }: Live): string {
+function summary(live: Live): string {
+  const counts = stateOf(live);
+  return live.outage === '' ? counts : `does not answer · ${counts}`;
+}
+
+function stateOf({ status, fleet }: Live): string {
   switch (status.kind) {
     case 'idle':
       return '';
@@ -167,7 +180,7 @@ function troubleItem({ live }: Trouble): vscode.TreeItem {
   const text = live.status.kind === 'failed' ? live.status.problem.text : '';
   const item = new vscode.TreeItem(text);
   item.id = `trouble:${live.cluster.id}`;
-  item.tooltip = text;
+  item.tooltip = `${text}\n\nClick for what can be done.`;
   item.iconPath = new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
   item.contextValue = 'raydap.trouble';
   item.command = { command: 'raydap.repair', title: 'What Can Be Done', arguments: [live] };

@@ -69,8 +69,8 @@ export function rayView(memento: vscode.Memento, adapters: Adapters, remedies: R
         const debugging = lookout.all.some(({ session }) => session !== undefined);
         void vscode.commands.executeCommand('setContext', 'raydap.debugging', debugging);
       }),
-      lookout.onDidDie((dead) => {
-        void warnOf(dead);
+      lookout.onDidLose((lost) => {
+        void warnOf(lost);
       }),
     ],
   };

@@ -26,7 +26,12 @@ class Told implements Session {
   }
 
   async list(...workers: Worker[]): Promise<void> {
-    this.answer({ workers });
+    this.answer({ workers, outage: '' });
+    await settled();
+  }
+
+  async listDuring(outage: string, ...workers: Worker[]): Promise<void> {
+    this.answer({ workers, outage });
     await settled();
   }
 
@@ -40,6 +45,30 @@ class Told implements Session {
   }
 }
 
+/** A single timer, which goes off when the test says so. */
+class Alarm {
+  private run: (() => void) | undefined;
+
+  set(run: () => void): unknown {
+    this.run = run;
+    return run;
+  }
+
+  clear(timer: unknown): void {
+    if (this.run === timer) {
+      this.run = undefined;
+    }
+  }
+
+  /** False if it is not set. */
+  ring(): boolean {
+    const { run } = this;
+    this.run = undefined;
+    run?.();
+    return run !== undefined;
+  }
+}
+
 /** Until all promises that can go on have done so. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
@@ -47,6 +76,7 @@ async function settled(): Promise<void> {
 
 class Place {
   now = 0;
+  readonly timers = new Alarm();
   readonly watchers: { source: Told; listener: Listener }[] = [];
   refusal: Error | undefined;
   readonly live = new Live(CLUSTER, {
@@ -60,6 +90,7 @@ class Place {
     },
     changed: () => undefined,
     now: () => this.now,
+    timers: this.timers,
   });
 
   async look(): Promise<{ source: Told; listener: Listener }> {
@@ -106,7 +137,7 @@ test('looking again starts nothing again', async () => {
 test('a change that overtakes the list is applied after it', async () => {
   const place = new Place();
   const { source, listener } = await place.look();
-  listener.changed([worker(1, { state: 'running' })]);
+  listener.heard({ workers: [worker(1, { state: 'running' })] });
   await source.list(worker(1), worker(2));
   assert.deepEqual(place.keys, ['1 running', '2 paused']);
 });
@@ -120,7 +151,7 @@ test('a session takes the place of the watcher, and gives it back', async () => 
   assert.ok(source.closed);
   assert.equal(place.status, 'session');
   await session.list(worker(1, { state: 'stopped' }), worker(2));
-  place.live.heard('s', [worker(2, { state: 'running' })]);
+  place.live.heard('s', { workers: [worker(2, { state: 'running' })] });
   assert.deepEqual(place.keys, ['1 stopped', '2 running']);
   place.live.ended('s');
   assert.deepEqual(place.keys, []);
@@ -147,7 +178,7 @@ test('of two sessions the older one is listened to, then the other', async () =>
   place.live.begun(one);
   place.live.begun(two);
   await one.list(worker(1));
-  place.live.heard('2', [worker(9)]);
+  place.live.heard('2', { workers: [worker(9)] });
   assert.deepEqual(place.keys, ['1 paused']);
   place.live.ended('1');
   assert.deepEqual(two.asked, ['raydap/workers']);
@@ -160,7 +191,7 @@ test('what a watcher says after a session began comes too late', async () => {
   const { source, listener } = await place.look();
   place.live.begun(new Told('s'));
   await source.list(worker(1));
-  listener.changed([worker(2)]);
+  listener.heard({ workers: [worker(2)] });
   listener.ended({ text: 'raydap has ended.', steps: [] });
   assert.deepEqual(place.keys, []);
   assert.equal(place.status, 'session');
@@ -191,6 +222,69 @@ test('a watcher that ends after a long time is started again, one that ends at o
   assert.equal(place.watchers.length, 2);
 });
 
+test('a cluster that does not answer keeps its workers, and says so until it does', async () => {
+  const place = new Place();
+  const { source, listener } = await place.look();
+  await source.listDuring('The dashboard does not answer.', worker(1));
+  assert.equal(place.live.outage, 'The dashboard does not answer.');
+  assert.deepEqual(place.keys, ['1 paused']);
+  listener.heard({ workers: [], outage: '' });
+  assert.equal(place.live.outage, '');
+  listener.heard({ workers: [], outage: 'Gone.' });
+  place.live.begun(new Told('s'));
+  assert.equal(place.live.outage, '');
+});
+
+const SILENT = 'raydap has not answered within 60 seconds.';
+
+test('a watcher that is never started is given up', async () => {
+  const place = new Place();
+  const hanging = new Live(CLUSTER, {
+    watch: () => new Promise(() => undefined),
+    changed: () => undefined,
+    now: () => 0,
+    timers: place.timers,
+  });
+  hanging.look();
+  await settled();
+  assert.ok(place.timers.ring());
+  assert.ok(hanging.status.kind === 'failed');
+  assert.equal(hanging.status.problem.text, SILENT);
+});
+
+test('a watcher that never answers is given up and ended, and what it says later is too late', async () => {
+  const place = new Place();
+  const { source } = await place.look();
+  assert.ok(place.timers.ring());
+  assert.equal(place.status, SILENT);
+  assert.ok(source.closed);
+  await source.list(worker(1));
+  assert.deepEqual(place.keys, []);
+  const again = await place.look();
+  await again.source.list(worker(1));
+  assert.equal(place.status, 'watching');
+});
+
+test('a watcher that has answered or failed, and one that a session replaces, is not waited for', async () => {
+  for (const end of [
+    async (source: Told) => source.list(),
+    async (source: Told) => source.fail('No.'),
+    async (_: Told, live: Live) => {
+      live.begun(new Told('s'));
+      await settled();
+    },
+    async (_: Told, live: Live) => {
+      live.close();
+      await settled();
+    },
+  ]) {
+    const place = new Place();
+    const { source } = await place.look();
+    await end(source, place.live);
+    assert.ok(!place.timers.ring());
+  }
+});
+
 test('a worker that is to be attached is waited for', async () => {
   const place = new Place();
   const session = new Told('s');
@@ -198,9 +292,9 @@ test('a worker that is to be attached is waited for', async () => {
   place.live.begun(session);
   await session.list();
   assert.deepEqual(session.asked, ['raydap/workers']);
-  place.live.heard('s', [worker(1)]);
+  place.live.heard('s', { workers: [worker(1)] });
   assert.deepEqual(session.asked, ['raydap/workers', 'raydap/attach {"workers":["1"]}']);
-  place.live.heard('s', [worker(1, { state: 'attaching' })]);
+  place.live.heard('s', { workers: [worker(1, { state: 'attaching' })] });
   assert.equal(session.asked.length, 2);
 });
 

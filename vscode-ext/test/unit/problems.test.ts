@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import {
   hush,
   isFailedStart,
+  isListing,
   LABELS,
   ofExit,
   ofFailure,
@@ -115,13 +116,21 @@ test('a Python that is too old or broken: another one has to be chosen', () => {
   assert.deepEqual(broken.steps, ['chooseInterpreter']);
 });
 
-test('that a stopped worker is gone is told once, by the Ray view', () => {
+test('the Ray view hears of workers when they are listed', () => {
+  const listing = { type: 'response', command: 'raydap/workers', success: true };
+  assert.ok(isListing(listing));
+  assert.ok(!isListing({ ...listing, success: false }));
+  assert.ok(!isListing({ ...listing, command: 'threads' }));
+  assert.ok(!isListing({ type: 'event', event: 'raydap/workersChanged' }));
+});
+
+test('that workers are lost is told once, by the Ray view', () => {
   const told = (output: string): string => {
     const message = { type: 'event', event: 'output', body: { category: 'important', output } };
     hush(message);
     return message.body.category;
   };
   assert.equal(told('The stopped worker 1 on a is gone (its process has ended). [raydap 3003]\n'), 'console');
-  assert.equal(told('worker 1 on a has crashed: out of memory. [raydap 3003]\n'), 'important');
+  assert.equal(told('The debugger of the stopped worker 1 on a is lost. [raydap 3003]\n'), 'console');
   assert.equal(told('The dashboard does not answer. [raydap 2002]\n'), 'important');
 });

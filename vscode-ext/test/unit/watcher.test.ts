@@ -53,32 +53,32 @@ const PROPER = `(message) => {
 
 interface Watched {
   readonly watcher: Watcher;
-  readonly changed: Promise<readonly Worker[]>;
+  readonly heard: Promise<readonly Worker[]>;
   readonly ended: Promise<Problem>;
 }
 
 /** The watcher, ended when the test is over. */
 function watch(script: string, after: (end: () => void) => void, command = process.execPath): Watched {
-  const heard = new EventEmitter();
+  const emitter = new EventEmitter();
   const watcher = Watcher.start(
     { command, args: ['-e', script], env: {} },
     __dirname,
     { autoAttach: false },
-    { changed: (workers) => heard.emit('changed', workers), ended: (problem) => heard.emit('ended', problem) },
+    { heard: ({ workers }) => emitter.emit('heard', workers), ended: (problem) => emitter.emit('ended', problem) },
   );
   after(() => {
     watcher.close();
   });
-  const first = async <T>(what: string): Promise<T> => ((await once(heard, what)) as [T])[0];
-  return { watcher, changed: first('changed'), ended: first('ended') };
+  const first = async <T>(what: string): Promise<T> => ((await once(emitter, what)) as [T])[0];
+  return { watcher, heard: first('heard'), ended: first('ended') };
 }
 
 test('it attaches in the order of DAP, and hears what changes', async (t) => {
-  const { watcher, changed } = watch(bridge(PROPER), t.after.bind(t));
+  const { watcher, heard } = watch(bridge(PROPER), t.after.bind(t));
   const body = (await watcher.request('raydap/workers')) as { workers: [{ name: string; task: string }] };
   assert.equal(body.workers[0].name, 'initialize,attach,configurationDone,raydap/workers');
   assert.equal(body.workers[0].task, '{"autoAttach":false}');
-  assert.deepEqual(await changed, [{ key: 'b' }]);
+  assert.deepEqual(await heard, [{ key: 'b' }]);
   assert.deepEqual(await watcher.request('x', { y: 1 }), { echoed: { y: 1 } });
 });
 

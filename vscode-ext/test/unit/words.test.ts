@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Fleet, type Branch } from '../../src/bridge/fleet';
-import { describe, duration, escaped, type Row } from '../../src/bridge/words';
+import { Fleet, type Branch, type Change } from '../../src/bridge/fleet';
+import { describe, duration, escaped, obituary, type Row } from '../../src/bridge/words';
 import { counted, noTally, type Worker } from '../../src/bridge/worker';
 import { thread, worker } from './example';
 
@@ -83,4 +83,25 @@ test('durations are short', () => {
 
 test('names are no Markdown', () => {
   assert.equal(escaped('<lambda>_[x](y)'), '\\<lambda\\>\\_\\[x\\]\\(y\\)');
+});
+
+function lost(pid: number, problem: string, before?: Worker['state']): Change {
+  return {
+    before: before && worker(pid, { state: before }),
+    worker: worker(pid, { state: 'gone', problem }),
+  };
+}
+
+test('of one lost worker the reason is told', () => {
+  const text = 'The stopped worker 7 on a is gone (killed); the other workers go on.';
+  assert.equal(obituary([lost(7, text, 'stopped')]), `Trainer.train: ${text}`);
+  const crashed = lost(7, 'Its memory ran out. Look at the logs. See also the manual.');
+  assert.equal(obituary([crashed]), 'Trainer.train · 7 · 10.0.0.7 is gone: Its memory ran out.');
+});
+
+test('of many lost workers some are named', () => {
+  const many = [1, 2, 3, 4, 5].map((pid) => lost(pid, 'Killed.', 'stopped'));
+  const named = [1, 2, 3].map((pid) => `Trainer.train · ${pid} · 10.0.0.7`).join(', ');
+  assert.equal(obituary(many), `5 stopped workers are lost: ${named} and 2 more.`);
+  assert.match(obituary([...many.slice(0, 1), lost(9, 'Crashed.')]), /^2 workers are lost: .* · 9 · 10\.0\.0\.7\.$/);
 });
