@@ -73,9 +73,9 @@ class SubmittedJob:
         May be called while `start` runs: a job that is still being uploaded is stopped once it is known.
         """
         await self._started.wait()
-        if self._job is None or self._following is None:
+        if self._following is None:
             return
-        if not self._following.done():
+        if self._job is not None:
             try:
                 await self._job.stop()
             except ProblemError as error:
@@ -94,7 +94,12 @@ class SubmittedJob:
 
     async def _follow(self, rest: Rest, job: Submission) -> None:
         try:
-            self._finish(await job.follow(lambda text: self._emit(DebuggeeOutput("stdout", text))))
+            try:
+                details = await job.follow(lambda text: self._emit(DebuggeeOutput("stdout", text)))
+            finally:
+                # Whoever hears that it has ended may want it stopped while its connection is being closed.
+                self._job = None
+            self._finish(details)
         except ProblemError as error:
             self._emit(DebuggeeOutput("stderr", f"{error.problem}\n"))
             self._emit(DebuggeeExited(1))

@@ -15,6 +15,7 @@ from raydap.core.settings import LaunchSettings
 from raydap.discovery import submission
 from raydap.discovery.asking import AskFailed
 from raydap.discovery.jobs import SubmittedJob, entrypoint, variables, working_dir
+from raydap.discovery.rest import Rest
 from unit.discovery.fake_dashboard import FakeDashboard
 
 WAIT = 20.0
@@ -118,6 +119,27 @@ def test_stop_stops_this_job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     events, _ = run(monkeypatch, tmp_path, script, ["hello\n"])
     assert events[-1] == DebuggeeExited(1)
     assert sum(isinstance(event, DebuggeeExited) for event in events) == 1
+
+
+def test_nothing_is_stopped_that_has_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    closing, closed, close = asyncio.Event(), asyncio.Event(), Rest.close
+
+    async def slowly(rest: Rest) -> None:
+        await close(rest)
+        closing.set()
+        await closed.wait()
+
+    async def script(cluster: Cluster, job: SubmittedJob) -> None:
+        monkeypatch.setattr(Rest, "close", slowly)
+        cluster.end("SUCCEEDED", 0)
+        await asyncio.wait_for(closing.wait(), WAIT)
+        stopping = asyncio.create_task(job.stop())
+        await asyncio.sleep(0)
+        closed.set()
+        await asyncio.wait_for(stopping, WAIT)
+
+    events, _ = run(monkeypatch, tmp_path, script, ["log\n"])
+    assert events[-1] == DebuggeeExited(0)
 
 
 def test_a_job_that_never_ran_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
