@@ -19,6 +19,9 @@ export interface Place {
 /** Keys with two underscores are for the extension; the bridge drops them. */
 export const HUB = '__hub';
 
+/** The key that says that a hub's session is joined as it is. */
+export const JOIN = '__join';
+
 export const ATTACH: Configuration = { type: 'raydap', request: 'attach', name: 'Attach to Ray cluster' };
 
 export const DEBUG_FILE: Configuration = {
@@ -54,6 +57,9 @@ export function isServed(configuration: Partial<Configuration>): boolean {
 
 /** Fills in what was not said, with variables that VS Code replaces afterwards. */
 export function complete(given: Configuration, place: Place): Configuration {
+  if (given[JOIN] === true) {
+    return joining(given);
+  }
   const completed = { ...given };
   if (place.workspaceFolder !== undefined) {
     completed.workspaceFolder ??= place.workspaceFolder;
@@ -65,6 +71,12 @@ export function complete(given: Configuration, place: Place): Configuration {
     completed.dashboard = place.dashboard;
   }
   return completed;
+}
+
+/** Whoever joins a session says nothing of what is debugged. */
+function joining({ type, request, name, ...given }: Configuration): Configuration {
+  const ours = Object.entries(given).filter(([key]) => key === 'hub' || key.startsWith('__'));
+  return { type, request, name, ...Object.fromEntries(ours) };
 }
 
 /** The hub's URL becomes the extension's own key. Raises an Error with a sentence for the user if it is none. */

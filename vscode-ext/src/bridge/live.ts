@@ -4,7 +4,7 @@ import { argumentsFor, isHub, type Cluster } from './clusters';
 import type { Timers } from './coalescing';
 import { Fleet, type Change } from './fleet';
 import type { Problem } from './problems';
-import { Refused, type Listener, type Source, type Told } from './watcher';
+import { Refused, type Attach, type Listener, type Source, type Told } from './watcher';
 
 export type Status =
   | { readonly kind: 'idle' | 'connecting' | 'watching' | 'session' }
@@ -153,6 +153,11 @@ export class Live {
           this.lost(problem);
         }
       },
+      replaced: () => {
+        if (turn === this.turn) {
+          this.connect();
+        }
+      },
     };
     try {
       const source = await this.around.watch(this.cluster, listener);
@@ -257,9 +262,14 @@ const SILENT: Problem = {
   steps: ['showLog', 'chooseInterpreter'],
 };
 
-/** What `attach` of a watcher takes: it disturbs nobody, and at a hub it may not. */
-export function watching(cluster: Cluster): object {
-  return isHub(cluster.address)
-    ? { autoAttach: false, role: 'observer' }
-    : { ...argumentsFor(cluster), autoAttach: false };
+/**
+ * What `attach` of a watcher takes: it disturbs nobody, and at a hub it may not. Whoever comes first to a hub says what is
+ * debugged there, so a watcher says what a session of the same folder would.
+ */
+export function watching(cluster: Cluster, workspaceFolder?: string): Attach {
+  if (!isHub(cluster.address)) {
+    return { first: { ...argumentsFor(cluster), autoAttach: false } };
+  }
+  const join = { autoAttach: false, role: 'observer' };
+  return workspaceFolder === undefined ? { first: join } : { first: { ...join, workspaceFolder }, join };
 }

@@ -10,6 +10,7 @@ export type Step =
   | 'changeHub'
   | 'enterClusterToken'
   | 'enterHubToken'
+  | 'join'
   | 'showLog';
 
 export interface Problem {
@@ -27,11 +28,13 @@ export const LABELS: Readonly<Record<Step, string>> = {
   changeHub: "Change the hub's URL",
   enterClusterToken: 'Enter the token',
   enterHubToken: 'Enter the token',
+  join: 'Join it',
   showLog: 'Show log',
 };
 
 /** By raydap's number of the error (docs/errors.md); every other error is shown by VS Code itself. */
 const STEPS: Readonly<Record<number, readonly Step[]>> = {
+  1007: ['join'],
   1011: ['enterHubToken'],
   2001: ['changeDashboard', 'showLog'],
   2002: ['changeDashboard', 'showLog'],
@@ -93,10 +96,17 @@ export function hush(message: unknown): void {
 
 /** Undefined if there is no next step to offer. */
 export function ofFailure(failure: Failure): Problem | undefined {
-  const text = failure.body?.error?.format ?? failure.message ?? '';
-  const number = failure.body?.error?.id ?? Number(/\[raydap (\d+)\]/.exec(text)?.[1]);
-  const steps = STEPS[number];
-  return steps === undefined ? undefined : { text, steps };
+  const steps = STEPS[numberOf(failure)];
+  return steps === undefined ? undefined : { text: textOf(failure), steps };
+}
+
+/** Raydap's number of the error; NaN if it has none. */
+export function numberOf(failure: Failure): number {
+  return failure.body?.error?.id ?? Number(/\[raydap (\d+)\]/.exec(textOf(failure))?.[1]);
+}
+
+function textOf(failure: Failure): string {
+  return failure.body?.error?.format ?? failure.message ?? '';
 }
 
 /** The bridge has ended before it answered; undefined if it did so by intention. */

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 
 import type { Command } from './command';
 import { Decoder, encode } from './framing';
-import { ofExit, ofFailure, type Failure, type Problem } from './problems';
+import { numberOf, ofExit, ofFailure, type Failure, type Problem } from './problems';
 import type { Worker } from './worker';
 
 /** Where workers are told of, and can be asked for: a watcher, or a session. */
@@ -18,6 +18,8 @@ export interface Listener {
   heard(told: Told): void;
   /** Nothing comes after this, and it does not come after `close`. */
   ended(problem: Problem): void;
+  /** Likewise; but what was watched is over, and what has taken its place can be watched. */
+  replaced(): void;
 }
 
 /** Both directions, as far as they are read here. */
@@ -36,9 +38,20 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** What to attach with. */
+export interface Attach {
+  readonly first: object;
+  /** For a session that somebody else has begun. */
+  readonly join?: object;
+}
+
 /** A request that failed; `problem` has the next steps. */
 export class Refused extends Error {
-  constructor(readonly problem: Problem) {
+  constructor(
+    readonly problem: Problem,
+    /** Of the error, as raydap counts them. */
+    readonly number?: number,
+  ) {
     super(problem.text);
   }
 }
@@ -51,6 +64,9 @@ export interface Told {
 }
 
 export const TOLD = 'raydap/workersChanged';
+
+/** The hub's session has begun with other arguments; without any it can be joined. */
+const OTHER_SESSION = 1007;
 
 const NOT_WATCHED = 'The cluster is not being watched any more.';
 
@@ -68,8 +84,8 @@ export class Watcher implements Source {
     private readonly listener: Listener,
   ) {}
 
-  /** `cwd` is a folder without modules of the user's; `args` are those of `attach`. */
-  static start({ command, args, env }: Command, cwd: string, attach: object, listener: Listener): Watcher {
+  /** `cwd` is a folder without modules of the user's; `attach` has its arguments, and others if those are refused. */
+  static start({ command, args, env }: Command, cwd: string, attach: Attach, listener: Listener): Watcher {
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
     const watcher = new Watcher(child, listener);
     child.stdout.on('data', (piece: Buffer) => {
@@ -117,9 +133,16 @@ export class Watcher implements Source {
   }
 
   /** The event `initialized` comes meanwhile, and configurationDone follows it (spec: Initialization). */
-  private async begin(attach: object): Promise<void> {
+  private async begin({ first, join }: Attach): Promise<void> {
     await this.ask('initialize', { adapterID: 'raydap', clientID: 'raydap-view', pathFormat: 'path' });
-    await this.ask('attach', attach);
+    try {
+      await this.ask('attach', first);
+    } catch (error) {
+      if (join === undefined || !(error instanceof Refused) || error.number !== OTHER_SESSION) {
+        throw error;
+      }
+      await this.ask('attach', join);
+    }
   }
 
   private receive(piece: Buffer): void {
@@ -156,7 +179,8 @@ export class Watcher implements Source {
     if (message.success === true) {
       pending?.resolve(message.body);
     } else {
-      pending?.reject(new Refused(toProblem(message as unknown as Failure)));
+      const failure = message as unknown as Failure;
+      pending?.reject(new Refused(toProblem(failure), numberOf(failure)));
     }
   }
 
@@ -166,7 +190,8 @@ export class Watcher implements Source {
     } else if (event === TOLD) {
       this.listener.heard(body as Told);
     } else if (event === 'terminated') {
-      this.end({ text: 'The hub has ended its session.', steps: [] });
+      this.close();
+      this.listener.replaced();
     }
   }
 

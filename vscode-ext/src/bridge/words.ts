@@ -28,7 +28,7 @@ const FAILED = { icon: 'error', color: 'debugIcon.breakpointForeground' };
 const BRANCHES = { cluster: 'server-environment', job: 'briefcase', actor: 'symbol-class', task: 'symbol-function' };
 
 const STATES: Readonly<Record<State, string>> = {
-  stopped: 'Stopped here',
+  stopped: 'Stopped',
   attaching: 'Being attached',
   paused: 'Paused; waits for a debugger',
   running: 'Running, attached',

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-import { hubOf, type Configuration } from '../bridge/configuration';
+import { hubOf, JOIN, type Configuration } from '../bridge/configuration';
 import { install, shellLine } from '../bridge/command';
 import { complaint, EXAMPLE } from '../bridge/hub';
 import { LABELS, ofInstall, type Problem, type Step } from '../bridge/problems';
@@ -42,6 +42,7 @@ export class Remedies {
       (await askClusterToken(this.tokens, clusterOf(configuration))) ? {} : undefined,
     enterHubToken: async ({ configuration }) =>
       (await askHubToken(this.tokens, hubOf(configuration) ?? '')) ? {} : undefined,
+    join: async () => Promise.resolve({ [JOIN]: true }),
     showLog: async () => {
       await this.showLog();
       return undefined;

@@ -114,10 +114,10 @@ async function renameCluster(lookout: Lookout, live: Live): Promise<void> {
 function debugCluster(live: Live, more: object = {}): Thenable<boolean> {
   const { cluster } = live;
   const configuration = { ...ATTACH, name: `Ray: ${cluster.name}`, ...argumentsFor(cluster), ...more };
-  return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], {
-    ...configuration,
-    [CLUSTER]: cluster.id,
-  });
+  // A stop would put the Run and Debug view in place of this one, and so would each click on a stopped worker.
+  const staying = { suppressDebugView: true };
+  const marked = { ...configuration, [CLUSTER]: cluster.id };
+  return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], marked, staying);
 }
 
 /** Without a session one is started that attaches to nobody else. */

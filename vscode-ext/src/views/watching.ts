@@ -20,7 +20,7 @@ export async function watch(adapters: Adapters, cluster: Cluster, listener: List
     throw new Refused(problem);
   }
   const command = await adapters.command(finding.python, configurationOf(cluster), folder);
-  return Watcher.start(command, adapters.cwd, watching(cluster), listener);
+  return Watcher.start(command, adapters.cwd, watching(cluster, folder?.uri.fsPath), listener);
 }
 
 /** Shows what keeps a cluster from being watched, with buttons for what can be done. */

@@ -8,6 +8,7 @@ import {
   hubOf,
   isEmpty,
   isServed,
+  JOIN,
   OFFERED,
   SUBMIT_FILE,
   withHub,
@@ -93,4 +94,9 @@ test('a token in the URL is refused, and not repeated in the message', () => {
     assert.match(text, /holds no token/);
     assert.ok(!text.includes('secret'));
   }
+});
+
+test('whoever joins a session of a hub says nothing of what is debugged', () => {
+  const given = { ...ATTACH, hub: 'ws://a:1/dap', actor: 'Trainer*', workspaceFolder: '/mine', [JOIN]: true };
+  assert.deepEqual(complete(given, project), { ...ATTACH, hub: 'ws://a:1/dap', [JOIN]: true });
 });

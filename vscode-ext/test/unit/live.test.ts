@@ -285,6 +285,16 @@ test('a watcher that has answered or failed, and one that a session replaces, is
   }
 });
 
+test("what has taken the place of a hub's session is watched instead", async () => {
+  const place = new Place();
+  const { source, listener } = await place.look();
+  await source.list(worker(1));
+  listener.replaced();
+  const again = await place.last();
+  await again.source.list(worker(2));
+  assert.deepEqual(place.keys, ['2 paused']);
+});
+
 test('a worker that is to be attached is waited for', async () => {
   const place = new Place();
   const session = new Told('s');
@@ -309,7 +319,9 @@ test('what is closed says nothing more', async () => {
 });
 
 test('a watcher attaches to nobody, and only looks at a hub', () => {
-  assert.deepEqual(watching(CLUSTER), { dashboard: CLUSTER.address, autoAttach: false });
+  assert.deepEqual(watching(CLUSTER, '/project'), { first: { dashboard: CLUSTER.address, autoAttach: false } });
   const hub = { ...CLUSTER, address: 'ws://a:1/dap' };
-  assert.deepEqual(watching(hub), { autoAttach: false, role: 'observer' });
+  const join = { autoAttach: false, role: 'observer' };
+  assert.deepEqual(watching(hub), { first: join });
+  assert.deepEqual(watching(hub, '/project'), { first: { ...join, workspaceFolder: '/project' }, join });
 });

@@ -20,7 +20,7 @@ function failure(id: number | undefined, text: string): Failure {
   return { type: 'response', success: false, command: 'attach', message: text, body: { error } };
 }
 
-const offered = [1011, 2001, 2002, 2003, 2004, 2005, 5001, 5002];
+const offered = [1007, 1011, 2001, 2002, 2003, 2004, 2005, 5001, 5002];
 
 test('each error with a next step offers it, in the words of raydap', () => {
   for (const number of offered) {

@@ -55,6 +55,7 @@ interface Watched {
   readonly watcher: Watcher;
   readonly heard: Promise<readonly Worker[]>;
   readonly ended: Promise<Problem>;
+  readonly replaced: Promise<unknown>;
 }
 
 /** The watcher, ended when the test is over. */
@@ -63,14 +64,18 @@ function watch(script: string, after: (end: () => void) => void, command = proce
   const watcher = Watcher.start(
     { command, args: ['-e', script], env: {} },
     __dirname,
-    { autoAttach: false },
-    { heard: ({ workers }) => emitter.emit('heard', workers), ended: (problem) => emitter.emit('ended', problem) },
+    { first: { autoAttach: false }, join: { joined: true } },
+    {
+      heard: ({ workers }) => emitter.emit('heard', workers),
+      ended: (problem) => emitter.emit('ended', problem),
+      replaced: () => emitter.emit('replaced'),
+    },
   );
   after(() => {
     watcher.close();
   });
   const first = async <T>(what: string): Promise<T> => ((await once(emitter, what)) as [T])[0];
-  return { watcher, heard: first('heard'), ended: first('ended') };
+  return { watcher, heard: first('heard'), ended: first('ended'), replaced: first('replaced') };
 }
 
 test('it attaches in the order of DAP, and hears what changes', async (t) => {
@@ -91,6 +96,21 @@ test('a refused attach fails with the sentence and the next steps', async (t) =>
     assert.deepEqual(error.problem, { text: '[raydap 2004] It wants a token.', steps: ['enterClusterToken'] });
     return true;
   });
+});
+
+test('a session that has begun with other arguments is joined', async (t) => {
+  const other = `(message) => message.command === 'attach' && message.arguments.joined === undefined
+    ? respond(message, { error: { id: 1007, format: 'It debugs something else.' } }, false) : (${PROPER})(message)`;
+  const { watcher } = watch(bridge(other), t.after.bind(t));
+  const body = (await watcher.request('raydap/workers')) as { workers: [{ task: string }] };
+  assert.equal(body.workers[0].task, '{"joined":true}');
+});
+
+test('a session that is over makes room for another', async (t) => {
+  const over = `(message) => { respond(message); event('terminated'); }`;
+  const { watcher, replaced } = watch(bridge(over), t.after.bind(t));
+  await replaced;
+  await assert.rejects(watcher.request('raydap/workers'), /not being watched/);
 });
 
 test('a refused request fails alone', async (t) => {

@@ -59,6 +59,7 @@ step('its paused workers appear by themselves, with a badge', async () => {
 step('one worker alone is attached', async () => {
   await view.press(view.trainer(PAUSED).first(), 'Attach');
   await view.status('Ray: 1 stopped, 2 paused');
+  await workbench.runCommand('View: Show Run and Debug');
   // A thread that is alone has no row of its own.
   await workbench.callStack('stack-frame', 'train').waitFor();
   await view.show();
