@@ -1,0 +1,158 @@
+/** A user of the Ray view who works through a hub, and lets single workers go. */
+
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+
+import { Job } from './job';
+import { PAUSED, RayView, STOPPED } from './view';
+import { given, step, Workbench } from './workbench';
+
+let workbench: Workbench;
+let view: RayView;
+let hub: Hub | undefined;
+let job: Job | undefined;
+
+interface Hub {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Its connection file lies where nobody looks, as if the hub were on another machine. */
+async function startHub(): Promise<Hub> {
+  const place = ['--dashboard', given('RAYDAP_TEST_DASHBOARD'), '--connection-file', join(tmpdir(), 'elsewhere.json')];
+  const process = spawn(given('RAYDAP_TEST_PYTHON'), ['-m', 'raydap', 'serve', ...place]);
+  let output = '';
+  return new Promise((resolve, reject) => {
+    const read = (data: Buffer): void => {
+      output += data.toString();
+      const [, port, token] = /serving on 127\.0\.0\.1:(\d+)[^]*token: (\S+)/.exec(output) ?? [];
+      if (port !== undefined && token !== undefined) {
+        resolve({ process, url: `ws://127.0.0.1:${port}/dap`, token });
+      }
+    };
+    process.stdout.on('data', read);
+    process.stderr.on('data', read);
+    process.once('exit', () => {
+      reject(new Error(`the hub ended:\n${output}`));
+    });
+  });
+}
+
+before(async () => {
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
+  });
+  view = new RayView(workbench);
+  hub = await startHub();
+  await workbench.open();
+  await workbench.openFile('train.py');
+  await workbench.known();
+  await view.icon().click();
+  await workbench.widenSideBar();
+});
+
+after(async () => {
+  await workbench.end('view-more-end');
+  job?.end();
+  if (hub?.process.exitCode === null) {
+    hub.process.kill();
+    await once(hub.process, 'exit');
+  }
+});
+
+step('a hub that wants a token is repaired by a button', async () => {
+  assert.ok(hub !== undefined);
+  await view.add(hub.url);
+  await view.cluster('not connected').waitFor();
+  await workbench.screenshot('30-hub-refuses');
+  await view.row(/\[raydap \d+\]/).click();
+  const message = workbench.message(/\[raydap \d+\]/);
+  await message.getByText('Enter the token').click();
+  await view.answer('Token of the hub', hub.token);
+  await view.cluster('nobody is paused').waitFor();
+});
+
+step('it is renamed', async () => {
+  await view.menu(view.cluster(), 'Rename Cluster');
+  await view.answer('Rename Cluster', 'Big one');
+  await view.cluster('Big one').waitFor();
+});
+
+step('who is paused there is seen', async () => {
+  job = Job.start(`${workbench.project}/train.py`);
+  await view.cluster('3 paused').waitFor();
+  await view.trainer(PAUSED).nth(2).waitFor();
+  await workbench.screenshot('31-hub-watched');
+});
+
+step('it is debugged', async () => {
+  await view.press(view.cluster(), 'Debug This Cluster');
+  await view.status('Ray: 3 stopped');
+});
+
+step('the hub keeps its workers when the session ends, and they are seen', async () => {
+  await view.stopDebugging();
+  await view.show();
+  await view.cluster('3 stopped').waitFor();
+  await view.trainer(STOPPED).nth(2).waitFor();
+  await workbench.screenshot('32-hub-kept');
+});
+
+step('coming back finds them', async () => {
+  await view.press(view.cluster(), 'Debug This Cluster');
+  await view.status('Ray: 3 stopped');
+  await view.show();
+});
+
+step('a worker that is let go is paused at its next breakpoint, and attached again', async () => {
+  const target = view.trainer(STOPPED).first();
+  const pid = await view.pid(target);
+  await view.menu(target, 'Detach');
+  await view.status('Ray: 2 stopped, 1 paused');
+  assert.equal(await view.pid(view.trainer(PAUSED)), pid);
+  await workbench.screenshot('33-detached');
+  await view.press(view.trainer(PAUSED), 'Attach');
+  await view.status('Ray: 3 stopped');
+});
+
+step('two selected rows are continued together', async () => {
+  const rows = view.trainer(STOPPED);
+  await rows.first().click();
+  await rows.nth(1).click({ modifiers: ['Control'] });
+  await workbench.screenshot('34-selected');
+  await view.menu(rows.nth(1), 'Continue');
+  // The one that was let go before was in its last round.
+  await view.status('Ray: 2 stopped, 1 running');
+});
+
+step('a group is continued, again and again, and the job ends', async () => {
+  assert.ok(job !== undefined);
+  await view.row(/^Trainer2 stopped, 1 running$/).click();
+  await workbench.runCommand('Raydap: Continue Group');
+  await view.status('Ray: 1 stopped, 2 running');
+  await workbench.runCommand('Raydap: Continue Group');
+  assert.equal(await job.result(), '[1, 21, 41]');
+});
+
+step('a task that fails is stopped where it failed, with the type of its error', async () => {
+  job = Job.start('../docs/examples/post_mortem.py');
+  for (const error of [/first.*IndexError/, /Shop\.price.*KeyError/]) {
+    await view.row(error).waitFor();
+    await workbench.screenshot('35-post-mortem');
+    await view.press(view.row(error), 'Continue');
+  }
+  assert.equal(await job.result(), "['IndexError', 'KeyError']");
+});
+
+step('it is removed', async () => {
+  await view.stopDebugging();
+  await view.show();
+  await view.menu(view.cluster(), 'Remove Cluster');
+  await workbench.page.getByText('Add a Ray cluster').waitFor();
+});
