@@ -293,6 +293,19 @@ def test_an_observer_looks_and_its_breakpoints_are_not_set(play: Play) -> None:
     play.finish()
 
 
+def test_those_who_only_look_keep_nobody_from_debugging(play: Play) -> None:
+    observer = play.session({"role": "observer"})
+    editor = play.client()
+    attach = editor.send("attach", task="step")
+    play.take(StopDiscovery)
+    assert observer.event("terminated") == {}
+    assert play.take(StartDiscovery).settings.task == "step"
+    editor.event("initialized")
+    play.feed(DiscoveryReady("the cluster"))
+    editor.answer(attach)
+    play.finish()
+
+
 def test_an_observer_is_told_when_the_workers_are_let_go() -> None:
     play = Play(hosting=Hosting(AttachSettings(), hold=0.0))
     editor = play.session()

@@ -91,8 +91,9 @@ def _begin(session: Session, request: Request, kind: type[S]) -> S:
 
 
 def _makes_room(session: Session) -> bool:
-    """Whether a hub's session, which nobody uses and which holds nothing, has made room for another one."""
-    empty = session.held and not session.workers and not isinstance(session.settings, LaunchSettings)
+    """Whether a hub's session, which nobody debugs by and which holds nothing, has made room for another one."""
+    unused = session.hosting is not None and not _is_used(session)
+    empty = unused and not session.workers and not isinstance(session.settings, LaunchSettings)
     if empty:
         end(session)
     return empty

@@ -22,13 +22,22 @@ _PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_
 
 _DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
 
-CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
-"""Of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto): the ends that nobody wanted."""
+_CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
+"""Of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto): the ends that nobody wanted, but for one."""
+
+_BY_SIGTERM = "by a signal"
+"""In what Ray says of a worker that was asked to end, as all are whose job stops. It cannot see SIGKILL or a crash."""
 
 # The state filter is applied inside the GCS, before the list is cut to its limit; one on worker_id would come after.
 _RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
 
 _ACTORS = [_LIMIT, *_where("state", "!=", "DEAD")]
+
+
+def is_crash(end: tuple[str, str]) -> bool:
+    """Whether a worker that ended like this (as in Dashboard.ends) should not have."""
+    kind, detail = end
+    return kind in _CRASHES and _BY_SIGTERM not in detail
 
 
 class Dashboard:

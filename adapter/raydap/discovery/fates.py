@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from raydap.core.errors import ProblemError
 from raydap.core.events import PausedWorker, WorkersCrashed
-from raydap.discovery.dashboard import CRASHES
+from raydap.discovery.dashboard import is_crash
 from raydap.protocol.types import WorkerKey
 
 Ask = Callable[[], Awaitable[dict[WorkerKey, tuple[str, str]]]]
@@ -37,7 +37,7 @@ class Fates:
             self._take(ends)
 
     def _take(self, ends: dict[WorkerKey, tuple[str, str]]) -> None:
-        crashed = {key: row for key, (row, _) in self._gone.items() if key in ends and ends[key][0] in CRASHES}
+        crashed = {key: row for key, (row, _) in self._gone.items() if key in ends and is_crash(ends[key])}
         waiting = {key: (row, looks + 1) for key, (row, looks) in self._gone.items() if key not in ends}
         self._gone = {key: gone for key, gone in waiting.items() if gone[1] < len(self._pauses)}
         if crashed:

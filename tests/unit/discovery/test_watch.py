@@ -331,10 +331,16 @@ def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
 
     async def script(fake: FakeDashboard) -> None:
         other = replace(PAUSED, key=WorkerKey("other"))
-        detail = "Worker exits unexpectedly."
+        asked = replace(PAUSED, key=WorkerKey("asked"))
+        detail = "Worker unexpectedly exits with a connection error code 2. End of file."
         dead = [
             {"worker_id": PAUSED.key, "exit_type": "SYSTEM_ERROR", "exit_detail": detail},
             {"worker_id": other.key, "exit_type": "INTENDED_USER_EXIT", "exit_detail": "done"},
+            {
+                "worker_id": asked.key,
+                "exit_type": "SYSTEM_ERROR",
+                "exit_detail": "Worker exits unexpectedly by a signal. SIGTERM",
+            },
         ]
         answers = iter([[], dead[1:], dead])
 
@@ -344,7 +350,7 @@ def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
         fake.answers["/api/v0/workers"] = workers
         async with Watching(AttachSettings(dashboard=fake.url)) as watching:
             await watching.next(DiscoveryReady)
-            await asyncio.gather(watching.watch.fate(PAUSED), watching.watch.fate(other))
+            await asyncio.gather(watching.watch.fate(PAUSED), watching.watch.fate(other), watching.watch.fate(asked))
             assert watching.of(WorkersCrashed) == [WorkersCrashed((PAUSED,), (detail,))]
 
     run(script)
