@@ -84,6 +84,38 @@ a0
 a0
 a1
 """,
+    # Workers are watched, chosen and let go; many threads are asked at once, and one worker dies meanwhile.
+    _BEGUN
+    + b"""<0 configurationDone
+r
+<0 raydap/workers
+p012
+a0
+a1
+a2
+l0 step
+*0 stopped {"reason":"breakpoint","threadId":1}
+*1 stopped {"reason":"exception","threadId":2,"text":"KeyError"}
+<0 raydap/evaluate {"expression":"x"}
+a0
+a1
+a0
+a1
+<0 raydap/step {"threadId":1000,"command":"next"}
+a0
+a1
+a0
+<0 raydap/focus {"threadId":1001}
+<0 raydap/detach {"workers":["w2"]}
+a2
+<0 raydap/attach {"workers":["w2"]}
+<0 raydap/continue {"threads":[1001]}
+x1
+f
+<0 raydap/attach {}
+<0 raydap/continue
+r
+""",
     # Breakpoints of all kinds, moved and hit; two clients; a worker that dies with requests under way.
     _BEGUN
     + b"""<0 setBreakpoints {"source":{"path":"/app/a.py"},"breakpoints":[{"line":7,"condition":"x"}]}

@@ -51,6 +51,7 @@ def test_one_that_dies_meanwhile_holds_nobody_back(play: Play) -> None:
     one.die()
     assert client.answer(request) == {"threads": [threads[1]]}
     client.told(Code.WORKER_GONE)
+    play.warned("so evaluate has no answer")
     client.event("thread")
 
 
@@ -62,7 +63,24 @@ def test_it_fails_if_nobody_can_continue(play: Play) -> None:
     one.die()
     client.refusal(Code.WORKER_GONE, request)
     client.told(Code.WORKER_GONE)
+    play.warned("so evaluate has no answer")
     client.event("thread")
+
+
+def test_a_worker_that_refuses_is_in_the_log_and_fails_it_only_if_it_was_alone(play: Play) -> None:
+    client = play.session()
+    (one, _), threads = stopped(play, client, "w1", "w2")
+    one.hold = {"next"}
+    for others in ([threads[1]], []):
+        request = client.send("raydap/step", threadId=threads[0], command="next")
+        assert running(client) == set(others)
+        one.refuse([message for message in one.heard if message["command"] == "next"][-1], "no stepping today")
+        if others:
+            assert client.answer(request) == {"threads": others}
+        else:
+            assert client.refusal(None, request) == "no stepping today"
+        play.warned("no stepping today")
+    assert [thread["id"] for thread in client.request("threads")["threads"]] == [threads[0]]
 
 
 def test_those_at_the_same_line_step_together(play: Play) -> None:
@@ -102,6 +120,22 @@ def test_an_expression_is_evaluated_in_each(play: Play) -> None:
     asked = [request["arguments"] for request in workers[0].heard if request["command"] == "evaluate"][-1]
     (frame,) = [frame["id"] for frame in workers[0].stopped[1] if frame["name"] == "step"]
     assert asked == {"expression": "x", "frameId": frame, "context": "watch"}
+
+
+def test_nothing_is_done_with_a_frame_of_a_stop_that_is_over(play: Play) -> None:
+    client, other = play.session(), play.joined()
+    (one,), (thread,) = stopped(play, client, "w1")
+    other.stop()
+    one.hold = {"stackTrace"}
+    request = client.send("raydap/evaluate", expression="x")
+    other.resume(thread)
+    assert running(client) == {thread}
+    one.stop()
+    client.stop(), other.stop()
+    one.commands()
+    one.release()
+    assert "error" in client.answer(request)["results"][0]
+    assert "evaluate" not in one.commands()
 
 
 def test_what_fails_is_said_in_one_line(play: Play) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from raydap.core import stops, views
 from raydap.core.clients import Client, Request
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.handshake import load_body
+from raydap.core.handshake import load_body, logged
 from raydap.core.pending import Reply
 from raydap.core.policy import POLICY
 from raydap.core.session import Session
@@ -33,7 +33,7 @@ def resume(session: Session, request: Request) -> None:
     def ask(thread: Thread, then: Callable[[Reply], None]) -> None:
         stops.go(session, thread, "continue", {}, then)
 
-    _gather(_threads(session, request), ask, partial(_answer_resumed, request))
+    _gather(_threads(session, request), ask, partial(_answer_resumed, session, request))
 
 
 def step(session: Session, request: Request) -> None:
@@ -52,7 +52,7 @@ def step(session: Session, request: Request) -> None:
     def choose(frames: dict[Thread, Frame]) -> None:
         line = _line(frames.get(first, _NO_FRAME))
         same = [thread for thread, frame in frames.items() if thread is first or (line and _line(frame) == line)]
-        _gather(_still(same), ask, partial(_answer_resumed, request))
+        _gather(_still(same), ask, partial(_answer_resumed, session, request))
 
     _gather(_stopped(session, request.client), partial(_top_frame, session), choose)
 
@@ -84,14 +84,22 @@ def evaluate(session: Session, request: Request) -> None:
     _gather(_threads(session, request), ask, answer)
 
 
-def _answer_resumed(request: Request, replies: dict[Thread, Reply]) -> None:
+def _answer_resumed(session: Session, request: Request, replies: dict[Thread, Reply]) -> None:
     """Fails only if nobody runs on; a single worker that does not is in the log, and stays stopped for all to see."""
-    resumed = [thread for thread, reply in replies.items() if not isinstance(reply, Problem) and reply.success]
-    problems = [reply for reply in replies.values() if isinstance(reply, Problem)]
-    if problems and not resumed:
-        request.fail(problems[0])
+    resumed = []
+    failure: Reply | None = None
+    for thread, reply in replies.items():
+        if not isinstance(reply, Problem) and reply.success:
+            resumed.append(thread.handle)
+        else:
+            logged(session, thread.worker)(reply)
+            failure = failure or reply
+    if resumed or failure is None:
+        request.respond({"threads": resumed})
+    elif isinstance(failure, Problem):
+        request.fail(failure)
     else:
-        request.respond({"threads": [thread.handle for thread in resumed]})
+        request.refuse(failure)
 
 
 def _threads(session: Session, request: Request) -> list[Thread]:
@@ -137,8 +145,10 @@ def _top_frame(session: Session, thread: Thread, then: Callable[[Frame], None]) 
         frames = load_body(reply).get("stackFrames")
         shown = frames if isinstance(frames, list) else []
         users = (frame for frame in shown if isinstance(frame, dict) and not views.plumbing(frame))
-        then(reply if isinstance(reply, Problem) else next(users, _NO_FRAME))
+        frame = next(users, _NO_FRAME) if thread.stop is stop else _NO_FRAME
+        then(reply if isinstance(reply, Problem) else frame)
 
+    stop = thread.stop
     arguments = {"threadId": thread.local, "levels": _DEEP}
     thread.worker.request("stackTrace", arguments, take, session.now + POLICY["stackTrace"].patience)
 

@@ -38,27 +38,9 @@ export class Coalescing {
 }
 
 /** Runs as soon as there was no call for so many milliseconds. */
-export class Settling {
-  private timer: unknown;
-
-  constructor(
-    private readonly run: () => void,
-    private readonly milliseconds: number,
-    private readonly timers: Timers = REAL,
-  ) {}
-
-  call(): void {
+export class Settling extends Coalescing {
+  override call(): void {
     this.dispose();
-    this.timer = this.timers.set(() => {
-      this.timer = undefined;
-      this.run();
-    }, this.milliseconds);
-  }
-
-  dispose(): void {
-    if (this.timer !== undefined) {
-      this.timers.clear(this.timer);
-      this.timer = undefined;
-    }
+    super.call();
   }
 }

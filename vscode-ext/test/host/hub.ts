@@ -1,50 +1,20 @@
 /** A real hub: who asks for its token, and for how long it is kept. */
 
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import * as vscode from 'vscode';
 
+import { Hub } from '../hub';
 import { look } from './session';
 import { answering, type Answer } from './user';
 
-interface Hub {
-  readonly url: string;
-  readonly token: string;
-}
-
-/** Its connection file lies where the extension's bridge does not look, as if the hub were on another machine. */
 async function withHub(body: (hub: Hub) => Promise<void>): Promise<void> {
-  const { RAYDAP_TEST_PYTHON: python = '', RAYDAP_TEST_DASHBOARD: dashboard = '' } = process.env;
-  const file = join(tmpdir(), 'elsewhere.json');
-  const child = spawn(python, ['-m', 'raydap', 'serve', '--dashboard', dashboard, '--connection-file', file]);
+  const started = await Hub.start();
   try {
-    await body(await listening(child));
+    await body(started);
   } finally {
-    child.kill();
-    await once(child, 'exit');
+    await started.end();
   }
-}
-
-async function listening(child: ChildProcess): Promise<Hub> {
-  let output = '';
-  return new Promise((resolve, reject) => {
-    const read = (data: Buffer): void => {
-      output += data.toString();
-      const [, port, token] = /serving on 127\.0\.0\.1:(\d+)[^]*token: (\S+)/.exec(output) ?? [];
-      if (port !== undefined && token !== undefined) {
-        resolve({ url: `ws://127.0.0.1:${port}/dap`, token });
-      }
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    child.once('exit', () => {
-      reject(new Error(`the hub ended:\n${output}`));
-    });
-  });
 }
 
 export const hub = {

@@ -27,9 +27,7 @@ before(async () => {
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
   });
   view = new RayView(workbench);
-  await workbench.open();
-  await workbench.openFile('train.py');
-  await workbench.known();
+  await workbench.openAt('train.py');
 });
 
 after(async () => {

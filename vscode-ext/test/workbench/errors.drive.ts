@@ -20,9 +20,7 @@ before(async () => {
       'raydap.dashboard': `http://127.0.0.1:${await closedPort()}`,
     },
   });
-  await workbench.open();
-  await workbench.openFile('train.py');
-  await workbench.known();
+  await workbench.openAt('train.py');
 });
 
 after(async () => {

@@ -1,12 +1,9 @@
 /** A user of the Ray view who works through a hub, and lets single workers go. */
 
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before } from 'node:test';
 
+import { Hub } from '../hub';
 import { Job } from './job';
 import { PAUSED, RayView, STOPPED } from './view';
 import { given, step, Workbench } from './workbench';
@@ -16,43 +13,14 @@ let view: RayView;
 let hub: Hub | undefined;
 let job: Job | undefined;
 
-interface Hub {
-  readonly process: ChildProcess;
-  readonly url: string;
-  readonly token: string;
-}
-
-/** Its connection file lies where nobody looks, as if the hub were on another machine. */
-async function startHub(): Promise<Hub> {
-  const place = ['--dashboard', given('RAYDAP_TEST_DASHBOARD'), '--connection-file', join(tmpdir(), 'elsewhere.json')];
-  const process = spawn(given('RAYDAP_TEST_PYTHON'), ['-m', 'raydap', 'serve', ...place]);
-  let output = '';
-  return new Promise((resolve, reject) => {
-    const read = (data: Buffer): void => {
-      output += data.toString();
-      const [, port, token] = /serving on 127\.0\.0\.1:(\d+)[^]*token: (\S+)/.exec(output) ?? [];
-      if (port !== undefined && token !== undefined) {
-        resolve({ process, url: `ws://127.0.0.1:${port}/dap`, token });
-      }
-    };
-    process.stdout.on('data', read);
-    process.stderr.on('data', read);
-    process.once('exit', () => {
-      reject(new Error(`the hub ended:\n${output}`));
-    });
-  });
-}
-
 before(async () => {
   workbench = await Workbench.start({
     vsix: given('RAYDAP_TEST_VSIX'),
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
   });
   view = new RayView(workbench);
-  hub = await startHub();
-  await workbench.open();
-  await workbench.openFile('train.py');
-  await workbench.known();
+  hub = await Hub.start();
+  await workbench.openAt('train.py');
   await view.icon().click();
   await workbench.widenSideBar();
 });
@@ -60,10 +28,7 @@ before(async () => {
 after(async () => {
   await workbench.end('view-more-end');
   job?.end();
-  if (hub?.process.exitCode === null) {
-    hub.process.kill();
-    await once(hub.process, 'exit');
-  }
+  await hub?.end();
 });
 
 step('a hub that wants a token is repaired by a button', async () => {

@@ -117,6 +117,13 @@ export class Workbench {
     await this.page.locator('.monaco-workbench').waitFor();
   }
 
+  /** With a file of the project, when the extension is there. */
+  async openAt(file: string): Promise<void> {
+    await this.open();
+    await this.openFile(file);
+    await this.known();
+  }
+
   /** Keeps what was seen last; then ends the browser, the server with all its children, and removes what they wrote. */
   async end(screenshot: string): Promise<void> {
     try {
