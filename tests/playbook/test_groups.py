@@ -96,6 +96,27 @@ def test_those_at_the_same_line_step_together(play: Play) -> None:
     assert [worker.commands() for worker in workers] == [["stackTrace", "stepIn"]] * 2 + [["stackTrace"]]
 
 
+def test_a_silent_worker_steps_nobody(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2")
+    workers[0].hold = {"stackTrace"}
+    request = client.send("raydap/step", threadId=threads[0], command="next")
+    play.tick(31.0)
+    client.refusal(Code.WORKER_SILENT, request)
+    assert "next" not in workers[0].commands() + workers[1].commands()
+
+
+def test_a_silent_worker_holds_no_other_back(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2", "w3")
+    workers[1].hold = {"stackTrace"}
+    request = client.send("raydap/step", threadId=threads[0], command="next")
+    assert running(client) == {threads[0], threads[2]}
+    play.tick(31.0)
+    assert client.answer(request) == {"threads": [threads[0], threads[2]]}
+    play.warned("does not answer stackTrace")
+
+
 def test_a_thread_without_a_line_of_the_users_steps_alone(play: Play) -> None:
     client = play.session()
     workers = play.attached("w1", "w2")

@@ -3,7 +3,7 @@
 Each is made of requests to the workers, all at the same time, and answered when the last of them has its answer.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -46,15 +46,34 @@ def step(session: Session, request: Request) -> None:
         raise ProblemError(Problem(Code.NOT_STOPPED, "The thread runs; wait for its next stop."))
     request.client.focus = first
 
-    def ask(thread: Thread, then: Callable[[Reply], None]) -> None:
+    def go(thread: Thread, then: Callable[[Reply | None], None]) -> None:
         stops.go(session, thread, command, {"threadId": thread.local}, then)
 
-    def choose(frames: dict[Thread, Frame]) -> None:
-        line = _line(frames.get(first, _NO_FRAME))
-        same = [thread for thread, frame in frames.items() if thread is first or (line and _line(frame) == line)]
-        _gather(_still(same), ask, partial(_answer_resumed, session, request))
+    def choose(frame: Frame) -> None:
+        if first.state is not State.STOPPED or (isinstance(frame, Problem) and frame is not _NO_FRAME):
+            # Who runs on, or does not even show its stack, makes no step.
+            request.fail(frame if isinstance(frame, Problem) else _NO_FRAME)
+            return
+        line = _line(frame)
 
-    _gather(_stopped(session, request.client), partial(_top_frame, session), choose)
+        def ask(thread: Thread, then: Callable[[Reply | None], None]) -> None:
+            def look(frame: Frame) -> None:
+                if isinstance(frame, Problem) and frame is not _NO_FRAME:
+                    then(frame)
+                elif _line(frame) == line and thread.state is State.STOPPED:
+                    go(thread, then)
+                else:
+                    then(None)
+
+            if thread is first:
+                go(thread, then)
+            else:
+                _top_frame(session, thread, look)
+
+        others = [] if line is None else [each for each in _stopped(session, request.client) if each is not first]
+        _gather([first, *others], ask, partial(_answer_resumed, session, request))
+
+    _top_frame(session, first, choose)
 
 
 def evaluate(session: Session, request: Request) -> None:
@@ -84,11 +103,14 @@ def evaluate(session: Session, request: Request) -> None:
     _gather(_threads(session, request), ask, answer)
 
 
-def _answer_resumed(session: Session, request: Request, replies: dict[Thread, Reply]) -> None:
-    """Fails only if nobody runs on; a single worker that does not is in the log, and stays stopped for all to see."""
+def _answer_resumed(session: Session, request: Request, replies: Mapping[Thread, Reply | None]) -> None:
+    """Fails only if nobody runs on; a single worker that does not is in the log, and stays stopped for all to see.
+    Those without a reply were not meant to."""
     resumed = []
     failure: Reply | None = None
     for thread, reply in replies.items():
+        if reply is None:
+            continue
         if not isinstance(reply, Problem) and reply.success:
             resumed.append(thread.handle)
         else:
