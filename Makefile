@@ -13,6 +13,10 @@ OLDEST_RAY = 2.39.0
 NPM_RUN = cd vscode-ext && export PATH="$$PWD/out/bin:$$PATH" && npm run --silent
 INPUTS ?= 1000000
 SEED ?= 1
+# One process for the tests with Ray, one for all others.
+JOBS ?= 2
+PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS)
+SLOW = e2e editors hub inworker ray vscode
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -20,8 +24,11 @@ help:  ## list the targets
 demo: $(STAMP)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
 	@$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
 
-test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own
-	$(BIN)/python -m pytest
+test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own; JOBS=1 for one after the other
+	$(PYTEST)
+
+test-quick: $(STAMP)  ## the tests without Ray, editors and real workers; half a minute
+	$(PYTEST) $(SLOW:%=--ignore=tests/%)
 
 editors:  ## install the clients of tests/editors: VS Code's and Emacs'
 	@./.ci/editors
@@ -34,8 +41,9 @@ workbench:  ## install the real VS Code, and build the extension and its tests
 vsix: vscode-tools  ## the VS Code extension, as vscode-ext/raydap-VERSION.vsix
 	@$(NPM_RUN) vsix
 
-check-vscode: vscode-tools  ## style, types and unit tests of the VS Code extension
-	@$(NPM_RUN) lint && npm run --silent types && npm run --silent unit
+check-vscode:  ## style, types and unit tests of the VS Code extension
+	@test "$$RAYDAP_WITHOUT_VSCODE" = 1 || \
+	    { ./.ci/vscode tools && $(NPM_RUN) lint && npm run --silent types && npm run --silent unit; }
 
 test-vscode: $(STAMP) workbench  ## the extension in the real VS Code; screenshots go into vscode-ext/out
 	$(BIN)/python -m pytest tests/vscode
@@ -46,7 +54,9 @@ screenshots: test-vscode  ## renew the pictures of docs/usage from those of test
 vscode-tools:
 	@./.ci/vscode tools
 
-check: lint types imports check-vscode test test-matrix  ## everything a change has to pass
+check: ci test-matrix  ## everything a change has to pass
+
+ci: lint imports types check-vscode test  ## the same without test-matrix, cheapest first: what .ci/run runs
 
 lint: $(STAMP)  ## style
 	$(BIN)/ruff check .
@@ -59,7 +69,7 @@ format: $(STAMP)  ## repair the style
 types: $(STAMP)  ## static types
 	$(BIN)/mypy
 
-imports: $(STAMP)  ## the direction of imports between rooms
+imports: $(STAMP)  ## the direction of imports between packages
 	$(BIN)/lint-imports
 
 test-matrix:  ## the core tests on each Python version found (3.10 to 3.13), and on the oldest Ray
@@ -98,7 +108,7 @@ clean:  ## remove the environments and caches
 $(STAMP): pyproject.toml
 	@python="$(PYTHON)"; test -n "$$python" && "$$python" -m venv $(VENV)
 	@echo "installing into $(VENV), which takes about a minute ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test editors workbench vsix check-vscode test-vscode screenshots vscode-tools check lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test test-quick editors workbench vsix check-vscode test-vscode screenshots vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean

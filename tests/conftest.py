@@ -1,6 +1,7 @@
 """Fixtures for tests that need processes. All they start ends with the test, also when it fails."""
 
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,24 +10,39 @@ from pathlib import Path
 import pytest
 from dap_client import Client
 from local_cluster import Child
+from xdist.remote import Producer
 
 from support import processes
 from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
+from support.scheduling import RayInOneWorker
+
+OLDEST_DEBUGPY = "1.8.0"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _ends_in_order() -> None:
-    """Ending the session from outside, as `timeout` does, ends what it has started, too."""
+def pytest_configure() -> None:
+    """Ending the session from outside, as `timeout` does, ends what it has started, too.
+
+    With pytest-xdist this runs in the process that leads, then in each of its workers.
+    """
+    processes.mark()
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
+
+
+def pytest_unconfigure() -> None:
+    """A worker that does not end in time is killed by pytest-xdist, and then ends nothing itself."""
+    processes.end_marked(grace=0)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> RayInOneWorker:
+    return RayInOneWorker(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_process_left() -> Iterator[None]:
     """The net below all other fixtures: it is set up first and so torn down last."""
-    processes.mark()
     yield
     overdue = processes.end_marked(grace=10)
     assert not overdue, "processes that no test ended:\n" + "\n".join(overdue)
@@ -121,3 +137,14 @@ def run_program(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """A self-signed one for 127.0.0.1 and localhost."""
     return Certificate.make(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="session", params=["newest", OLDEST_DEBUGPY])
+def packages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """Where another debugpy is installed than the one of this environment; None for that one."""
+    if request.param == "newest":
+        return None
+    folder = tmp_path_factory.mktemp("debugpy")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*install, "--target", str(folder), f"debugpy=={request.param}"], check=True, timeout=120)
+    return folder

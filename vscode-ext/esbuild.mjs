@@ -7,7 +7,7 @@ const here = import.meta.dirname;
 
 /** The files below `folder` that are run by themselves. */
 function entries(folder, ending) {
-  return readdirSync(`${here}/test/${folder}`)
+  return readdirSync(`${here}/test/${folder}`, { recursive: true })
     .filter((name) => name.endsWith(ending))
     .map((name) => ({ in: `${here}/test/${folder}/${name}`, out: `${folder}/${name.slice(0, -'.ts'.length)}` }));
 }

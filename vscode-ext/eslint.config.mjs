@@ -2,6 +2,26 @@ import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import typescript from 'typescript-eslint';
 
+/** The rooms of src: each may import only from itself and from those after it. */
+const ROOMS = ['views', 'debug', 'process', 'text', 'model', 'protocol'];
+const WITH_VSCODE = ['views', 'debug'];
+
+const directions = ROOMS.map((room, index) => ({
+  files: [`src/${room}/**/*.ts`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        paths: WITH_VSCODE.includes(room) ? [] : [{ name: 'vscode', message: 'Plain Node tests this room.' }],
+        patterns: ROOMS.slice(0, index).map((above) => ({
+          group: [`**/${above}/**`],
+          message: `${room} is below ${above}.`,
+        })),
+      },
+    ],
+  },
+}));
+
 export default defineConfig(
   { ignores: ['node_modules', 'dist', 'out'] },
   js.configs.recommended,
@@ -11,13 +31,11 @@ export default defineConfig(
     extends: [typescript.configs.strictTypeChecked, typescript.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
   },
-  {
-    files: ['src/bridge/**/*.ts'],
-    rules: { 'no-restricted-imports': ['error', { paths: [{ name: 'vscode', message: 'Plain Node tests this.' }] }] },
-  },
+  ...directions,
   {
     // node:test collects what `test` returns by itself.
     files: ['test/**/*.ts'],

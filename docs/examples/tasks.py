@@ -13,7 +13,7 @@ def square(number: int) -> int:
 @ray.remote(num_cpus=0.1)
 def sum_of_squares(numbers: list[int]) -> int:
     squares = ray.get([square.remote(number) for number in numbers])
-    total = sum(squares)
+    total: int = sum(squares)
     breakpoint()
     return total
 

@@ -1,4 +1,4 @@
-"""A small reinforcement-learning trainer, as full of breakpoints as a bad day.
+"""A small reinforcement-learning trainer with a breakpoint() in each of its parts.
 
     python trainer.py                                     # a cluster of its own, or the one RAY_ADDRESS names
     ray job submit --working-dir . -- python trainer.py

@@ -5,6 +5,7 @@ Starts a Ray cluster on loopback, trainer.py as a job on it, and the bridge; eve
 
 import argparse
 import contextlib
+import re
 import signal
 import sys
 import textwrap
@@ -25,7 +26,7 @@ console = Console(highlight=False, soft_wrap=True)
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop. `name` is the thread's, `task or Actor.method · pid · node`; `worker` is its part from the pid on."""
+    """One stop. `name` is the thread's: `task · pid · node` or `Actor pid · method · node`."""
 
     thread_id: int
     reason: str
@@ -33,7 +34,9 @@ class Stop:
 
     @property
     def worker(self) -> str:
-        return self.name.partition(" · ")[2]
+        """What is the same in all stops of one worker: the pid and the node."""
+        pid = re.search(r"\d+(?= · )", self.name)
+        return f"{pid and pid[0]} {self.name.rpartition(' · ')[2]}"
 
 
 def main() -> int:
@@ -95,8 +98,7 @@ def next_stop(client: Client, number: str) -> Stop:
     mine = [frame for frame in frames if frame.get("presentationHint") != "subtle"] or frames
     name = thread_name(client, body["threadId"], function=mine[0]["name"])
     stop = Stop(body["threadId"], body["reason"], name)
-    task, _, worker = stop.name.partition(" · ")
-    console.print(f"[bold]{number}  {escape(task)}[/]  pid {escape(worker.replace(' · ', ', node '))}")
+    console.print(f"[bold]{number}  {escape(stop.name)}[/]")
     console.print(f"    {escape(stop.reason)} at {escape(place(mine[0], full=True))}")
     if stop.reason == "exception":
         info = client.request("exceptionInfo", threadId=stop.thread_id)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import sys
 import threading
 import time
 import urllib.request
@@ -103,7 +104,7 @@ def _job(source: str, count: int, cluster: Cluster, directory: Path) -> Child:
     program = directory / "job.py"
     program.write_text(source)
     environment = {"RAY_ADDRESS": cluster.address}
-    return Child([cluster.child.process.args[0], str(program), str(count)], directory / "job.log", environment)
+    return Child([sys.executable, str(program), str(count)], directory / "job.log", environment)
 
 
 def _paused(cluster: Cluster) -> list[dict[str, Any]]:

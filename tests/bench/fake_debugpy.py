@@ -10,6 +10,7 @@ its parent's signal. `/requests` on the dashboard tells how often it was asked.
 import argparse
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ class FakeDebugpy(asyncio.Protocol):
         if command == "attach":
             self._attach = request["seq"]
             said = self._recording.initialized
-        elif command == "evaluate" and "resume_threads" in arguments.get("expression", ""):
+        elif command == "evaluate" and _RESUME.search(arguments.get("expression", "")):
             said = self._recording.said["evaluate"] + self._recording.resumed()
         elif command in ("next", "stepIn", "stepOut"):
             said = [*self._recording.said["next"][:1], *self._recording.resumed()]
@@ -95,6 +96,10 @@ class FakeDebugpy(asyncio.Protocol):
         asked = self._attach if message.get("command") == "attach" else request["seq"]
         answers = {"request_seq": asked} if message["type"] == "response" else {}
         return encode(msgspec.json.encode({**message, "seq": self._seq, **answers}))
+
+
+# What inworker/calls.py makes of a `continue` for one thread.
+_RESUME = re.compile(r"\.threads\.resume\(\d+\)$")
 
 
 class FakeDashboard:

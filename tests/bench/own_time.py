@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.report import Row, within
 from raydap.core.bridge import Bridge
@@ -29,6 +29,8 @@ from raydap.protocol.types import ClientId, WorkerKey
 from raydap.wire.framing import Decoder, encode
 
 CLIENT = ClientId(1)
+
+E = TypeVar("E", SendToClient, SendToWorker)
 
 
 class Core:
@@ -58,6 +60,12 @@ class Core:
             else:
                 effects.append(effect)
         return effects
+
+    def only(self, kind: type[E], event: Event) -> E:
+        """Handles an event that has one effect, of this kind."""
+        (effect,) = self.handle(event)
+        assert isinstance(effect, kind)
+        return effect
 
     def feed(self, event: Event) -> None:
         """Handles an event and all that the workers answer."""
@@ -89,8 +97,7 @@ class Core:
         return int(listed["id"])
 
     def threads(self) -> list[dict[str, Any]]:
-        (effect,) = self.handle(self.request("threads"))
-        assert isinstance(effect, SendToClient)
+        effect = self.only(SendToClient, self.request("threads"))
         listed: list[dict[str, Any]] = json.loads(effect.data)["body"]["threads"]
         return listed
 
@@ -117,13 +124,12 @@ def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list
         thread = core.stop(worker)
         arguments = {"threadId": thread}
         if command == "variables":
-            (asked,) = core.handle(core.request("stackTrace", threadId=thread))
-            (shown,) = core.handle(core.answer(asked, {"stackFrames": [_frame(0) | {"id": next(ids)}]}))
+            asked = core.only(SendToWorker, core.request("stackTrace", threadId=thread))
+            shown = core.only(SendToClient, core.answer(asked, {"stackFrames": [_frame(0) | {"id": next(ids)}]}))
             frame = json.loads(shown.data)["body"]["stackFrames"][0]["id"]
-            (asked,) = core.handle(core.request("scopes", frameId=frame))
-            (shown,) = core.handle(
-                core.answer(asked, {"scopes": [{"name": "Locals", "variablesReference": next(ids)}]})
-            )
+            asked = core.only(SendToWorker, core.request("scopes", frameId=frame))
+            scopes = {"scopes": [{"name": "Locals", "variablesReference": next(ids)}]}
+            shown = core.only(SendToClient, core.answer(asked, scopes))
             arguments = {"variablesReference": json.loads(shown.data)["body"]["scopes"][0]["variablesReference"]}
         asked, took = _through(core, CLIENT, encode(core.request(command, **arguments).data))
         requests.append(took)

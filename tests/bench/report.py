@@ -42,7 +42,7 @@ class Row:
 
 
 def against(
-    name: str, direct: Sequence[float], bridge: Sequence[float], factor: float, extra: float = 0.0, unit: str = "ms"
+    name: str, direct: Sequence[float], bridge: Sequence[float], *, factor: float, extra: float = 0.0, unit: str = "ms"
 ) -> Row:
     """A row whose target is direct debugpy's median times `factor`, plus `extra`."""
     words = "<= direct"

@@ -77,7 +77,7 @@ class Side:
         client = self.client
         client.request("threads")
         client.request("stackTrace", threadId=self.thread, startFrame=0, levels=1)
-        frame = client.request("stackTrace", threadId=self.thread, startFrame=0, levels=20)["stackFrames"][0]
+        frame: Message = client.request("stackTrace", threadId=self.thread, startFrame=0, levels=20)["stackFrames"][0]
         scopes = client.request("scopes", frameId=frame["id"])["scopes"]
         client.request("variables", variablesReference=scopes[0]["variablesReference"])
         for watch in ("total", "total + 1"):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.policy import CAPABILITIES
-from raydap.protocol.ids import COMMANDS, EVENT_NAMES
+from raydap.core.requests.capabilities import CAPABILITIES
+from raydap.protocol.id_fields import COMMANDS, EVENT_NAMES
 from support.conformance import definition, validate
 
 STOPPED: dict[str, Any] = {"seq": 1, "type": "event", "event": "stopped", "body": {"reason": "step", "threadId": 1000}}

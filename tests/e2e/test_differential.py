@@ -12,14 +12,13 @@ from typing import Any
 
 from dap_client import Client, RequestFailed
 
-from raydap.core import handshake
 from raydap.core.events import PausedWorker
-from raydap.core.ids import Ids
-from raydap.core.pending import Pending
-from raydap.core.rewrite import Id, rewrite
+from raydap.core.model.run import Run
+from raydap.core.model.worker import Worker, WorkerContext
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import Worker
-from raydap.protocol.ids import EVENTS, RESPONSES, Kind
+from raydap.core.translate.rewrite import Id, rewrite
+from raydap.core.workers import attach as handshake
+from raydap.protocol.id_fields import EVENTS, RESPONSES, Kind
 from raydap.protocol.types import WorkerKey
 from support.bridge import Bridge
 from support.debuggee import Debuggee
@@ -65,6 +64,7 @@ LABEL = re.compile(r"^\[worker \d+\] ")
 """The bridge says whose output it is."""
 
 KNOWN = {
+    "description": "debugpy sends none for stops without an exception, and editors then show a long one of their own",
     "allThreadsStopped": "in a merged session, true would claim the threads of all other workers",
     "allThreadsContinued": "the same",
     "preserveFocusHint": "says whether the user looks at another worker",
@@ -203,7 +203,8 @@ class Script:
 def directly(debuggee: Debuggee, children: ExitStack) -> Client:
     """debugpy's own session, with the arguments that the bridge sends."""
     row = PausedWorker(WorkerKey("w"), debuggee.host, debuggee.port)
-    worker = Worker(row, AttachSettings(just_my_code=False), Ids(), Pending(), lambda effect: None)
+    context = WorkerContext(lambda effect: None)
+    worker = Worker(context, Run(context.handles), row, AttachSettings(just_my_code=False))
     client = children.enter_context(Client.connect(debuggee.host, debuggee.port))
     begin(client, debuggee, handshake.attach_arguments(worker))
     return client

@@ -1,6 +1,8 @@
 """Exception filters, and what is told of an exception."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from dap_client import Client, RequestFailed
@@ -67,9 +69,57 @@ def test_a_condition_lets_unwanted_exceptions_run_on(client: Client, plain_debug
     # In `divide` there is no `key`: a condition that fails hides nothing.
     stop = client.wait_event("stopped")
     assert frames(client, stop)[0]["name"] == "divide"
-    for options in ({}, [7], [{}], [{"filterId": "thrown"}], [{"filterId": "raised", "condition": 7}]):
+    refused: list[Any] = [{}, [7], [{}], [{"filterId": "thrown"}], [{"filterId": "raised", "condition": 7}]]
+    for options in refused:
         with pytest.raises(RequestFailed, match=r"filter.*1004"):
             client.request("setExceptionBreakpoints", filters=[], filterOptions=options or [{}])
     client.request("setExceptionBreakpoints", filters=[])
     go_on(client, stop)
     assert debuggee.child.wait() == 1
+
+
+STEPS = """\
+def careful(key):
+    try:
+        return {}[key]
+    except KeyError:
+        return None
+
+breakpoint()
+first = careful("first")
+second = careful("second")
+third = [careful("third")]
+fourth = careful("fourth")
+print("done")
+"""
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_an_exception_that_is_not_wanted_eats_no_step(
+    client: Client, plain_debugpy: Callable[..., Debuggee], packages: Path | None, tuned: bool
+) -> None:
+    debuggee = plain_debugpy(STEPS, packages)
+    client.request("initialize", adapterID="raydap")
+    attached = client.send("attach", workers=[f"{debuggee.host}:{debuggee.port}"], tuneWorkers=tuned)
+    client.wait_event("initialized")
+    never = {"filterId": "raised", "condition": "False"}
+    client.request("setExceptionBreakpoints", filters=[], filterOptions=[never])
+    client.request("configurationDone")
+    client.result(attached)
+    lines = []
+    stop = client.wait_event("stopped")
+    for _ in range(3):
+        lines.append(frames(client, stop)[0]["line"])
+        client.request("next", threadId=stop["threadId"])
+        stop = client.wait_event("stopped")
+        assert stop["reason"] == "step"
+    # The function raises while it is stepped into and out of, too.
+    client.request("stepIn", threadId=stop["threadId"])
+    stop = client.wait_event("stopped")
+    assert (frames(client, stop)[0]["name"], stop["reason"]) == ("careful", "step")
+    client.request("stepOut", threadId=stop["threadId"])
+    stop = client.wait_event("stopped")
+    assert frames(client, stop)[0]["name"] == "<module>"
+    assert lines == list(range(lines[0], lines[0] + 3))
+    go_on(client, stop)
+    assert debuggee.child.wait() == 0

@@ -51,6 +51,7 @@ class At:
 
     def variable(self, name: str, scope: int | None = None) -> dict[str, Any]:
         listed = self.client.request("variables", variablesReference=self.scope if scope is None else scope)
+        found: dict[str, Any]
         (found,) = (variable for variable in listed["variables"] if variable["name"] == name)
         return found
 
@@ -235,7 +236,8 @@ def test_the_output_of_a_logpoint_says_whose_it_is(client: Client, plain_debugpy
 
 
 LAUNCHED = """\
-import signal
+import signal, sys
+print("launched with " + sys.argv[1], flush=True)
 signal.pause()
 """
 
@@ -269,13 +271,15 @@ def test_a_launched_program_is_terminated(client: Client, launched: dict[str, An
 
 
 def test_a_launched_program_is_restarted_also_with_other_arguments(client: Client, launched: dict[str, Any]) -> None:
-    first = process(client)
+    def launched_with(argument: str) -> Path:
+        client.wait_event("output", lambda body: f"launched with {argument}" in body["output"])
+        return process(client)
+
+    first = launched_with("first")
     client.request("restart")
-    second = process(client)
-    assert (second / "cmdline").read_bytes().endswith(b"\0first\0")
+    second = launched_with("first")
     client.request("restart", arguments={**launched, "args": ["other"]})
-    other = process(client)
-    assert (other / "cmdline").read_bytes().endswith(b"\0other\0")
+    other = launched_with("other")
     assert len({first, second, other}) == 3
     client.request("terminate")
     client.wait_event("exited")

@@ -37,6 +37,7 @@ def test_output_exit_code_and_end(client: Client, nowhere: str, tmp_path: Path) 
     said: dict[str, str] = {}
     for body in bodies(client, "output"):
         said[body["category"]] = said.get(body["category"], "") + body["output"]
+    assert said.pop("console").endswith("program.py has ended with exit code 3.\n")
     assert said == {"stdout": f"to stdout ['a', 'b c'] green {tmp_path}\n", "stderr": "to stderr\n"}
     (process,) = bodies(client, "process")
     assert (process["name"], process["startMethod"]) == ("program.py", "launch")

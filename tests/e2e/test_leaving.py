@@ -85,6 +85,9 @@ def test_an_editor_on_stdio(stopped: Debuggee, children: ExitStack) -> None:
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     )
     children.callback(adapter.kill)
+    assert adapter.stdin is not None
+    assert adapter.stdout is not None
+    assert adapter.stderr is not None
     client = Client(adapter.stdout, adapter.stdin, adapter.stdin.close)
     stop = attach(client, stopped)
     assert frames(client, stop)[0]["source"]["path"] == str(stopped.path)

@@ -60,6 +60,16 @@ def open_child(configuration: dict[str, Any], connect_to: Callable[[str, int], C
     return child
 
 
+def test_a_child_has_the_type_of_its_parents_configuration(parent: Client, targets: list[Debuggee]) -> None:
+    """nvim-dap's adapterID is nvim-dap, under which it has no adapter."""
+    configurations = offers(parent)
+    addresses = [f"{target.host}:{target.port}" for target in targets]
+    arguments = {"type": "ray", "workers": addresses, "sessions": "perWorker"}
+    parent.start_session("attach", arguments, adapterID="nvim-dap", supportsStartDebuggingRequest=True)
+    wait_for(configurations, 2, parent)
+    assert [configuration["type"] for configuration in configurations] == ["ray", "ray"]
+
+
 def wait_for(configurations: Configurations, count: int, parent: Client) -> None:
     with parent._changed:
         assert parent._changed.wait_for(lambda: len(configurations) >= count, parent.timeout)

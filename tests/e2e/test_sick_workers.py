@@ -33,7 +33,8 @@ def closed_port(children: ExitStack) -> str:
 
 def problem(client: Client) -> str:
     """Waits for the next thing the user is told."""
-    return client.wait_event("output", lambda body: body["category"] == "important")["output"]
+    text: str = client.wait_event("output", lambda body: body["category"] == "important")["output"]
+    return text
 
 
 def test_a_port_where_nothing_listens(

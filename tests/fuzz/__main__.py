@@ -51,7 +51,7 @@ def _run(campaign: Campaign, inputs: int) -> int:
 
 def _guided(name: str, rest: list[str]) -> None:
     """Does not return. `instrument_all` counts the branches of raydap as well as those of its libraries."""
-    import atheris  # type: ignore[import-not-found,unused-ignore]
+    import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     corpus = Path(f".fuzz/{name}")
     corpus.mkdir(parents=True, exist_ok=True)

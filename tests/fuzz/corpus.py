@@ -2,6 +2,8 @@
 
 from raydap.core.settings import LaunchSettings
 
+Pieces = tuple[bytes, ...]
+
 ENVELOPES = (
     b'{"seq":1,"type":"request","command":"next","arguments":{"threadId":1000,"granularity":"line"}}',
     b'{"seq":2,"type":"event","event":"output","body":{"category":"stdout","output":"\\udc80 \\u00e9"}}',
@@ -9,7 +11,7 @@ ENVELOPES = (
     b'{"seq":4,"type":"response","request_seq":8,"success":false,"command":"evaluate","message":"no \\ud83d"}',
     b'{"type":"event","seq":0,"event":"x","body":[1.5,-0,1e5,null,true,NaN,Infinity,{"a":{"b":[[]]}}]}',
 )
-JSON = (b'"seq":', b'"type":', b'"body":', b'"request_seq":', b'"success":', b'"command":', b'"arguments":')
+JSON: Pieces = (b'"seq":', b'"type":', b'"body":', b'"request_seq":', b'"success":', b'"command":', b'"arguments":')
 JSON += (b"{", b"}", b"[", b"]", b",", b":", b'"', b"\\", b"null", b"true", b"false", b"NaN", b"-Infinity")
 JSON += (
     b"\\udc80",
@@ -30,7 +32,7 @@ FRAMES = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nContent-Length: 2\r\n\r\n{}",
     b"Content-Length: 301\r\n\r\n",
 )
-HEADERS = (
+HEADERS: Pieces = (
     b"Content-Length: ",
     b"Content-Type: x",
     b"\r\n",
@@ -283,8 +285,9 @@ VISITS = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
     b"POST /dap HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
 )
-HTTP = (b"GET ", b"/dap", b" HTTP/1.1\r\n", b"HTTP/1.0", b"\r\n", b"\r\n\r\n", b"Upgrade: h2c\r\n", b"\xc3\xa9", _CUT)
-HTTP += (_BEARER, b"Authorization: Basic eDp5\r\n", b"Transfer-Encoding: chunked\r\n", b"raydap.token.", b"open-sesame")
+HTTP: Pieces = (b"GET ", b"/dap", b" HTTP/1.1\r\n", b"HTTP/1.0", b"\r\n", b"\r\n\r\n", b"Upgrade: h2c\r\n", b"\xc3\xa9")
+HTTP += (_CUT, _BEARER)
+HTTP += (b"Authorization: Basic eDp5\r\n", b"Transfer-Encoding: chunked\r\n", b"raydap.token.", b"open-sesame")
 HTTP += (b"Host: [::1]:80\r\n", b"Host: evil.example\r\n", b"Origin: null\r\n", b"Sec-WebSocket-Protocol: ,\r\n")
 HTTP += (b"Content-Length: ", b'"token":', b'"token":null,', b"\\u006f", b"\x81\xff", b"\x81\x7f" + b"\xff" * 8)
 HTTP += (frame(b""), frame(b"", 0x88), frame(b"\x00", 0x88), frame(b"x" * 126, 0x8A), frame(b"x", 0x09))

@@ -3,7 +3,7 @@
 A line is a letter, a digit that says who, and what is said. `0` is the first client or worker.
 
     H5      the bridge is a hub that holds workers for five seconds (H: for ever); only as the very first line
-    +       a client connects (+g: by the door for child sessions; +u: to a hub, without its token)
+    +       a client connects (+g: by the port for child sessions; +u: to a hub, without its token)
     u0      it shows the token
     -0      its connection ends
     <0 threads {}           it sends this request with these arguments, which need not be JSON
@@ -18,7 +18,7 @@ A line is a letter, a digit that says who, and what is said. `0` is the first cl
     l0 name labels of a worker come
     k       files that were asked for are looked up
     s5 e5 n the launched program starts, ends with a code, cannot be started
-    d       the door opens
+    d       the port for child sessions opens
     t5      five seconds pass
 """
 
@@ -30,7 +30,7 @@ from typing import Any
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
-from raydap.core.settings import AttachSettings, Hosting
+from raydap.core.settings import AttachSettings, HubSettings
 from raydap.protocol.types import ClientId, WorkerKey
 from raydap.wire import envelope
 
@@ -72,9 +72,9 @@ class Worker:
 class Play:
     """One bridge and a script. Raises AssertionError where it breaks a promise; it may raise nothing else."""
 
-    def __init__(self, hosting: Hosting | None = None) -> None:
-        self.bridge = Bridge(hosting)
-        self.hosting = hosting
+    def __init__(self, hub_settings: HubSettings | None = None) -> None:
+        self.bridge = Bridge(hub_settings)
+        self.hub = hub_settings
         self.clients: list[Client] = []
         self.workers: dict[WorkerKey, Worker] = {}
         self.files: list[str] = []
@@ -86,7 +86,7 @@ class Play:
     @classmethod
     def run(cls, script: bytes) -> None:
         hold = float(_digit(script[1:2])) if script[1:2].isdigit() else None
-        play = cls(Hosting(AttachSettings(), hold) if script[:1] == b"H" else None)
+        play = cls(HubSettings(AttachSettings(), hold) if script[:1] == b"H" else None)
         for line in script.split(b"\n"):
             verb = _VERBS.get(line[:1])
             if verb is not None:
@@ -103,16 +103,16 @@ class Play:
             assert client.gone or not +client.open, f"without an answer: {+client.open}"
         for _ in self.clients:
             self.hang_up(b"0")
-        if self.hosting is not None:
+        if self.hub is not None:
             self.feed(ev.Shutdown())
         self.pass_time(_LONG)
         for worker in list(self.workers.values()):
             if worker.dialled:
                 self.end_worker(worker)
-        session = self.bridge._session
+        session = self.bridge.state
         assert self.bridge.idle, f"held: {session.workers}, {session.clients}"
         assert not len(session.pending), "requests to workers are left"
-        assert not len(session.ids), "handles are left"
+        assert not len(session.handles), "handles are left"
         assert not session.stopped, "stopped threads are left"
 
     def feed(self, *events: ev.Event) -> None:
@@ -162,7 +162,7 @@ class Play:
     def connect(self, said: bytes) -> None:
         self.clients.append(Client())
         client = ClientId(len(self.clients) - 1)
-        self.feed(ev.ClientConnected(client, guest=said == b"g", admitted=said != b"u"))
+        self.feed(ev.ClientConnected(client, child_session=said == b"g", admitted=said != b"u"))
 
     def admit(self, said: bytes) -> None:
         client = self.client(said)
@@ -292,7 +292,7 @@ class Play:
 
     def label(self, said: bytes) -> None:
         label = ev.WorkerLabel(task=said[2:].decode("latin-1"))
-        self.feed(ev.WorkersDescribed({self.worker(said).row.key: label}))
+        self.feed(ev.WorkersLabelled({self.worker(said).row.key: label}))
 
     def look_up(self, said: bytes) -> None:
         while self.files:
@@ -330,6 +330,6 @@ _VERBS: dict[bytes, Callable[[Play, bytes], None]] = {
     b"s": lambda play, said: play.feed(ev.DebuggeeStarted("train.py", _digit(said))),
     b"e": lambda play, said: play.feed(ev.DebuggeeExited(_digit(said))),
     b"n": lambda play, _: play.feed(ev.DebuggeeFailed(_FAILED)),
-    b"d": lambda play, _: play.feed(ev.DoorOpened(40000, "ticket")),
+    b"d": lambda play, _: play.feed(ev.ChildPortOpened(40000, "ticket")),
     b"t": lambda play, said: play.pass_time(_digit(said)),
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench.connection import Connection
 from fuzz.campaign import Campaign
-from raydap.core.settings import AttachSettings, Hosting
+from raydap.core.settings import AttachSettings, HubSettings
 from raydap.runtime.engine import Engine
 from raydap.transport import tcp
 from raydap.transport.peer import Peer
@@ -65,9 +65,9 @@ class Served:
     port: int
 
     def sample(self, stops: int) -> Sample:
-        session = self.engine._bridge._session
+        session = self.engine._bridge.state
         gc.collect()
-        held = (Campaign.resident(), len(session.ids), len(session.pending), len(os.listdir("/proc/self/fd")))
+        held = (Campaign.resident(), len(session.handles), len(session.pending), len(os.listdir("/proc/self/fd")))
         return Sample(stops, *held, len(asyncio.all_tasks(self.loop)))
 
 
@@ -78,8 +78,8 @@ def serve() -> Iterator[Served]:
     ended = asyncio.Event()
 
     async def run() -> None:
-        engine = Engine(Hosting(AttachSettings()))
-        listener = await tcp.listen("127.0.0.1", 0, lambda: engine.connect(Peer))
+        engine = Engine(HubSettings(AttachSettings()))
+        listener = await tcp.listen("127.0.0.1", 0, lambda: engine.clients.connect(Peer))
         started.append(Served(engine, asyncio.get_running_loop(), listener.port))
         ready.set()
         await ended.wait()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from fuzz import corpus, doors, sessions
+from fuzz import acceptor, corpus, sessions
 from raydap.core.errors import Code, ProblemError
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
 from raydap.wire import envelope
@@ -93,8 +93,8 @@ def arguments(data: bytes) -> None:
 
 
 def frames(data: bytes) -> None:
-    """The door again, for a WebSocket that has been let in."""
-    doors.run(corpus.LET_IN + data)
+    """The acceptor again, for a WebSocket that has been accepted."""
+    acceptor.run(corpus.LET_IN + data)
 
 
 TARGETS = {
@@ -104,7 +104,7 @@ TARGETS = {
         Target("messages", messages, corpus.ENVELOPES, corpus.JSON),
         Target("arguments", arguments, corpus.SETTINGS, corpus.SETTING_NAMES + corpus.JSON),
         Target("session", sessions.Play.run, corpus.SESSIONS, corpus.LINES),
-        Target("door", doors.run, corpus.VISITS, corpus.HTTP),
+        Target("acceptor", acceptor.run, corpus.VISITS, corpus.HTTP),
         Target("frames", frames, corpus.FRAMED, corpus.HTTP),
     )
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.soak import GROWTH, Sample, growth, soak
-from raydap.core import workers
+from raydap.core.model import worker as workers
 
 
 def test_what_a_stop_takes_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,12 @@ def adapter(children: ExitStack) -> Callable[..., Client]:
         stderr = children.enter_context(log.open("wb")) if log is not None else None
         command = [sys.executable, "-m", "raydap", "connect", *arguments]
         client = Client.spawn(command, stderr=stderr, env={**os.environ, **env})
-        children.callback(lambda: [validate(message) for message in client.received])
+
+        def conforms() -> None:
+            for message in client.received:
+                validate(message)
+
+        children.callback(conforms)
         return children.enter_context(client)
 
     return start

@@ -1,11 +1,13 @@
 """`raydap connect` where something is wrong: the editor is told, and so is who looks at its output."""
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -70,6 +72,87 @@ def test_no_hub_is_one_sentence_and_exit_code_1(tmp_path: Path) -> None:
             assert answer["body"]["error"]["format"] == line
 
 
+class Forwarder:
+    """Forwards a port to a hub as SSH does, until it is ended: it takes connections, wherever they lead."""
+
+    def __init__(self, target: tuple[str, int]) -> None:
+        self.target = target
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self._open: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._serve)]
+        self._threads[0].start()
+
+    def cut(self) -> None:
+        """Ends all connections; new ones are taken."""
+        for one in self._open:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+        self.cut()
+        for thread in self._threads:
+            thread.join()
+        for one in self._open:
+            one.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near = self._server.accept()[0]
+                self._open.append(near)
+                try:
+                    far = socket.create_connection(self.target)
+                except OSError:
+                    near.shutdown(socket.SHUT_RDWR)
+                    continue
+                self._open.append(far)
+                for one, other in ((near, far), (far, near)):
+                    self._threads.append(threading.Thread(target=self._pump, args=(one, other)))
+                    self._threads[-1].start()
+
+    def _pump(self, one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+        with contextlib.suppress(OSError):
+            other.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("scheme", ["ws", "tcp"])
+@pytest.mark.parametrize("lives", [True, False])
+def test_start_again_is_said_only_while_the_hub_lives(
+    hub: Hub, adapter: Callable[..., Client], children: ExitStack, scheme: str, lives: bool
+) -> None:
+    forwarder = Forwarder((hub.host, hub.port))
+    children.callback(forwarder.end)
+    client = adapter(f"{scheme}://127.0.0.1:{forwarder.port}", RAYDAP_TOKEN=hub.token)
+    client.start_session("attach", {"workers": ["127.0.0.1:1"]})
+    if not lives:
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            forwarder.target = nobody.getsockname()
+    forwarder.cut()
+    client.wait_event("terminated")
+    told = [message["body"]["output"] for message in client.events if message["event"] == "output"]
+    assert ("but the hub runs; start again to go on. [raydap 5003]" in told[-1]) is lives
+    assert ("is gone" in told[-1]) is not lives
+    client.request("disconnect")
+
+
+def test_what_serve_prints_can_be_pasted(children: ExitStack, tmp_path: Path, adapter: Callable[..., Client]) -> None:
+    """With the address that the command has, and without its scheme."""
+    env = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    hub = children.enter_context(Child([*RAYDAP, "serve"], tmp_path / "hub.log", env))
+    (address,) = hub.wait_for(r"\nraydap connect (\S+)    # for your editor; the command finds the token").groups()
+    for given in (address, address.removeprefix("ws://").removesuffix("/dap")):
+        client = adapter(given, **env)
+        client.start_session("attach", {"workers": ["127.0.0.1:1"]})
+        client.request("disconnect")
+
+
 @pytest.mark.parametrize("scheme", ["ws", "tcp"])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_hub_that_goes_ends_the_session_in_the_editor(
@@ -88,6 +171,8 @@ def test_a_hub_that_goes_ends_the_session_in_the_editor(
     client.close()
     assert len([message for message in client.events if message["event"] == "terminated"]) == 1
     if how == signal.SIGKILL:
-        assert f"The connection to the hub at {scheme}://{host}:{port}" in told[-1]
+        assert f"The hub at {scheme}://{host}:{port}" in told[-1]
+        assert "is gone" in told[-1]
+        assert "start again" not in told[-1]
         assert told[-1].endswith("[raydap 5003]\n")
         assert "5003" in log.read_text()

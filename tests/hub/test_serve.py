@@ -256,8 +256,8 @@ def test_a_client_that_answers_no_pings_is_gone_and_its_worker_held(
     children: ExitStack, tmp_path: Path, debuggee: Debuggee, connect_to: Callable[[str, int], Client]
 ) -> None:
     hurried = (
-        "import functools; from raydap.hub import door; from raydap.cli.main import main;"
-        "door.WebSocketPeer = functools.partial(door.WebSocketPeer, ping_every=1); main()"
+        "import functools; from raydap.hub import acceptor; from raydap.cli.main import main;"
+        "acceptor.WebSocketPeer = functools.partial(acceptor.WebSocketPeer, ping_interval_s=1); main()"
     )
     command = [sys.executable, "-c", hurried, "serve", "-v", "--no-token", "--connection-file", str(tmp_path / "c")]
     child = children.enter_context(Child(command, tmp_path / "hub.log"))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.breakpoints import WAITING
 from raydap.core.errors import Code
+from raydap.core.model.breakpoints import WAITING
 from support.playbook import FakeClient, Play
 
 SOURCE = {"path": "/app/train.py", "name": "train.py"}
@@ -35,7 +35,8 @@ def test_they_are_told_to_every_worker_there_is_and_will_be(play: Play) -> None:
     early.commands()
     condition = {"line": 7, "condition": "x > 1", "hitCondition": "3", "logMessage": "{x}"}
     set_lines(client, condition)
-    assert early.heard[-1]["arguments"] == {"source": SOURCE, "breakpoints": [condition]}
+    asked = next(message for message in early.heard if message["command"] == "setBreakpoints")
+    assert asked["arguments"] == {"source": SOURCE, "breakpoints": [condition]}
     assert client.event("breakpoint")["breakpoint"]["verified"] is True
     busy.release()
     (late,) = play.attached("late")
@@ -67,14 +68,35 @@ def test_what_workers_say_of_a_breakpoint_is_merged(play: Play) -> None:
     assert client.event("breakpoint")["breakpoint"]["message"] == "no such line"
     two.reply(requests[1], {"breakpoints": [{"verified": True, "id": 0, "line": 9}]})
     merged = client.event("breakpoint")["breakpoint"]
-    assert merged == {"id": breakpoint["id"], "verified": True, "line": 9, "source": SOURCE}
+    assert merged == {
+        "id": breakpoint["id"],
+        "verified": False,
+        "message": "Set in 1 of 2 workers. no such line",
+        "line": 9,
+        "source": SOURCE,
+    }
     two.say("breakpoint", {"reason": "changed", "breakpoint": {"id": 0, "verified": True, "line": 10}})
     assert client.event("breakpoint")["breakpoint"]["line"] == 10
     for unknown in (5, "0", None, False, -1):
         two.say("breakpoint", {"reason": "changed", "breakpoint": {"id": unknown, "verified": True, "line": 11}})
     client.nothing()
+    one.say("breakpoint", {"reason": "changed", "breakpoint": {"id": 0, "verified": True, "line": 10}})
+    both = client.event("breakpoint")["breakpoint"]
+    assert both == {"id": breakpoint["id"], "verified": True, "line": 10, "source": SOURCE}
     one._held.clear()
     two._held.clear()
+
+
+def test_breakpoints_that_are_set_just_before_a_continue_are_there_when_the_thread_runs(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.commands()
+    set_lines(client, {"line": 7})
+    client.request("continue", threadId=thread)
+    assert worker.commands()[0] == "setBreakpoints"
+    client.inbox.clear()
 
 
 def test_the_id_0_of_a_worker_is_an_id(play: Play) -> None:

@@ -62,11 +62,11 @@ def test_a_thread_runs_on_though_the_wait_for_it_is_cancelled(play: Play) -> Non
 def test_a_cancelled_attach_is_not_answered_again(play: Play) -> None:
     client = play.client()
     attach = client.send("attach")
-    client.event("initialized")
     play.take(StartDiscovery)
     client.request("cancel", requestId=attach)
     assert client.refusal(None, attach) == "cancelled"
     play.feed(DiscoveryReady("the cluster"))
+    client.event("initialized")
     client.nothing()
 
 

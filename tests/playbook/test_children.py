@@ -12,7 +12,7 @@ from support.playbook import FakeClient, Play
 
 def announce(play: Play, parent: FakeWorker, pid: int = 7) -> FakeWorker:
     """debugpy says that this worker has a subprocess. The address is as seen on the worker's node: it is not used."""
-    place = {"host": parent.row.host, "port": parent.row.port, "pid": pid, "node": parent.row.node}
+    place: dict[str, Any] = {"host": parent.row.host, "port": parent.row.port, "pid": pid, "node": parent.row.node}
     child = play.worker(f"{parent.key}/{pid}", worker_type="CHILD", **place)
     say(parent, pid)
     return child
@@ -40,14 +40,14 @@ def test_a_child_is_attached_by_its_pid_and_named_after_its_parent(play: Play) -
     child.stop()
     first, second = client.stop()["threadId"], client.stop()["threadId"]
     assert client.request("threads")["threads"] == [
-        {"id": first, "name": "Trainer.step · 101 · 10.0.0.1"},
-        {"id": second, "name": "child of Trainer.step · 7 · 10.0.0.1"},
+        {"id": first, "name": "Trainer 101 · step · 10.0.0.1"},
+        {"id": second, "name": "child of Trainer 101 · 7 · 10.0.0.1"},
     ]
     assert play.described == ["w1", "w1"], "Ray knows nothing of a child"
     client.resume(second)
     assert 1 in worker.stopped
     child.say("output", {"category": "stdout", "output": "x\n"})
-    assert client.event("output")["output"] == "[child of Trainer.step 7] x\n"
+    assert client.event("output")["output"] == "[child of Trainer 101 7] x\n"
 
 
 def test_a_child_is_announced_to_nobody_and_attached_once(play: Play) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from raydap.inworker import calls
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 
@@ -72,3 +73,28 @@ def test_a_worker_that_goes_while_it_is_asked_is_shown_no_more(play: Play) -> No
     worker.stop(reason="exception")
     worker.die()
     client.nothing()
+
+
+def test_an_exception_that_is_not_wanted_leaves_the_step_of_its_thread_alone(play: Play) -> None:
+    client, worker = session(play, "raised")
+    worker.stop()
+    client.request("next", threadId=client.stop()["threadId"])
+    client.event("continued")
+    raise_in(worker, "always", "False")
+    assert worker.heard[-1]["arguments"]["expression"] == calls.resume_step(1)
+    client.nothing()
+    worker.stop(reason="step")
+    assert client.stop()["reason"] == "step"
+
+
+def test_a_thread_that_cannot_be_resumed_is_shown(play: Play) -> None:
+    client, worker = session(play, "raised")
+    worker.hold |= {"exceptionInfo", "evaluate"}
+    worker.commands()
+    worker.stop(reason="exception")
+    worker.reply(worker.heard[-1], {"exceptionId": "KeyError", "breakMode": "always"})
+    worker.reply(worker.heard[-1], {"result": "False", "variablesReference": 0})
+    worker.refuse(worker.heard[-1], "no attribute raydap")
+    play.warned("no attribute raydap")
+    assert client.stop()["reason"] == "exception"
+    worker._held.clear()

@@ -1,5 +1,9 @@
 """Files that the client's machine does not have are read by the worker."""
 
+import json
+
+import pytest
+
 from raydap.core.errors import Code
 from support.fake_worker import PLUMBING
 from support.playbook import FakeClient, Play
@@ -9,6 +13,50 @@ def sources(client: FakeClient, thread: int) -> dict[str, int]:
     """The sourceReference of each file in a stack; 0 where the client opens it itself."""
     frames = client.request("stackTrace", threadId=thread)["stackFrames"]
     return {frame["source"]["path"]: frame["source"].get("sourceReference", 0) for frame in frames}
+
+
+PACKAGE = "/tmp/ray/working_dir_files/_ray_pkg_0123abcd"
+
+
+def test_a_breakpoint_in_a_file_of_which_the_job_runs_a_copy_is_not_verified(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.folder, worker.copy = PACKAGE, f"{PACKAGE}/src/train.py"
+    play.paused(worker)
+    for _ in range(2):
+        client.request("setBreakpoints", source={"path": "/home/me/src/train.py"}, breakpoints=[{"line": 7}])
+    client.event("breakpoint")
+    assert '"/home/me"' in client.told(Code.FILE_COPIED)
+    changed = client.event("breakpoint")["breakpoint"]
+    assert changed["verified"] is False
+    for event in ("breakpoint", "breakpoint"):
+        client.event(event)
+    assert changed["message"] == 'The job runs a copy of this file; attach with "workspaceFolder": "/home/me".'
+    client.nothing()
+
+
+def test_other_files_of_such_a_worker_are_verified(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.folder, worker.copy = PACKAGE, ""
+    play.paused(worker)
+    for path in ("/venv/lib/json.py", f"{PACKAGE}/src/train.py"):
+        client.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 7}])
+        assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    client.nothing()
+
+
+def test_a_stack_in_a_copy_is_told_once(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.path = f"{PACKAGE}/train.py"
+    play.paused(worker)
+    worker.stop()
+    thread = client.stop()["threadId"]
+    for _ in range(2):
+        client.request("stackTrace", threadId=thread)
+    assert '"workspaceFolder"' in client.told(Code.FILE_COPIED)
+    client.nothing()
 
 
 def test_a_file_that_is_not_here_is_read_by_its_worker(play: Play) -> None:
@@ -29,7 +77,7 @@ def test_a_file_that_is_not_here_is_read_by_its_worker(play: Play) -> None:
     assert PLUMBING in asked["arguments"]["expression"]
     assert one.commands() == []
     two.hold.clear()
-    two.reply(asked, {"result": repr(["import ray\n"]), "variablesReference": 0})
+    two.reply(asked, {"result": json.dumps("import ray\n"), "variablesReference": 0})
     assert client.answer(seq) == {"content": "import ray\n"}
 
 
@@ -83,3 +131,19 @@ def test_references_end_with_their_worker(play: Play) -> None:
     client.told(Code.WORKER_GONE)
     client.event("thread")
     client.refused(Code.STALE_ID, "source", sourceReference=reference)
+
+
+@pytest.mark.parametrize("hostile", ["[" * 100_000, "9" * 10_000, "\x00", "[1, 2", '{"a": 1}', "['x']", "null"])
+def test_hostile_text_of_a_worker_costs_its_answer_only(play: Play, hostile: str) -> None:
+    play.missing = {PLUMBING}
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    reference = sources(client, client.stop()["threadId"])[PLUMBING]
+    worker.hold.add("evaluate")
+    seq = client.send("source", sourceReference=reference)
+    worker.reply(worker.heard[-1], {"result": hostile, "variablesReference": 0})
+    client.refusal(Code.WORKER_BROKEN, seq)
+    seq = client.send("breakpointLocations", source={"path": worker.path}, line=1, endLine=9)
+    worker.reply(worker.heard[-1], {"result": hostile, "variablesReference": 0})
+    assert client.answer(seq) == {"breakpoints": []}

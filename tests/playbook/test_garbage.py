@@ -7,6 +7,7 @@ import pytest
 
 from raydap.core.errors import Code
 from raydap.core.events import StopDiscovery
+from raydap.core.requests import routing
 from support.playbook import Play
 
 NO_MESSAGES = [
@@ -148,3 +149,21 @@ def test_any_answer_to_breakpoints_harms_nobody(rough_play: Play, body: Any) -> 
     worker._held.clear()
     worker.stop()
     client.stop()
+
+
+def test_a_mistake_in_a_handler_is_an_answer_too(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it waits for a worker, and after."""
+
+    def before(*_: object) -> None:
+        raise MemoryError
+
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    play.errors_expected = True
+    for name in ("to_local_ids", "answer_to_client"):
+        with monkeypatch.context() as broken:
+            broken.setattr(routing, name, before)
+            assert "please report" in client.refused(Code.INTERNAL, "stackTrace", threadId=thread)
+    assert client.request("stackTrace", threadId=thread)["stackFrames"]

@@ -1,12 +1,18 @@
 """Attaching to workers and letting them go (invariants 5, 6 and 7)."""
 
+from collections.abc import Callable
+
 import pytest
 
-from raydap.core import handshake, tuning
 from raydap.core.errors import Code
 from raydap.core.events import StopDiscovery, WorkerConnected
-from raydap.core.fleet import AT_ONCE
+from raydap.core.workers import attach as handshake
+from raydap.core.workers import detach
+from raydap.core.workers.selection import AT_ONCE
+from raydap.inworker import calls
 from support.playbook import Play
+
+Failure = Callable[[Play], None]
 
 
 def test_everything_a_worker_has_to_know_comes_before_configuration_done(play: Play) -> None:
@@ -22,12 +28,13 @@ def test_everything_a_worker_has_to_know_comes_before_configuration_done(play: P
     worker.release("dial")
     assert worker.commands() == ["initialize", "attach"]
     worker.release("initialized")
-    tune, lines, functions, exceptions, _ = worker.heard
-    assert tune["arguments"] == {"expression": tuning.enter(True), "context": "repl"}
+    tune, _, lines, functions, exceptions, _ = worker.heard
+    assert tune["arguments"] == {"expression": calls.enter(True), "context": "repl"}
     assert lines["arguments"]["breakpoints"] == [{"line": 7}]
     assert functions["arguments"]["breakpoints"] == [{"name": "step"}]
     assert exceptions["arguments"] == {"filters": ["raised"]}
     assert worker.commands() == [
+        "evaluate",
         "evaluate",
         "setBreakpoints",
         "setFunctionBreakpoints",
@@ -54,7 +61,7 @@ def test_tuning_can_be_left_out(play: Play) -> None:
     play.session({"tuneWorkers": False})
     (worker,) = play.attached("w1")
     (change,) = (each for each in worker.heard if each["command"] == "evaluate")
-    assert change["arguments"]["expression"] == tuning.enter(False)
+    assert change["arguments"]["expression"] == calls.enter(False)
 
 
 def test_a_tuning_that_fails_is_only_logged(play: Play) -> None:
@@ -96,7 +103,7 @@ def fails_unreachable(play: Play) -> None:
 
 def fails_silent(play: Play) -> None:
     play.workers["bad"].release("dial")
-    play.tick(handshake.PATIENCE)
+    play.tick(handshake.HANDSHAKE_TIMEOUT_S)
 
 
 def fails_died(play: Play) -> None:
@@ -110,7 +117,7 @@ def fails_rejected(play: Play) -> None:
     bad.refuse(bad.heard[-1], "another client is there")
 
 
-FAILURES = {
+FAILURES: dict[Failure, Code] = {
     fails_refused: Code.WORKER_REFUSED,
     fails_unreachable: Code.WORKER_UNREACHABLE,
     fails_silent: Code.WORKER_SILENT,
@@ -120,7 +127,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("fail", FAILURES)
-def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Play, fail) -> None:
+def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Play, fail: Failure) -> None:
     client = play.session()
     bad, good = play.worker("bad"), play.worker("good")
     bad.hold |= {"dial", "initialize", "initialized"}
@@ -130,7 +137,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     fail(play)
     client.told(FAILURES[fail])
     # It stays listed, and is left alone until its time has come.
-    play.tick(handshake.RETRY[0] - 1)
+    play.tick(handshake.RETRY_DELAY_S[0] - 1)
     play.paused(bad)
     assert bad.dials == 1
     bad._held.clear()
@@ -140,7 +147,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     assert bad.dials == 2
     fail(play)
     client.nothing()
-    play.tick(handshake.RETRY[0] * 2 - 1)
+    play.tick(handshake.RETRY_DELAY_S[0] * 2 - 1)
     play.paused(bad)
     assert bad.dials == 2
     bad._held.clear()
@@ -201,7 +208,7 @@ def test_a_worker_that_is_being_configured_is_let_run_on(play: Play) -> None:
     assert worker.commands()[-1] == "configurationDone"
     worker.release()
     untune, disconnect = worker.heard
-    assert untune["arguments"]["expression"] == tuning.leave(True)
+    assert untune["arguments"]["expression"] == calls.leave(True)
     assert disconnect["arguments"] == {"terminateDebuggee": False}
     assert not worker.connected
 
@@ -241,7 +248,7 @@ def test_a_worker_is_let_go_once_it_has_answered_everything_disconnect_last(play
     play.paused(worker)
     worker.release()
     assert not worker.connected
-    play.tick(handshake.REST)
+    play.tick(detach.REDIAL_DELAY_S)
     assert worker.dials == 2
 
 
@@ -255,7 +262,7 @@ def test_an_answer_that_never_comes_does_not_keep_a_worker(play: Play) -> None:
     client.leave()
     play.take(StopDiscovery)
     worker.commands()
-    play.tick(handshake.PATIENCE)
+    play.tick(handshake.HANDSHAKE_TIMEOUT_S)
     assert worker.commands() == ["disconnect"]
     assert not worker.connected
 
@@ -280,7 +287,7 @@ def test_a_worker_that_is_silent_while_leaving_is_hung_up(play: Play) -> None:
     play.paused(worker)
     client.leave()
     play.take(StopDiscovery)
-    play.tick(handshake.PATIENCE)
+    play.tick(handshake.HANDSHAKE_TIMEOUT_S)
     assert not worker.connected
 
 
@@ -297,7 +304,7 @@ def test_workers_left_in_a_handshake_are_found_again_by_the_next_session(play: P
     worker.release()
     play.paused(worker)
     assert worker.dials == 1  # Its adapter is not done with the last client yet, and would go deaf.
-    play.tick(handshake.REST)
+    play.tick(detach.REDIAL_DELAY_S)
     assert worker.dials == 2
     worker.stop()
     second.stop()
@@ -310,3 +317,41 @@ def test_news_of_workers_that_are_not_ours_is_ignored(play: Play) -> None:
     worker.say("stopped", {"reason": "breakpoint", "threadId": 1})
     worker.die()
     assert worker.commands() == []
+
+
+def test_a_mistake_in_the_handshake_leaves_no_worker_half_attached(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = play.session()
+    play.errors_expected = True
+    worker = play.worker("w1")
+    with monkeypatch.context() as broken:
+        broken.setattr(handshake, "set_exception_breakpoints", lambda _: 1 / 0)
+        play.paused(worker)
+    assert "please report" in client.told(Code.INTERNAL)
+    play.warned("is not debugged any more")
+    assert not worker.connected
+    play.tick(handshake.RETRY_DELAY_S[0])
+    play.paused(worker)
+    worker.stop()
+    client.stop()
+
+
+def test_a_mistake_while_a_worker_is_let_go_does_not_keep_it(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    play.errors_expected = True
+    with monkeypatch.context() as broken:
+        broken.setattr(detach, "check_quiet", lambda *_: 1 / 0)
+        client.request("raydap/detach", workers=["w1"])
+    assert not worker.connected
+
+
+def test_a_worker_that_answers_attach_too_early_is_configured_all_the_same(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold.add("initialized")
+    play.paused(worker)
+    (attach,) = [message for message in worker.heard if message["command"] == "attach"]
+    worker.reply(attach)
+    assert "configurationDone" in worker.commands()
+    worker.stop()
+    client.stop()

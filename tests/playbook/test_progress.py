@@ -1,12 +1,13 @@
 """Progress while many workers are attached, for clients that can show it."""
 
 from raydap.core.events import StopDiscovery
-from raydap.core.fleet import AT_ONCE
-from raydap.core.progress import MANY
+from raydap.core.workers.attach_progress import MANY
+from raydap.core.workers.selection import AT_ONCE
+from support.fake_worker import FakeWorker
 from support.playbook import Play
 
 
-def held(play: Play, count: int, task: str = "task") -> list:
+def held(play: Play, count: int, task: str = "task") -> list[FakeWorker]:
     workers = [play.worker(f"{task}{number}") for number in range(count)]
     for worker in workers:
         worker.hold.add("attach")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raydap.core.errors import Code, Problem
-from raydap.core.events import DiscoveryFailed, DiscoveryReady, WorkerLabel, WorkersCrashed, WorkersDescribed
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, EndedWorker, WorkerLabel, WorkersEnded, WorkersLabelled
 from support.playbook import FakeClient, Play
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
@@ -32,7 +32,9 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
         "workers": [
             {
                 "key": "w1",
-                "name": "Trainer.step · 7 · node-a",
+                "name": "Trainer 7 · step · node-a",
+                "label": "Trainer 7 · step",
+                "where": "node-a",
                 "state": "paused",
                 "age": 12.0,
                 "type": "worker",
@@ -86,10 +88,21 @@ def test_a_stop_names_its_threads_and_the_error(play: Play) -> None:
     worker.stop(2, "exception", text="ValueError")
     first, second = client.stop()["threadId"], client.stop()["threadId"]
     (entry,) = client.request("raydap/workers")["workers"]
+    name = "worker · 101 · 10.0.0.1"
     assert entry["threads"] == [
-        {"threadId": first, "name": "worker · 101 · 10.0.0.1 · #1", "reason": "breakpoint", "error": ""},
-        {"threadId": second, "name": "worker · 101 · 10.0.0.1 · #2", "reason": "exception", "error": "ValueError"},
+        {"threadId": first, "name": f"{name} · #1", "reason": "breakpoint", "error": "", "order": 1},
+        {"threadId": second, "name": f"{name} · #2", "reason": "exception", "error": "ValueError", "order": 2},
     ]
+
+
+def test_the_error_is_the_type_alone(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    held = "KeyError       (note: full exception trace is shown but execution is paused at: main)"
+    worker.stop(1, "exception", text=held, description="'pear'")
+    assert client.stop()["text"] == held
+    (entry,) = client.request("raydap/workers")["workers"]
+    assert [thread["error"] for thread in entry["threads"]] == ["KeyError"]
 
 
 def test_a_second_thread_gives_the_first_another_name(play: Play) -> None:
@@ -126,10 +139,10 @@ def test_labels_that_come_late_are_news_once(play: Play) -> None:
     worker = play.worker("w1")
     play.paused(worker)
     assert told(client) == [("w1", "paused")]
-    play.feed(WorkersDescribed({worker.key: ACTOR}))
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
     (entry,) = client.event("raydap/workersChanged")["workers"]
-    assert (entry["name"], entry["actor"]) == ("Trainer.step · 101 · 10.0.0.1", "Trainer")
-    play.feed(WorkersDescribed({worker.key: ACTOR}))
+    assert (entry["name"], entry["actor"]) == ("Trainer 101 · step · 10.0.0.1", "Trainer")
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
     client.nothing()
 
 
@@ -160,14 +173,15 @@ def test_a_stopped_worker_that_dies_says_so(play: Play) -> None:
 def test_ray_says_later_why_a_running_worker_is_gone(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
-    play.feed(WorkersDescribed({worker.key: ACTOR}))
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
     client.request("raydap/workers")
     worker.die()
     assert client.event("raydap/workersChanged")["workers"][0]["problem"] == ""
-    play.feed(WorkersCrashed((worker.row,), ("Out of memory.",)))
+    play.feed(WorkersEnded((EndedWorker(worker.row, "Out of memory. More.", crashed=True),)))
     client.told(Code.WORKER_GONE)
     (entry,) = client.event("raydap/workersChanged")["workers"]
-    assert (entry["state"], entry["problem"], entry["actor"]) == ("gone", "Out of memory.", "Trainer")
+    assert (entry["state"], entry["actor"]) == ("gone", "Trainer")
+    assert entry["problem"] == "The running worker 101 on 10.0.0.1 is gone (Out of memory)."
 
 
 def test_one_that_cannot_be_attached_stays_listed_with_the_reason(play: Play) -> None:
@@ -298,7 +312,7 @@ def test_a_child_belongs_where_its_parent_does(play: Play) -> None:
     play.worker("w1/7", port=parent.row.port, pid=7)
     parent.say("debugpyAttach", {"subProcessId": 7})
     child = client.request("raydap/workers")["workers"][1]
-    assert (child["type"], child["name"]) == ("child", "child of Trainer.step · 7 · 10.0.0.1")
+    assert (child["type"], child["name"]) == ("child", "child of Trainer 101 · 7 · 10.0.0.1")
     assert (child["job"], child["actor"]) == ("01000000", "Trainer")
 
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from raydap.core.bridge import REQUESTS
 from raydap.core.errors import Code
 from raydap.core.events import StopDiscovery
-from raydap.core.policy import POLICY
-from raydap.protocol.ids import COMMANDS
+from raydap.core.requests.table import TABLE
+from raydap.protocol.id_fields import COMMANDS
 from support.playbook import NEEDED, Play
 
 
@@ -59,25 +58,24 @@ def test_ids_of_a_stop_that_is_over_are_stale(play: Play) -> None:
     assert worker.commands() == []
 
 
+BY_ARGUMENT = {name: row.route for name, row in TABLE.items() if row.route is not None and row.route.argument}
+
 BAD_IDS = [0, -1, 1, 999, 10**6, 2**31, 2**70, "1000", True, False, None, 1000.5, [1000], {"id": 1000}]
 
 
 @pytest.mark.parametrize("bad", BAD_IDS, ids=repr)
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [(command, rule.by[0]) for command, rule in POLICY.items() if rule.by is not None],
-)
-def test_what_is_no_id_of_ours_is_refused(play: Play, command: str, name: str, bad: object) -> None:
+@pytest.mark.parametrize("command", BY_ARGUMENT)
+def test_what_is_no_id_of_ours_is_refused(play: Play, command: str, bad: object) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()
     client.stop()
     worker.commands()
-    if POLICY[command].else_looked_at and bad is None:
+    if BY_ARGUMENT[command].else_focused and bad is None:
         client.request(command, **NEEDED[command], frameId=None)
         assert "frameId" not in worker.heard[-1]["arguments"]
         return
-    arguments = {**NEEDED.get(command, {}), name: bad}
+    arguments = {**NEEDED.get(command, {}), BY_ARGUMENT[command].argument: bad}
     assert "not one that raydap gave out" in client.refused(Code.STALE_ID, command, **arguments)
     assert worker.commands() == []
 
@@ -152,7 +150,7 @@ def test_a_slow_worker_delays_nobody_and_is_answered_for(play: Play) -> None:
     slow.hold.add("stackTrace")
     waiting = client.send("stackTrace", threadId=first)
     client.request("stackTrace", threadId=second)
-    play.tick(POLICY["stackTrace"].patience - 1)
+    play.tick(TABLE["stackTrace"].timeout_s - 1)
     client.nothing()
     play.tick(1)
     assert "worker 101 on 10.0.0.1 does not answer" in client.refusal(Code.WORKER_SILENT, waiting).lower()
@@ -208,7 +206,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 def test_every_command_is_answered_once(play: Play, command: str) -> None:
     client = play.session()
     play.attached("w1")
-    if command in POLICY:
+    if command in TABLE:
         seq = client.send(command, **ARGUMENTS.get(command, {}))
         (answer,) = client.inbox
         assert answer["request_seq"] == seq
@@ -230,10 +228,6 @@ def test_terminate_reaches_no_worker(play: Play) -> None:
     play.take(StopDiscovery)
 
 
-def test_what_the_bridge_handles_is_what_the_policy_says() -> None:
-    assert set(REQUESTS) <= set(POLICY)
-
-
 def test_what_editors_ask_too_late_by_themselves_is_no_notification(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
@@ -250,3 +244,18 @@ def test_what_editors_ask_too_late_by_themselves_is_no_notification(play: Play) 
         answer = next(message for message in client.inbox if message.get("request_seq") == seq)
         assert answer["body"]["error"]["showUser"] is shown, command
         client.inbox.remove(answer)
+
+
+def test_what_a_lost_worker_leaves_unanswered_is_no_notification_beside_that_of_its_loss(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold = {"stackTrace"}
+    client.send("stackTrace", threadId=thread)
+    worker.die()
+    client.told(Code.WORKER_GONE)
+    answer = next(message for message in client.inbox if message["type"] == "response")
+    assert answer["body"]["error"]["id"] == Code.WORKER_GONE
+    assert answer["body"]["error"]["showUser"] is False
+    client.inbox.clear()

@@ -1,5 +1,6 @@
 """The beginning and the end of sessions: attach, joining, leaving, launch, outages."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,21 +27,21 @@ DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does n
 def test_attach_is_answered_when_discovery_is(play: Play) -> None:
     client = play.client()
     attach = client.send("attach", dashboard="http://127.0.0.1:8265")
-    client.event("initialized")
     assert play.take(StartDiscovery) == StartDiscovery(AttachSettings(dashboard="http://127.0.0.1:8265"))
-    client.request("setExceptionBreakpoints", filters=[])
-    client.request("configurationDone")
     client.nothing()
     play.feed(DiscoveryReady("the cluster"))
+    client.event("initialized")
     client.answer(attach)
+    client.request("setExceptionBreakpoints", filters=[])
+    client.request("configurationDone")
 
 
 def test_workers_wait_until_the_client_is_configured(play: Play) -> None:
     client = play.client()
     attach = client.send("attach")
-    client.event("initialized")
     play.take(StartDiscovery)
     play.feed(DiscoveryReady("the cluster"))
+    client.event("initialized")
     client.answer(attach)
     worker = play.worker("w1")
     play.paused(worker)
@@ -52,19 +53,18 @@ def test_workers_wait_until_the_client_is_configured(play: Play) -> None:
 def test_a_cluster_that_does_not_answer_at_first_fails_the_attach_which_can_be_repeated(play: Play) -> None:
     client = play.client()
     attach = client.send("attach")
-    client.event("initialized")
     play.take(StartDiscovery)
-    client.request("configurationDone")
     play.feed(DOWN)
+    # The refusal comes before `initialized`: nothing is configured for it.
     assert "does not answer" in client.refusal(Code.DASHBOARD_UNREACHABLE, attach)
     play.warned("does not answer")
     play.take(StopDiscovery)
     again = client.send("attach")
-    client.event("initialized")
     play.take(StartDiscovery)
-    client.request("configurationDone")
     play.feed(DiscoveryReady("the cluster"))
+    client.event("initialized")
     client.answer(again)
+    client.request("configurationDone")
 
 
 def test_an_outage_and_its_end_are_told_once(play: Play) -> None:
@@ -142,7 +142,7 @@ def test_a_client_that_joins_for_something_else_is_refused(play: Play) -> None:
 
 
 @pytest.mark.parametrize("leave", [FakeClient.leave, FakeClient.hang_up])
-def test_the_last_one_to_leave_frees_everything(play: Play, leave) -> None:
+def test_the_last_one_to_leave_frees_everything(play: Play, leave: Callable[[FakeClient], None]) -> None:
     first, second = play.session(), play.joined()
     (worker,) = play.attached("w1")
     worker.stop()
@@ -155,7 +155,7 @@ def test_the_last_one_to_leave_frees_everything(play: Play, leave) -> None:
     play.take(StopDiscovery)
     assert not worker.connected
     assert play.bridge.idle
-    assert not len(play.bridge._session.ids)
+    assert not len(play.bridge.state.handles)
 
 
 def test_after_the_last_one_a_new_session_may_be_another(play: Play) -> None:
@@ -194,7 +194,6 @@ def test_a_client_that_only_looked_in_ends_nothing(play: Play) -> None:
 def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
     client = play.client()
     client.send("attach")
-    client.event("initialized")
     play.take(StartDiscovery)
     client.hang_up()
     play.take(StopDiscovery)
@@ -233,6 +232,7 @@ def test_a_launched_program_from_start_to_end(play: Play) -> None:
     worker.stop()
     client.stop()
     play.feed(DebuggeeExited(3))
+    assert client.event("output")["output"] == "train.py has ended with exit code 3.\n"
     assert client.event("exited") == {"exitCode": 3}
     client.event("terminated")
     client.leave()
@@ -249,6 +249,7 @@ def test_terminate_ends_the_launched_program_which_is_heard_to_its_end(play: Pla
     assert play.take(StopDebuggee) == StopDebuggee(silently=False)
     play.feed(DebuggeeOutput("stderr", "Terminated\n"), DebuggeeExited(143))
     assert client.event("output")["output"] == "Terminated\n"
+    assert client.event("output")["output"] == "train.py has ended with exit code 143.\n"
     assert client.event("exited") == {"exitCode": 143}
     client.event("terminated")
 
@@ -344,4 +345,18 @@ def test_a_launch_that_is_left_before_it_began_starts_and_stops_nothing(play: Pl
     client.event("capabilities")
     client.event("initialized")
     client.hang_up()
+    play.take(StopDiscovery)
+
+
+def test_an_observer_whose_first_attach_failed_can_launch(play: Play) -> None:
+    client = play.client()
+    attach = client.send("attach", role="observer")
+    play.take(StartDiscovery)
+    play.feed(DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "Nobody there.")))
+    client.refusal(Code.DASHBOARD_UNREACHABLE, attach)
+    play.warned("Nobody there.")
+    play.take(StopDiscovery)
+    client.send("launch", program="train.py")
+    client.event("capabilities"), client.event("initialized")
+    client.leave()
     play.take(StopDiscovery)

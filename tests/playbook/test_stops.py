@@ -2,8 +2,8 @@
 
 import pytest
 
-from raydap.core import stops
 from raydap.core.errors import Code
+from raydap.inworker import calls
 from support.fake_worker import PLUMBING
 from support.playbook import Play
 
@@ -36,7 +36,7 @@ def test_continue_resumes_one_thread_by_evaluate(play: Play) -> None:
     assert client.request("continue", threadId=thread) == {"allThreadsContinued": False}
     assert client.event("continued") == {"threadId": thread, "allThreadsContinued": False}
     (evaluate,) = worker.heard
-    assert evaluate["arguments"] == {"expression": stops.RESUME.format(1), "context": "repl"}
+    assert evaluate["arguments"] == {"expression": calls.resume_thread(1), "context": "repl"}
 
 
 def test_continue_falls_back_on_debugpys_own(play: Play) -> None:
@@ -227,7 +227,7 @@ def test_pause_of_everything_and_of_one_thread(play: Play) -> None:
     client.resume(thread)
     one.commands()
     client.request("pause", threadId=thread)
-    assert one.heard[-1]["arguments"]["expression"] == stops.PAUSE.format(1)
+    assert one.heard[-1]["arguments"]["expression"] == calls.pause_thread(1)
     assert two.commands() == []
     for bad in (False, None, "0", -1, 5):
         client.refused(Code.STALE_ID, "pause", threadId=bad)
@@ -280,3 +280,12 @@ def test_looking_at_another_stop_moves_the_focus(play: Play) -> None:
     assert client.event("continued")["threadId"] == first
     three.stop()
     assert client.stop()["preserveFocusHint"] is True
+
+
+def test_breakpoints_that_a_worker_does_not_name_are_not_named(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    assert "hitBreakpointIds" not in client.stop()
+    worker.stop(hitBreakpointIds=[])
+    assert client.stop()["hitBreakpointIds"] == []

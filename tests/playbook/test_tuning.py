@@ -1,9 +1,9 @@
-"""What is changed in a worker so that it is quick, and that all of it has a switch."""
+"""The changes that make a worker quick; all of them have a switch."""
 
 import pytest
 
-from raydap.core import tuning
 from raydap.core.events import StopDiscovery
+from raydap.inworker import calls
 from support.playbook import Play
 
 
@@ -16,7 +16,7 @@ def test_a_tuned_worker_is_tuned_at_attach_and_put_back_when_it_is_let_go(play: 
     client.leave()
     play.take(StopDiscovery)
     asked = [each["arguments"]["expression"] for each in worker.heard if each["command"] == "evaluate"]
-    assert asked == [tuning.enter(True), tuning.leave(True)]
+    assert asked == [calls.enter(True), calls.leave(True)]
     assert worker.commands()[-2:] == ["evaluate", "disconnect"]
 
 
@@ -41,4 +41,4 @@ def test_an_untuned_worker_is_only_told_to_report_each_thread(play: Play) -> Non
     client.leave()
     play.take(StopDiscovery)
     asked = [each["arguments"]["expression"] for each in worker.heard if each["command"] == "evaluate"]
-    assert asked == [tuning.enter(False), tuning.leave(False)]
+    assert asked == [calls.enter(False), calls.leave(False)]

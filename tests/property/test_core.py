@@ -5,11 +5,11 @@ Most of what is asserted here is asserted by the Play itself, for every message 
 
 from typing import Any
 
+import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from raydap.core import roster
 from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     ClientAdmitted,
@@ -19,11 +19,15 @@ from raydap.core.events import (
     DiscoveryFailed,
     DiscoveryReady,
     WorkerLabel,
-    WorkersDescribed,
+    WorkersLabelled,
 )
-from raydap.core.policy import POLICY, Mode
-from raydap.core.settings import AttachSettings, Hosting
-from raydap.protocol.ids import COMMANDS
+from raydap.core.model.client import Role
+from raydap.core.requests.table import TABLE, Mode
+from raydap.core.settings import AttachSettings, HubSettings
+from raydap.core.workers import worker_entries
+from raydap.protocol.id_fields import COMMANDS
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.types import Handle
 from support.fake_worker import FakeWorker
 from support.playbook import NEEDED, FakeClient, Play
 
@@ -56,7 +60,7 @@ OURS: list[tuple[str, dict[str, Any]]] = [
     ("raydap/step", {"command": "next"}),
     ("raydap/evaluate", {"expression": "x"}),
 ]
-ROUTED = sorted(name for name, rule_ in POLICY.items() if rule_.mode in (Mode.ROUTE, Mode.RESUME) or name == "pause")
+ROUTED = sorted(name for name, rule_ in TABLE.items() if rule_.mode in (Mode.ROUTE, Mode.RESUME) or name == "pause")
 JUNK = [b"", b"{", b"[]", b'{"seq":1,"type":"event","event":"stopped"}', b'{"seq":1,"type":"request"}']
 
 worker_keys = st.sampled_from(KEYS)
@@ -75,12 +79,16 @@ def heard(client: FakeClient) -> dict[str, dict[str, Any]]:
     return {key: worker for key, worker in known.items() if worker["state"] not in ("detached", "gone")}
 
 
+def _without_age(entry: WorkerEntry) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.json.decode(msgspec.json.encode(entry)).items() if name != "age"}
+
+
 class Sessions(RuleBasedStateMachine):
-    hosting: Hosting | None = None
+    hub: HubSettings | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.play = Play(hosting=self.hosting)
+        self.play = Play(hub_settings=self.hub)
         for key in KEYS:
             self.play.worker(key, WorkerLabel(task="step"))
 
@@ -128,14 +136,14 @@ class Sessions(RuleBasedStateMachine):
         client = self.living(choice)
         handles = sorted(self.play._origins)[-6:] or [1000]
         if client is not None:
-            by = POLICY[command].by
-            name = by[0] if by is not None else "threadId"
+            route = TABLE[command].route
+            name = (route.argument if route is not None else "") or "threadId"
             client.send(command, **{**NEEDED.get(command, {}), name: handles[back % len(handles)]})
 
     @rule(choice=st.integers(0, 9), asked=st.sampled_from(OURS), back=st.integers(0, 2))
     def ask_of_many(self, choice: int, asked: tuple[str, dict[str, Any]], back: int) -> None:
         client = self.living(choice)
-        stopped = sorted(self.play.bridge._session.stopped) or [1000]
+        stopped = sorted(self.play.bridge.state.stopped) or [Handle(1000)]
         if client is not None:
             first = {"threadId": stopped[back % len(stopped)]} if asked[0] == "raydap/step" else {}
             client.send(asked[0], **asked[1], **first)
@@ -143,7 +151,7 @@ class Sessions(RuleBasedStateMachine):
     @rule(choice=st.integers(0, 9))
     def look_at_everything(self, choice: int) -> None:
         client = self.living(choice)
-        if client is None or not self.play.bridge._session.clients[client.id].admitted:
+        if client is None or self.play.bridge.state.clients[client.id].role is Role.UNTRUSTED:
             return
         listed = client.request("threads")["threads"]
         for thread in listed:
@@ -177,7 +185,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(key=worker_keys, task=st.sampled_from(["step", "other", ""]))
     def describe(self, key: str, task: str) -> None:
-        self.play.feed(WorkersDescribed({self.play.workers[key].key: WorkerLabel(task=task)}))
+        self.play.feed(WorkersLabelled({self.play.workers[key].key: WorkerLabel(task=task)}))
 
     @rule(up=st.booleans())
     def discovery(self, up: bool) -> None:
@@ -254,22 +262,25 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def living_handles_are_of_living_workers(self) -> None:
-        session = self.play.bridge._session
-        bound = session.ids._bound
-        assert {scope.worker for _, scope in bound.values()} <= set(session.workers)
+        state = self.play.bridge.state
+        bound = state.handles._bound
+        assert {scope.worker for _, scope in bound.values()} <= set(state.workers)
         assert len({(key, scope.worker, id(scope)) for key, scope in bound.values()}) == len(bound)
-        assert set(session.stopped) <= set(bound)
+        assert set(state.stopped) <= set(bound)
 
     @invariant()
     def the_roster_is_right_and_watchers_know_it(self) -> None:
-        session = self.play.bridge._session
-        expected = {key: view for key in session.workers | session.candidates if (view := roster.view(session, key))}
-        shown = {key: entry.body for key, entry in session.roster.items()}
-        assert {key: shown.get(key) for key in expected} == expected
+        state = self.play.bridge.state
+        roster = state.run.roster
+        listed = [*state.workers, *state.run.paused.candidates]
+        expected = {key: entry for key in listed if (entry := worker_entries._entry(state, key)) is not None}
+        assert {key: roster.states[key][0] for key in expected} == {key: each.state for key, each in expected.items()}
+        shown = {key: each.entry for key, each in roster.entries.items()}
+        assert {key: entry for key, entry in expected.items() if shown.get(key) != entry}.keys() <= roster.stale.keys()
         for client in self.play.clients.values():
-            side = session.clients.get(client.id)
-            if side is not None and side.watching and side.attached:
-                assert heard(client) == shown
+            side = state.clients.get(client.id)
+            if side is not None and side.view.watching and side.is_attached:
+                assert heard(client) == {key: _without_age(entry) for key, entry in shown.items()}
 
     def teardown(self) -> None:
         for worker in self.play.workers.values():
@@ -284,7 +295,7 @@ class Sessions(RuleBasedStateMachine):
 class Hubs(Sessions):
     """The same where workers are held for up to a minute after the last client, and some clients show no token."""
 
-    hosting = Hosting(AttachSettings(), hold=60.0)
+    hub = HubSettings(AttachSettings(), hold=60.0)
 
     @precondition(lambda self: sum(not client.left for client in self.play.clients.values()) < 3)
     @rule(admitted=st.booleans())

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raydap.core.rewrite import Id, rewrite
-from raydap.protocol.ids import RULES, Kind, Ref, Rule
+from raydap.core.translate.rewrite import Id, rewrite
+from raydap.protocol.id_fields import RULES, Kind, Ref, Rule
 
 junk: st.SearchStrategy[Any] = st.none() | st.booleans() | st.floats(allow_nan=False) | st.lists(st.text(max_size=3))
 

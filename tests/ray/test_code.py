@@ -8,7 +8,7 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster
 
-from support.look import attach_to, bodies, frames, go_on, line_of, local_variables, name_of, user_frames
+from support.look import attach_to, bodies, frames, go_on, line_of, local_variables, name_of, problems, user_frames
 
 MODULE = """\
 def half(number):
@@ -46,6 +46,15 @@ def project(tmp_path: Path) -> Path:
 
 def output(client: Client, category: str) -> str:
     return "".join(body["output"] for body in bodies(client, "output") if body.get("category") == category)
+
+
+def run_from_a_copy(project: Path) -> None:
+    """Lets the driver give its workers a working_dir; the module comes from there, the task's code from the driver."""
+    (project / "driver.py").write_text(
+        DRIVER.replace("ray.init()", 'ray.init(runtime_env={"working_dir": "."})')
+        .replace("import halving\n", "")
+        .replace("    return halving", "    import halving\n    return halving")
+    )
 
 
 def walk_through(client: Client, project: Path) -> None:
@@ -88,11 +97,7 @@ def test_a_workspace_and_its_package_are_the_same_files(
     client: Client, cluster: Cluster, run_driver: Callable[..., Child], project: Path
 ) -> None:
     """The task is pickled with the driver's path, the module comes from the package: both roots are in one worker."""
-    (project / "driver.py").write_text(
-        DRIVER.replace("ray.init()", 'ray.init(runtime_env={"working_dir": "."})')
-        .replace("import halving\n", "")
-        .replace("    return halving", "    import halving\n    return halving")
-    )
+    run_from_a_copy(project)
     attach_to(client, cluster, workspaceFolder=str(project))
     answer = client.request(
         "setBreakpoints",
@@ -104,9 +109,28 @@ def test_a_workspace_and_its_package_are_the_same_files(
     walk_through(client, project)
     verified = client.wait_event("breakpoint", lambda body: body["breakpoint"]["verified"])["breakpoint"]
     assert (verified["id"], verified["source"]["path"]) == (breakpoint["id"], str(project / "halving.py"))
-    hits = [body["hitBreakpointIds"] for body in bodies(client, "stopped")]
-    assert hits == [[], [breakpoint["id"]]]
+    hits = [body.get("hitBreakpointIds") for body in bodies(client, "stopped")]
+    assert hits == [None, [breakpoint["id"]]]
     assert driver.wait() == 0, driver.output
+
+
+def test_a_breakpoint_that_cannot_hit_in_the_jobs_copy_is_not_verified_and_the_argument_is_named(
+    client: Client, cluster: Cluster, run_driver: Callable[..., Child], project: Path
+) -> None:
+    run_from_a_copy(project)
+    attach_to(client, cluster)
+    lines = [{"line": line_of(MODULE, "return")}]
+    client.request("setBreakpoints", source={"path": str(project / "halving.py")}, breakpoints=lines)
+    driver = run_driver(project / "driver.py", "0", cwd=project)
+    told = client.wait_event("breakpoint", lambda body: "copy" in body["breakpoint"].get("message", ""))["breakpoint"]
+    assert told["verified"] is False
+    assert f'"workspaceFolder": "{project}"' in told["message"]
+    go_on(client, client.wait_event("stopped"))
+    assert driver.wait() == 0, driver.output
+    assert [text for text in problems(client) if "3007" in text] == [
+        "This job runs a copy of its folder, so breakpoints in yours cannot hit; "
+        f'set "workspaceFolder" to "{project}". [raydap 3007]'
+    ]
 
 
 def test_launch_here(client: Client, cluster: Cluster, project: Path) -> None:

@@ -175,7 +175,7 @@ def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driv
 def test_a_gcs_that_does_not_answer(
     attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster, children: ExitStack
 ) -> None:
-    """It is silent until raydap has noticed, which takes 10 seconds (discovery/rest.py). A `breakpoint()` that begins
+    """It is silent until raydap has noticed, which takes 10 seconds (cluster/rest.py). A `breakpoint()` that begins
     meanwhile waits for it inside Ray."""
     client = attach()
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
@@ -241,7 +241,7 @@ def test_a_hub_that_is_killed(
     debuggers_die: bool,
 ) -> None:
     """The kernel closes its connections, debugpy lets the workers run on, and a new hub finds their next stops. Where
-    debugpy dies too, as it does with an answer for the dead hub, the worker listens anew (core/rescue.py)."""
+    debugpy dies too, as it does with an answer for the dead hub, the worker listens anew (inworker/relisten.py)."""
     killed = Hub.start(tmp_path / "killed.log")
     children.push(killed.child)
     first = connect_to(killed.host, killed.port)

@@ -1,8 +1,14 @@
 """Finding the cluster: what names it, what is wrong with it, and tokens."""
 
 import contextlib
+import getpass
 import http.server
+import os
+import shutil
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client, RequestFailed
-from local_cluster import Child, Cluster
+from local_cluster import Child, Cluster, clean_environment
 
 from support.bridge import Bridge
 from support.look import go_on, problems
@@ -34,6 +40,58 @@ with Cluster(num_cpus=1) as cluster:
     print("cluster", cluster.address, cluster.dashboard, flush=True)
     signal.pause()
 """
+
+ALONE = f"""\
+import subprocess, sys
+sys.path.insert(0, {str(EXAMPLES)!r})
+from local_cluster import Cluster, clean_environment
+with Cluster(num_cpus=1) as cluster:
+    print("cluster", cluster.directory, cluster.dashboard, flush=True)
+    driver = subprocess.Popen([sys.executable, sys.argv[1]], env=clean_environment({{"RAY_ADDRESS": cluster.address}}))
+    subprocess.run([sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"], env=clean_environment({{}}))
+"""
+
+FOREIGN = """\
+import subprocess, sys
+raylet = ["raylet", "-c", "read x", "--gcs-address=10.255.0.1:6379"]
+subprocess.Popen(raylet, executable="/bin/sh", stdin=subprocess.PIPE, user=65534)
+subprocess.run([sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"])
+"""
+
+LATE_STOP = """\
+import os, sys, ray
+
+ray.init(num_cpus=1, include_dashboard=True)
+print("up", flush=True)
+open(sys.argv[1]).read()
+breakpoint()
+"""
+
+
+@pytest.fixture(scope="module")
+def another() -> Iterator[Cluster]:
+    with Cluster(num_cpus=1, network="127.78") as started:
+        yield started
+
+
+@pytest.fixture
+def hidden(tmp_path: Path, children: ExitStack) -> Callable[..., Child]:
+    """`hidden(source, *args)` runs a program that sees no processes but its own, so no other clusters."""
+    hide = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if os.getuid() != 0:
+        hide[1:1] = ["--user", "--map-root-user"]
+    if shutil.which("unshare") is None or subprocess.run([*hide, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this machine allows no process namespaces")
+
+    def start(source: str, *args: str) -> Child:
+        path = tmp_path / "hidden.py"
+        path.write_text(source)
+        child = Child([*hide, sys.executable, str(path), *args], tmp_path / "hidden.log")
+        # The first process of a namespace heeds no polite signal.
+        children.callback(child.end, 0)
+        return child
+
+    return start
 
 
 @contextlib.contextmanager
@@ -83,6 +141,93 @@ def test_a_dashboard_that_is_none(client: Client, cluster: Cluster) -> None:
             assert "[raydap 2003]" in refusal(client, dashboard=url)
     # The same connection is good for the right one.
     client.request("attach", dashboard=cluster.dashboard)
+
+
+def test_of_several_clusters_none_is_taken_and_each_is_listed(
+    client: Client, cluster: Cluster, another: Cluster, run_driver: Callable[..., Child], tmp_path: Path
+) -> None:
+    program = tmp_path / "one_stop.py"
+    program.write_text(ONE_STOP.replace("breakpoint()", 'print("up", flush=True)\nbreakpoint()'))
+    driver = run_driver(program)
+    driver.wait_for("up")
+    client.request("initialize", adapterID="raydap")
+    for arguments in ({}, {"dashboard": "auto"}):
+        told = refusal(client, **arguments)
+        assert "[raydap 2008]" in told
+        assert "Ray clusters of yours run on this machine" in told
+        for known, runs in ((cluster, "runs one_stop.py"), (another, "no job runs")):
+            (line,) = [line for line in told.splitlines() if known.dashboard in line]
+            assert line.startswith(f'  "dashboard": "{known.dashboard}" (by {getpass.getuser()}, since ')
+            assert runs in line
+    ended = subprocess.run(
+        [sys.executable, "-m", "raydap", "down"],
+        env=clean_environment({}),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert f"\n  --dashboard {another.dashboard} (by " in ended.stderr.decode()
+
+    # The same connection is good for the one that is named.
+    attach = client.send("attach", dashboard=cluster.dashboard)
+    client.wait_event("initialized", unless=attach)
+    client.request("configurationDone")
+    go_on(client, client.wait_event("stopped"))
+    assert driver.wait() == 0
+
+
+def test_the_only_cluster_of_this_user_is_taken(
+    hidden: Callable[..., Child], children: ExitStack, tmp_path: Path, connect_to: Callable[[str, int], Client]
+) -> None:
+    program = tmp_path / "one_stop.py"
+    program.write_text(ONE_STOP)
+    machine = hidden(ALONE, str(program))
+    children.callback(shutil.rmtree, machine.wait_for(r"cluster (\S+) http")[1], ignore_errors=True)
+    host, port = machine.wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
+    client = connect_to(host, int(port))
+    client.start_session("attach", {})
+    go_on(client, client.wait_event("stopped"))
+    machine.wait_for("result: done")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start processes of another user")
+def test_a_cluster_of_another_user_is_never_taken(
+    hidden: Callable[..., Child], connect_to: Callable[[str, int], Client]
+) -> None:
+    """A process with a raylet's command line plays it: another user's Ray cannot be run where Python is private."""
+    host, port = hidden(FOREIGN).wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
+    client = connect_to(host, int(port))
+    client.request("initialize", adapterID="raydap")
+    told = refusal(client)
+    assert told.startswith("You have started no Ray cluster on this machine; name one of nobody if you may debug it:")
+    assert '"dashboard": "10.255.0.1:6379" (by nobody, since ' in told
+    assert told.endswith("[raydap 2008]")
+
+
+@pytest.mark.usefixtures("another")
+def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
+    client: Client, tmp_path: Path, children: ExitStack
+) -> None:
+    """Not one that somebody starts after it."""
+    # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
+    temp = tempfile.mkdtemp(prefix="raydap-", dir="/tmp")
+    children.callback(shutil.rmtree, temp, ignore_errors=True)
+    program, fifo = tmp_path / "late_stop.py", tmp_path / "fifo"
+    program.write_text(LATE_STOP)
+    os.mkfifo(fifo)
+    client.timeout = 90
+    environment = {"RAY_ADDRESS": None, "RAY_TMPDIR": temp}
+    client.start_session(
+        "launch", {"program": str(program), "args": [str(fifo)], "cwd": str(tmp_path), "env": environment}
+    )
+    client.wait_event("output", lambda body: "up" in body["output"])
+    with Cluster(num_cpus=1, network="127.79"):
+        fifo.write_text("go on")
+        go_on(client, client.wait_event("stopped"))
+        assert client.wait_event("exited") == {"exitCode": 0}
+    printed = "".join(message["body"]["output"] for message in client.events if message["event"] == "output")
+    assert "frozen modules" not in printed, "debugpy warns of them when it is imported"
 
 
 @pytest.mark.parametrize("name", ["RAY_ADDRESS", "RAY_API_SERVER_ADDRESS"])

@@ -66,6 +66,7 @@ def test_a_worker_killed_while_stopped(attach: Callable[..., Client], run_driver
     assert walk(client, 2, "number", "turn") == {("0", "1"): 1, ("2", "1"): 1}
     assert driver.wait() == 0, driver.output
     assert "result: [0, 'lost', 2]" in driver.output
+    client.wait_event("output", lambda body: "is gone" in body["output"])
     (told,) = problems(client)
     assert f"worker {pid} on" in told
     assert told.endswith("[raydap 3003]")

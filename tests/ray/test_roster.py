@@ -1,5 +1,6 @@
 """Who looks at a cluster sees its workers; who acts on many of them at once reaches each (docs/requests.md)."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,10 @@ def test_who_only_watches_disturbs_nobody(
     assert problems(client) == []
 
 
+def await_stop(client: Client, thread: int) -> None:
+    client.wait_event("stopped", lambda body: body["threadId"] == thread)
+
+
 def test_many_at_once(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
     client = attach()
     roster = Roster(client)
@@ -95,24 +100,24 @@ def test_many_at_once(attach: Callable[..., Client], run_driver: Callable[..., C
         moved = client.request("raydap/step", threadId=threads[0], command="next")["threads"]
         assert sorted(moved) == sorted(threads)
         for thread in threads:
-            client.wait_event("stopped", lambda body, thread=thread: body["threadId"] == thread)
+            await_stop(client, thread)
     results = client.request("raydap/evaluate", expression="loss")["results"]
     assert sorted(result["value"] for result in results) == ["0.5", "0.5", "nan"]
     assert {result["type"] for result in results} == {"float"}
-    assert {result["name"].partition(" · ")[0] for result in results} == {"Trainer.train"}
+    assert {re.sub(r"\d+", "7", result["label"]) for result in results} == {"Trainer 7 · train"}
     failures = client.request("raydap/evaluate", expression="nobody")["results"]
     assert {result["error"] for result in failures} == {"NameError: name 'nobody' is not defined"}
 
     # One alone goes ahead; then a step of another leaves it where it is.
     client.request("next", threadId=threads[0])
-    client.wait_event("stopped", lambda body: body["threadId"] == threads[0])
+    await_stop(client, threads[0])
     moved = client.request("raydap/step", threadId=threads[1], command="next")["threads"]
     assert sorted(moved) == sorted(threads[1:])
     for thread in threads[1:]:
-        client.wait_event("stopped", lambda body, thread=thread: body["threadId"] == thread)
+        await_stop(client, thread)
     assert sorted(client.request("raydap/continue")["threads"]) == sorted(threads)
     for thread in threads:
-        client.wait_event("stopped", lambda body, thread=thread: body["threadId"] == thread)
+        await_stop(client, thread)
     client.request("raydap/continue")
     assert driver.wait() == 0, driver.output
     assert "result: [1, 2, 3]" in driver.output

@@ -8,8 +8,10 @@ from functools import cache
 from typing import Any
 
 import jsonschema
+import msgspec
 
 from raydap.protocol import generate
+from raydap.protocol.raydap_messages import EVENTS, REQUESTS
 
 DEFINITIONS = generate.load()
 
@@ -27,8 +29,25 @@ def validate(message: dict[str, Any], command: str | None = None) -> None:
         assert message.get("command") == command, f"the answer to {command} says {message.get('command')!r}"
     errors = sorted(_validator(name).iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
     complaints = [f"{error.json_path}: {error.message}" for error in errors]
+    complaints += _wrong_own_body(message)
     complaints += [f"{path}: {value} is beyond 32 bits" for path, value in _too_large(message.get("body"), "$.body")]
     assert not complaints, f"{message} is no {name}:\n" + "\n".join(complaints)
+
+
+def _wrong_own_body(message: dict[str, Any]) -> list[str]:
+    """What is wrong with the body of an answer or event of raydap's own, by its declared type."""
+    name = str(message.get("event") or message.get("command"))
+    if message.get("success") is False or name not in {*REQUESTS, *EVENTS}:
+        return []
+    kind = EVENTS[name] if name in EVENTS else REQUESTS[name][1]
+    body = message.get("body")
+    if kind is None:
+        return [] if body is None else ["$.body: there should be none"]
+    try:
+        declared = msgspec.json.decode(msgspec.json.encode(msgspec.convert(body, kind)))
+    except msgspec.ValidationError as error:
+        return [f"$.body: {error}"]
+    return [] if declared == body else [f"$.body: has fields that {kind.__name__} does not declare"]
 
 
 def definition(message: dict[str, Any]) -> str:

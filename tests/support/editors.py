@@ -174,6 +174,7 @@ class Scripted:
                     getattr(script, step["do"])(**arguments)
                 except AssertionError as error:
                     raise AssertionError(f"{json.dumps(step)} failed: {error}") from error
+            assert isinstance(client, RecordingClient)
             return Transcript(list(client.lines))
 
 

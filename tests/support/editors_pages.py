@@ -18,6 +18,7 @@ def vscode(name: str, **variables: str) -> dict[str, Any]:
     for variable, value in variables.items():
         texts = [text.replace(f"${{{variable}}}", value) for text in texts]
     listed = [entry for text in texts for entry in json.loads(text)["configurations"]]
+    configuration: dict[str, Any]
     (configuration,) = (entry for entry in listed if entry["name"] == name)
     assert configuration["debugServer"] == PORT
     return configuration

@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import stops, tuning
 from raydap.core.events import Event, PausedWorker, WorkerConnected, WorkerGone, WorkerLabel, WorkerMessage
+from raydap.inworker import calls
 from support.conformance import validate
 
 PLUMBING = "/venv/ray/_private/workers/default_worker.py"
 
-_CHANGES = [change(tuned) for change in (tuning.enter, tuning.leave) for tuned in (True, False)]
+_CHANGES = [change(tuned) for change in (calls.enter, calls.leave) for tuned in (True, False)]
 
 
 class FakeWorker:
@@ -33,11 +33,16 @@ class FakeWorker:
         """Of the innermost frame; not 0 for code without a file."""
         self.lines = "[7, 9]"
         """Its answer to where breakpoints can be."""
+        self.folder = ""
+        """Its current directory, if it says which."""
+        self.copy = ""
+        """Its answer to which copy of a file it has there."""
         self.hold: set[str] = set()
         self.heard: list[dict[str, Any]] = []
         self.said: list[dict[str, Any]] = []
         self.dials = 0
-        self.connected = False
+        # Any, not bool: mypy takes an assertion about a bool to hold for the rest of a test, whatever is called there.
+        self.connected: Any = False
         self.complete = False
         """Whether the attach is over."""
         self.stopped: dict[int, list[dict[str, Any]]] = {}
@@ -257,11 +262,16 @@ class FakeWorker:
         self.reply(request, {"scopes": [self._scopes[frame]]})
 
     def _evaluate(self, request: dict[str, Any], expression: str) -> None:
-        resumed = [thread for thread in self.started if expression == stops.RESUME.format(thread)]
-        paused = [thread for thread in self.started if expression == stops.PAUSE.format(thread)]
+        resumes = (calls.resume_thread, calls.resume_step)
+        resumed = [thread for thread in self.started if expression in [resume(thread) for resume in resumes]]
+        paused = [thread for thread in self.started if expression == calls.pause_thread(thread)]
         if expression == "fail":
             self.refuse(request, "evaluation failed")
-        elif "findlinestarts" in expression:
+        elif "names['working_dir']" in expression and self.folder:
+            self.reply(request, {"result": json.dumps(self.folder), "variablesReference": 0})
+        elif "names['copy_of']" in expression:
+            self.reply(request, {"result": json.dumps(self.copy), "variablesReference": 0})
+        elif "names['code_lines']" in expression:
             self.reply(request, {"result": self.lines, "variablesReference": 0})
         elif resumed or paused or expression in _CHANGES:
             self.reply(request, {"result": "", "variablesReference": 0})

@@ -14,15 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raydap.core import stops, tuning
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeOutput,
     DebuggeeStarted,
     WorkerLabel,
 )
-from raydap.core.rewrite import Id, rewrite
-from raydap.protocol.ids import ARGUMENTS, EVENTS, RESPONSES, Kind
+from raydap.core.translate.rewrite import Id, rewrite
+from raydap.inworker import calls
+from raydap.protocol.id_fields import ARGUMENTS, EVENTS, RESPONSES, Kind
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 
@@ -140,14 +140,18 @@ def _line(message: dict[str, Any], mask: Callable[[Kind, Id], Id]) -> str:
 
 
 PROGRAM = """\
-import debugpy
+import debugpy, sys, threading
 print(debugpy.listen(("127.0.0.1", 0))[1], flush=True)
-debugpy.wait_for_client()
-debugpy.breakpoint()
-answer = 42
-answer += 1
-print("end")
+def work(answer=41):
+    debugpy.wait_for_client()
+    debugpy.breakpoint()
+    answer = 42
+    answer += 1
+    print("end")
+threading.Thread(target=work).start()
+sys.stdin.read()
 """
+# The main thread waits: whether the exit of a thread is told is left to chance when the process ends with it.
 
 
 def record_debugpy() -> str:
@@ -159,11 +163,15 @@ def record_debugpy() -> str:
         path = Path(folder, "program.py")
         path.write_text(PROGRAM, encoding="utf-8")
         command = [sys.executable, "-Xfrozen_modules=off", str(path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, cwd=folder, text=True, stdin=pipe, stdout=pipe) as program:
+            assert program.stdin is not None
             assert program.stdout is not None
             try:
                 with Client.connect("127.0.0.1", int(program.stdout.readline())) as worker:
                     _debug(worker, str(path))
+                    program.stdin.close()
+                    worker.wait_event("terminated")
             finally:
                 program.kill()
         lines = [json.dumps(_masked(message, folder)) for message in worker.received]
@@ -176,21 +184,23 @@ def _debug(worker: Any, path: str) -> None:
     worker.send("attach", **asked["attach"])
     worker.result(initialize)
     worker.wait_event("initialized")
-    worker.request("evaluate", expression=tuning.enter(True), context="repl")
-    worker.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 5}])
+    worker.request("evaluate", expression=calls.enter(True), context="repl")
+    worker.request("evaluate", expression=calls.working_dir(), context="clipboard")
+    worker.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 6}])
     worker.request("setFunctionBreakpoints", breakpoints=[{"name": "step"}])
     worker.request("setExceptionBreakpoints", filters=["uncaught"])
     worker.request("configurationDone")
     thread = worker.wait_event("stopped")["threadId"]
-    frame = worker.request("stackTrace", threadId=thread)["stackFrames"][0]["id"]
-    # This event comes when it likes; waiting for it here gives the recording one order.
+    frame = worker.request("stackTrace", threadId=thread, levels=1)["stackFrames"][0]["id"]
+    # These events come when they like; waiting for them here gives the recording one order.
+    worker.wait_event("module")
     worker.wait_event("module")
     scope = worker.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
     worker.request("variables", variablesReference=scope)
     worker.request("next", threadId=thread)
     worker.wait_event("stopped")
-    worker.request("evaluate", expression=stops.RESUME.format(thread), context="repl")
-    worker.wait_event("terminated")
+    worker.request("evaluate", expression=calls.resume_thread(thread), context="repl")
+    worker.wait_event("thread", lambda body: body["reason"] == "exited")
 
 
 def _masked(value: Any, folder: str) -> Any:
@@ -207,7 +217,7 @@ def imitate_debugpy() -> FakeWorker:
     """The fake worker after the same session."""
     play = Play()
     client = play.session()
-    client.request("setBreakpoints", source={"path": "/app/program.py"}, breakpoints=[{"line": 5}])
+    client.request("setBreakpoints", source={"path": "/app/program.py"}, breakpoints=[{"line": 6}])
     client.request("setFunctionBreakpoints", breakpoints=[{"name": "step"}])
     (worker,) = play.attached("w1")
     worker.stop(hitBreakpointIds=[0])

@@ -1,5 +1,6 @@
 """What a user does at a stop, asked of the bridge the way an editor asks."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 from dap_client import Client
 from local_cluster import Cluster
 
+from support.two_machines import TwoMachines
 
-def attach_to(client: Client, cluster: Cluster, **arguments: object) -> Client:
+
+def attach_to(client: Client, cluster: Cluster | TwoMachines, **arguments: object) -> Client:
     """Starts a session on a Ray cluster with the exception filter that post-mortem stops need."""
     where = {"dashboard": cluster.dashboard, **arguments}
     client.start_session("attach", where, filters=["uncaught"], supportsInvalidatedEvent=True)
@@ -62,12 +65,12 @@ def walk(client: Client, stops: int, *names: str) -> Counter[tuple[str, ...]]:
 
 
 def name_of(client: Client, stop: Mapping[str, Any], start: str) -> list[str]:
-    """The parts of the thread's name, once the first is `start`: a stop is never held back for its name."""
+    """The parts of the thread's name, once it begins as the pattern `start`: a stop is never held back for its name."""
     while True:
         listed = client.request("threads")["threads"]
         (name,) = (thread["name"] for thread in listed if thread["id"] == stop["threadId"])
-        parts: list[str] = name.split(" · ")
-        if parts[0] == start:
+        if re.match(f"{start} · ", name):
+            parts: list[str] = name.split(" · ")
             return parts
         client.wait_event("thread", lambda body: body == {"reason": "started", "threadId": stop["threadId"]})
 

@@ -9,12 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MARK = "RAYDAP_TEST_SESSION"
-"""A variable in the environment of every process that descends from the test session, daemons included."""
+"""A variable in the environment of every process that descends from the test session, daemons included.
+
+Its value is an id. With pytest-xdist each worker has its own, which begins with that of the leading process and a dot.
+So the leading process can end what a worker left, and no worker ends what another one started.
+"""
 
 
 def mark() -> None:
     """Marks this process' environment, and so everything it starts from now on."""
-    os.environ[MARK] = uuid.uuid4().hex
+    own = uuid.uuid4().hex
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    os.environ[MARK] = f"{os.environ[MARK]}.{own}" if is_worker else own
 
 
 def marked() -> Iterator[int]:
@@ -22,7 +28,9 @@ def marked() -> Iterator[int]:
     wanted = f"{MARK}={os.environ[MARK]}".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if wanted in (entry / "environ").read_bytes().split(b"\0") and int(entry.name) != os.getpid():
+            variables = (entry / "environ").read_bytes().split(b"\0")
+            is_ours = any(variable == wanted or variable.startswith(wanted + b".") for variable in variables)
+            if is_ours and int(entry.name) != os.getpid():
                 yield int(entry.name)
 
 

@@ -1,6 +1,6 @@
 """The real VS Code with raydap's extension, as `make workbench` prepares it (.ci/vscode).
 
-Its tests are programs for Node, built from vscode-ext/test: unit/NAME.test.js know no VS Code, and each
+Its tests are programs for Node, built from vscode-ext/test: unit/ROOM/NAME.test.js know no VS Code, and each
 workbench/NAME.drive.js is a user at the screen, who leaves screenshots in vscode-ext/out/screenshots.
 """
 
@@ -46,7 +46,7 @@ def drive(name: str, cluster: Cluster, directory: Path) -> None:
 
 def units(directory: Path) -> None:
     """Runs them all. Raises AssertionError with their report, and NotInstalled."""
-    scripts = sorted(str(script) for script in _there(OUT / "unit").glob("*.test.js"))
+    scripts = sorted(str(script) for script in _there(OUT / "unit").rglob("*.test.js"))
     _run(["--test", "--test-reporter=spec", *scripts], {}, directory / "units.log")
 
 

@@ -1,40 +1,49 @@
-/** Composes the extension; what it does is in the rooms beside. */
+/** Composes the extension; the rooms beside this file do the work. */
 
 import * as vscode from 'vscode';
 
-import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './bridge/configuration';
-import { Tokens } from './bridge/tokens';
-import { Adapters } from './debug/adapters';
-import { Configurations } from './debug/configurations';
-import { Failures } from './debug/failures';
-import { chooseInterpreter } from './debug/python';
-import { Remedies } from './debug/remedies';
-import { rayView } from './views/view';
-import { Walkthrough } from './walkthrough';
+import { AdapterFactory } from './debug/adapter-factory';
+import { ConfigurationProvider } from './debug/configuration-provider';
+import { ProblemDialog } from './debug/problem-dialog';
+import { chooseInterpreter } from './debug/selected-interpreter';
+import { SessionTrackerFactory } from './debug/session-tracker';
+import { StoppedLinesTracker } from './debug/stopped-lines-tracker';
+import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
+import { TokenStore } from './model/token-store';
+import { VersionCheck } from './text/version-check';
+import { registerCommands } from './views/commands';
+import { rayView } from './views/ray-view';
+import { Walkthrough } from './views/walkthrough';
 
 export function activate(context: vscode.ExtensionContext): void {
+  const { version } = context.extension.packageJSON as { readonly version: string };
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
-  const tokens = new Tokens(context.secrets, context.globalState);
-  const remedies = new Remedies(tokens, log);
-  const configurations = new Configurations(tokens, remedies);
-  const adapters = new Adapters(tokens, log, context.extensionUri);
-  const view = rayView(context.globalState, adapters, remedies);
+  const tokens = new TokenStore(context.secrets, context.globalState);
+  const problems = new ProblemDialog(tokens, log);
+  // VS Code cuts a message without a button after one line.
+  const versions = new VersionCheck(version, (text) => void vscode.window.showWarningMessage(text, 'OK'));
+  const configurations = new ConfigurationProvider(tokens, problems);
+  const adapters = new AdapterFactory(tokens, log, context.extensionUri);
+  const stoppedLines = new StoppedLinesTracker();
+  const view = rayView(context.globalState, adapters, problems, versions, stoppedLines);
   const walkthrough = new Walkthrough(context);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
 
   context.subscriptions.push(
     vscode.debug.registerDebugConfigurationProvider('raydap', configurations, Initial),
-    // VS Code resolves a configuration with every provider of its type, so only one of the two does that.
-    vscode.debug.registerDebugConfigurationProvider('raydap', offering(configurations), Dynamic),
+    // VS Code resolves a configuration with every provider of its type, so only one of the two resolves.
+    vscode.debug.registerDebugConfigurationProvider('raydap', withoutResolving(configurations), Dynamic),
     vscode.debug.registerDebugAdapterDescriptorFactory('raydap', adapters),
-    vscode.debug.registerDebugAdapterTrackerFactory('raydap', new Failures(remedies)),
-    ...commands({
+    vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
+    vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
+    stoppedLines,
+    ...registerCommands({
       attach: () => start(ATTACH),
       debugFile: () => start(DEBUG_FILE),
       submitFile: () => start(SUBMIT_FILE),
       chooseInterpreter: () => chooseInterpreter(currentFolder()),
       forgetToken: () => forgetToken(tokens),
-      showLog: () => remedies.showLog(),
+      showLog: () => problems.showLog(),
       ...view.commands,
       ...walkthrough.commands,
     }),
@@ -43,25 +52,21 @@ export function activate(context: vscode.ExtensionContext): void {
   void walkthrough.resume();
 }
 
-function offering(configurations: Configurations): vscode.DebugConfigurationProvider {
+function withoutResolving(configurations: ConfigurationProvider): vscode.DebugConfigurationProvider {
   return { provideDebugConfigurations: (folder) => configurations.provideDebugConfigurations(folder) };
-}
-
-function commands(table: Readonly<Record<string, (...rows: never[]) => unknown>>): vscode.Disposable[] {
-  return Object.entries(table).map(([name, run]) => vscode.commands.registerCommand(`raydap.${name}`, run));
 }
 
 function start(configuration: Configuration): Thenable<boolean> {
   return vscode.debug.startDebugging(currentFolder(), { ...configuration });
 }
 
-/** The folder of the file being edited, else the first one. */
+/** The folder of the file in the active editor, else the first one. */
 function currentFolder(): vscode.WorkspaceFolder | undefined {
   const file = vscode.window.activeTextEditor?.document.uri;
   return (file && vscode.workspace.getWorkspaceFolder(file)) ?? vscode.workspace.workspaceFolders?.[0];
 }
 
-async function forgetToken(tokens: Tokens): Promise<void> {
+async function forgetToken(tokens: TokenStore): Promise<void> {
   const addresses = tokens.addresses();
   if (addresses.length === 0) {
     void vscode.window.showInformationMessage('raydap keeps no token.');

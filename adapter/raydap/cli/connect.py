@@ -1,6 +1,14 @@
 """`raydap connect`: a hub as an adapter on stdio, for editors that start a program."""
 
+import asyncio
+import os
+
 import click
+
+from raydap.cli import options
+from raydap.cli.signals import end_signal
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.hub import connection_file, hub_address, hub_token, stdio_proxy
 
 
 @click.command()
@@ -10,32 +18,25 @@ import click
 def connect(url: str | None, token_file: str | None, tls_ca: str | None) -> None:
     """Speak DAP on standard input and output for the hub at URL: ws://, wss://, tcp:// or tcps://HOST:PORT.
 
-    Without URL it is the hub that was started last. Without --token-file the token is that of the environment variable
-    RAYDAP_TOKEN, or that of the hub's connection file.
+    HOST:PORT alone is a WebSocket, too. Without URL it is the hub that was started last. Without --token-file the token
+    is that of the environment variable RAYDAP_TOKEN, or that of the hub's connection file.
     """
-    import asyncio
-    import os
-
-    from raydap.cli.adapter import on_signal
-    from raydap.core.errors import Code, Problem, ProblemError
-    from raydap.hub import connection, link, target, tokens
-
-    where = token = problem = None
+    address = token = problem = None
     try:
         if url is None:
-            newest = connection.newest()
+            newest = connection_file.newest()
             if newest is None:
                 text = "No hub of yours is known here; give its URL, or start one by raydap serve."
                 raise ProblemError(Problem(Code.HUB_UNREACHABLE, text))
             url = newest.url
-        where = target.parse(url)
-        token = tokens.read(token_file) if token_file is not None else target.token_for(where, os.environ)
-    except tokens.TokenError as error:
+        address = hub_address.parse(url)
+        token = hub_address.token_for(address, os.environ) if token_file is None else hub_token.read(token_file)
+    except hub_token.TokenError as error:
         problem = Problem(Code.HUB_REFUSED, str(error))
     except ProblemError as error:
         problem = error.problem
 
     async def run() -> int:
-        return await link.carry(where, token, tls_ca, problem, on_signal(), lambda text: click.echo(text, err=True))
+        return await stdio_proxy.carry(address, token, tls_ca, problem, end_signal(), options.note)
 
     raise SystemExit(asyncio.run(run()))

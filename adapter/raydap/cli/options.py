@@ -1,4 +1,4 @@
-"""What several commands have in common: kinds of values, and where the log goes."""
+"""What several commands have in common: types of values, options, the log, and lines for the user."""
 
 import logging
 
@@ -8,7 +8,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Address(click.ParamType[tuple[str, int]]):
-    """HOST:PORT. `anywhere` takes addresses of the network, too; whoever connects can run code in every worker."""
+    """HOST:PORT. Only `anywhere` allows addresses of the network: each client there can run code in workers."""
 
     name = "HOST:PORT"
 
@@ -41,6 +41,9 @@ class Hold(click.ParamType[float | None]):
         return float(value)
 
 
+dashboard = click.option(
+    "--dashboard", metavar="URL", help="The cluster; default: RAY_API_SERVER_ADDRESS, RAY_ADDRESS, this machine's."
+)
 log_file = click.option(
     "--log-file", type=click.Path(dir_okay=False, writable=True), help="Write the log there, not to stderr."
 )
@@ -50,6 +53,11 @@ no_shared_files = click.option(
     help="Editors do not have the files of the hub's machine: what is not mapped is read from the workers.",
 )
 verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, not only problems.")
+
+
+def note(text: str) -> None:
+    """Writes a line for the user to standard error, which carries no DAP and no result."""
+    click.echo(text, err=True)
 
 
 def start_log(log_file: str | None, verbose: bool) -> None:

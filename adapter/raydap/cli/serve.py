@@ -1,5 +1,6 @@
 """`raydap serve`: one hub, beside the cluster, for editors elsewhere."""
 
+import asyncio
 from pathlib import Path
 from typing import Literal
 
@@ -7,6 +8,10 @@ import click
 
 from raydap.cli import options
 from raydap.cli.options import Address, Hold
+from raydap.cli.signals import end_signal
+from raydap.core.settings import AttachSettings, HubSettings
+from raydap.hub import hub_token, server
+from raydap.hub.server import ServerOptions, StartRefused
 
 
 @click.command()
@@ -62,47 +67,39 @@ def serve(
     verbose: bool,
 ) -> None:
     """Serve DAP to editors elsewhere, on one port, over TCP and WebSocket, and keep workers while they are away."""
-    import asyncio
-
-    from raydap.cli.adapter import on_signal
-    from raydap.core.settings import AttachSettings, Hosting
-    from raydap.hub import serve as hub
-    from raydap.hub import tokens
-
     if sum((token_file is not None, token_sha256 is not None, no_token)) > 1:
         raise click.UsageError("--token-file, --token-sha256 and --no-token exclude each other.")
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together.")
     options.start_log(log_file, verbose)
 
-    async def run() -> None:
-        await hub.serve(terms, on_signal(), lambda text: click.echo(text, err=True))
+    async def run(server_options: ServerOptions) -> None:
+        await server.serve(server_options, end_signal(), options.note)
 
     try:
         token = digest = None
         if token_sha256 is not None:
             digest = token_sha256.strip().lower()
-            if not tokens.is_digest(digest):
+            if not hub_token.is_digest(digest):
                 raise click.BadParameter("it is not a SHA-256 in hex.", param_hint="--token-sha256")
         elif not no_token:
-            token = tokens.new() if token_file is None else tokens.read(token_file)
-            digest = tokens.digest(token)
-        terms = hub.Terms(
+            token = hub_token.new() if token_file is None else hub_token.read(token_file)
+            digest = hub_token.digest(token)
+        settings = AttachSettings(dashboard=dashboard)
+        server_options = ServerOptions(
             *listen,
-            hosting=Hosting(
-                settings=AttachSettings(dashboard=dashboard), hold=hold, relay=relay, shared_files=not no_shared_files
-            ),
+            hub_settings=HubSettings(settings, hold, relay, shared_files=not no_shared_files),
             digest=digest,
             token=token,
-            told=token is not None and token_file is None,
-            # A token of which only the digest is known here is kept by whoever made it.
-            published=token_sha256 is None or connection_file is not None,
+            announce_token=token is not None and token_file is None,
+            # With only a digest the token is kept where it was made, so there is none for the user's runtime folder.
+            write_connection_file=token_sha256 is None or connection_file is not None,
             connection_file=None if connection_file is None else Path(connection_file),
             names=names,
             once=once,
-            tls=hub.tls_context(tls_cert, tls_key) if tls_cert is not None and tls_key is not None else None,
+            tls=server.tls_context(tls_cert, tls_key) if tls_cert is not None and tls_key is not None else None,
         )
-        asyncio.run(run())
-    except (hub.Refused, tokens.TokenError) as refused:
+        asyncio.run(run(server_options))
+    except (StartRefused, hub_token.TokenError) as refused:
         click.echo(refused, err=True)
         raise SystemExit(1) from None

@@ -1,279 +1,197 @@
-"""The bridge: events in, effects out. The tables here say who handles what."""
+"""The bridge: events in, effects out. Its tables name the handler of each event; requests/table.py has the requests."""
 
-import traceback
 from collections.abc import Callable
 from typing import Any
 
-from raydap.core import (
-    fanout,
-    files,
-    fleet,
-    groups,
-    handshake,
-    hosting,
-    lifecycle,
-    perworker,
-    progress,
-    roster,
-    sources,
-    stops,
-)
-from raydap.core.clients import Client, Request
+from raydap.core import events as ev
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.events import (
-    ClientAdmitted,
-    ClientConnected,
-    ClientGone,
-    ClientMessage,
-    DebuggeeExited,
-    DebuggeeFailed,
-    DebuggeeOutput,
-    DebuggeeStarted,
-    DiscoveryFailed,
-    DiscoveryReady,
-    DoorOpened,
-    Effect,
-    Event,
-    FilesChecked,
-    Shutdown,
-    Tick,
-    WorkerConnected,
-    WorkerGone,
-    WorkerMessage,
-    WorkersCrashed,
-    WorkersDescribed,
-    WorkersPaused,
+from raydap.core.model.client import Client, Request, Role
+from raydap.core.model.state import State, problem_output
+from raydap.core.model.worker import Worker
+from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
+from raydap.core.requests.dispatch import dispatch
+from raydap.core.settings import HubSettings
+from raydap.core.translate import local_files
+from raydap.core.workers import (
+    attach_progress,
+    child_sessions,
+    detach,
+    holding,
+    loss,
+    output,
+    run_events,
+    selection,
+    stops,
+    worker_entries,
 )
-from raydap.core.policy import BEFORE_ADMISSION, BEFORE_ATTACH, OBSERVING, POLICY
-from raydap.core.routing import route
-from raydap.core.session import Session
-from raydap.core.settings import Hosting
-from raydap.core.workers import Worker
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
 
-REQUESTS: dict[str, Callable[[Session, Request], None]] = {
-    "initialize": lifecycle.initialize,
-    "attach": lifecycle.attach,
-    "launch": lifecycle.launch,
-    "configurationDone": lifecycle.configuration_done,
-    "disconnect": lifecycle.disconnect,
-    "terminate": lifecycle.terminate,
-    "restart": lifecycle.restart,
-    "cancel": lifecycle.cancel,
-    "threads": stops.threads,
-    "source": sources.source,
-    "loadedSources": sources.loaded,
-    "breakpointLocations": sources.breakpoint_locations,
-    "continue": stops.resume,
-    "next": stops.resume,
-    "stepIn": stops.resume,
-    "stepOut": stops.resume,
-    "goto": stops.resume,
-    "pause": stops.pause,
-    "setBreakpoints": fanout.set_breakpoints,
-    "setFunctionBreakpoints": fanout.set_breakpoints,
-    "setExceptionBreakpoints": fanout.set_exception_breakpoints,
-    "raydap/workers": roster.workers,
-    "raydap/attach": roster.attach,
-    "raydap/detach": roster.detach,
-    "raydap/focus": stops.focus,
-    "raydap/continue": groups.resume,
-    "raydap/step": groups.step,
-    "raydap/evaluate": groups.evaluate,
-}
-"""Requests of clients that the bridge itself handles; what policy.py says is to be routed needs no entry."""
-
-WORKER_EVENTS: dict[str, Callable[[Session, Worker, dict[str, Any]], None]] = {
-    "initialized": lambda session, worker, _: handshake.initialized(session, worker),
-    "terminated": lambda session, worker, _: fleet.terminated(session, worker),
+WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, Any]], None]] = {
+    "initialized": lambda state, worker, _: worker.initialized.set_result(None),
+    "terminated": lambda state, worker, _: loss.terminated(state, worker),
     "stopped": stops.stopped,
     "continued": stops.continued,
     "thread": stops.exited,
-    "breakpoint": fanout.breakpoint_moved,
-    "output": fanout.output,
-    "process": fanout.process,
-    "module": fanout.module,
-    "debugpyAttach": fleet.child,
+    "breakpoint": output.breakpoint_changed,
+    "output": output.output,
+    "process": output.process,
+    "module": output.module,
+    "debugpyAttach": selection.child_started,
 }
-"""Events of workers that mean something here; all others are dropped, debugpy's private ones for example. No client
-hears of `terminated` and `exited`: there they would end the whole session."""
+"""The handlers of workers' events. All other events are dropped, such as debugpy's private ones. `terminated` and
+`exited` are never sent to clients: they would end the whole session there."""
 
-_STILL_HEARD = ("initialized", "debugpyAttach")
-"""Of a worker that is being let go: its handshake goes on, and a child it announces would wait for ever."""
+_WHILE_LEAVING = ("initialized", "debugpyAttach")
+"""Events still handled while a worker is let go: its handshake must finish, and a new child must be released."""
 
 
 class Bridge:
     """One session for all workers. Use: `for effect in bridge.handle(event): ...`.
 
-    `hosting`: it is a hub, which outlives its clients.
+    `hub` are the settings of a hub, which outlives its clients; None for a bridge that is no hub.
     """
 
-    def __init__(self, hosting: Hosting | None = None) -> None:
-        self._effects: list[Effect] = []
-        self._session = Session(self._effects.append, hosting)
+    def __init__(self, hub: HubSettings | None = None) -> None:
+        self._effects: list[ev.Effect] = []
+        capabilities = CAPABILITIES if hub is None else HUB_CAPABILITIES
+        self.state = State(self._effects.append, hub, capabilities, LAUNCH_CAPABILITIES)
 
     @property
     def idle(self) -> bool:
-        """No client is connected and no worker is held: the process may end without harm."""
-        return not self._session.clients and not self._session.workers
+        """Whether the process may end without harm: no client is connected and no worker is held."""
+        return not self.state.clients and not self.state.workers
 
-    def handle(self, event: Event) -> list[Effect]:
-        """Takes one event and says what is to be done now, in this order."""
+    def handle(self, event: ev.Event) -> list[ev.Effect]:
+        """Takes one event; returns the effects to perform now, in this order."""
         try:
-            _EVENTS[type(event)](self._session, event)
-            fleet.fill(self._session)
-            progress.report(self._session)
-            roster.report(self._session)
-        except Exception:
-            # A mistake of ours costs one event, not the session and every worker it holds.
-            self._session.log("error", traceback.format_exc())
+            _EVENTS[type(event)](self.state, event)
+            selection.attach_candidates(self.state)
+            attach_progress.report(self.state)
+            worker_entries.tell_changes(self.state)
+        except Exception as exception:
+            self.state.log_exception(exception)
         effects = self._effects.copy()
         self._effects.clear()
         return effects
 
 
-def _client_connected(session: Session, event: ClientConnected) -> None:
-    client = session.clients[event.client] = Client(event.client, session.emit)
-    client.guest = event.guest
-    client.admitted = event.admitted
+def _client_connected(state: State, event: ev.ClientConnected) -> None:
+    role = Role.JOINING if event.child_session else Role.DEBUGGER if event.admitted else Role.UNTRUSTED
+    state.clients[event.client] = Client(state.emit, event.client, role)
 
 
-def _client_admitted(session: Session, event: ClientAdmitted) -> None:
-    client = session.clients.get(event.client)
+def _client_admitted(state: State, event: ev.ClientAdmitted) -> None:
+    client = state.clients.get(event.client)
     if client is not None:
-        client.admitted = True
+        client.admit()
 
 
-def _client_message(session: Session, event: ClientMessage) -> None:
-    client = session.clients.get(event.client)
+def _client_message(state: State, event: ev.ClientMessage) -> None:
+    client = state.clients.get(event.client)
     if client is None:
         return
     try:
         message = envelope.read(event.data)
     except envelope.EnvelopeError as error:
-        session.log("warning", f"client {client.name} sent what is no DAP message: {error}")
+        state.log("warning", f"client {client.name} sent what is no DAP message: {error}")
         problem = Problem(Code.BAD_MESSAGE, "raydap got a message that is not DAP and dropped it.")
-        client.event("output", {"category": "important", "output": f"{problem}\n"})
+        client.event("output", problem_output(problem))
         return
     if message.type == "request":
-        _request(session, Request(client, Seq(message.seq), message.command, message.arguments))
+        dispatch(state, Request(client, Seq(message.seq), message.command, message.arguments))
     elif message.type == "response":
-        perworker.answered(session, client, message)
-        stops.catch_up(session, client)
+        child_sessions.answered(state, client, message)
+        stops.show_missing(state, client)
     else:
-        session.log("debug", f"client {client.name} sent an event; DAP knows none from clients")
+        state.log("debug", f"client {client.name} sent an event; DAP knows none from clients")
 
 
-def _request(session: Session, request: Request) -> None:
-    rule = POLICY.get(request.command)
-    handler = REQUESTS.get(request.command)
-    try:
-        if not request.client.admitted and request.command not in BEFORE_ADMISSION:
-            text = 'This hub wants its token: give the argument "token" to attach, or connect by raydap connect.'
-            raise ProblemError(Problem(Code.NOT_ADMITTED, text))
-        if request.client.observer and request.command in POLICY and request.command not in OBSERVING:
-            text = f'{request.command} is not for observers; attach without the argument "role" to change anything.'
-            raise ProblemError(Problem(Code.OBSERVER, text))
-        if rule is not None and not request.client.attached and request.command not in BEFORE_ATTACH:
-            text = f"{request.command} may be sent only after attach or launch."
-            raise ProblemError(Problem(Code.WRONG_ORDER, text))
-        if handler is not None:
-            handler(session, request)
-        elif rule is not None:
-            route(session, request, rule)
-        else:
-            text = f'"{request.command}" is not supported by raydap.'
-            raise ProblemError(Problem(Code.UNSUPPORTED, text))
-    except ProblemError as error:
-        request.fail(error.problem)
-    except Exception:
-        session.log("error", traceback.format_exc())
-        request.fail(Problem(Code.INTERNAL, f"raydap could not do {request.command}; please report it with the log."))
-
-
-def _client_gone(session: Session, event: ClientGone) -> None:
-    client = session.clients.get(event.client)
+def _client_gone(state: State, event: ev.ClientGone) -> None:
+    client = state.clients.get(event.client)
     if client is not None:
-        session.log("info" if event.reason == "closed" else "warning", f"client {client.name} is gone: {event.reason}")
-        lifecycle.vanished(session, client)
+        state.log("info" if event.reason == "closed" else "warning", f"client {client.name} is gone: {event.reason}")
+        holding.leave(state, client, None if state.hub is None else state.hub.hold)
 
 
-def _worker_connected(session: Session, event: WorkerConnected) -> None:
-    worker = session.workers.get(event.worker)
+def _worker_connected(state: State, event: ev.WorkerConnected) -> None:
+    worker = state.workers.get(event.worker)
     if worker is not None:
-        handshake.connected(session, worker)
+        worker.connected.set_result(None)
 
 
-def _worker_gone(session: Session, event: WorkerGone) -> None:
-    worker = session.workers.get(event.worker)
+def _worker_gone(state: State, event: ev.WorkerGone) -> None:
+    worker = state.workers.get(event.worker)
     if worker is not None:
-        fleet.gone(session, worker, event)
+        loss.gone(state, worker, event)
         if worker.parent is not None:
-            handshake.part(session, worker.parent)
+            detach.check_quiet(state, worker.parent)
 
 
-def _worker_message(session: Session, event: WorkerMessage) -> None:
-    worker = session.workers.get(event.worker)
+def _worker_message(state: State, event: ev.WorkerMessage) -> None:
+    worker = state.workers.get(event.worker)
     if worker is None:
         return
     try:
         message = envelope.read(event.data)
         if message.type == "response":
-            waiting = session.pending.take(worker.key, Seq(message.request_seq))
-            if waiting is not None:
-                waiting.then(message)
+            asked = state.pending.take(worker.key, Seq(message.request_seq))
+            if asked is not None:
+                asked.answer(message)
         elif message.type == "event":
-            handler = WORKER_EVENTS.get(message.event)
-            if handler is not None and (not worker.leaving or message.event in _STILL_HEARD):
-                body = {} if message.body is None else envelope.load(message.body)
-                handler(session, worker, body if isinstance(body, dict) else {})
+            _worker_event(state, worker, message)
         else:
             # A worker is not trusted to start anything on the user's machine (runInTerminal, startDebugging).
             worker.refuse(message, "not supported")
     except envelope.EnvelopeError as error:
-        session.log("warning", f"{worker} sent what is no DAP message: {error}")
+        state.log("warning", f"{worker} sent what is no DAP message: {error}")
     for each in (worker, worker.parent):
         if each is not None:
-            handshake.part(session, each)
+            detach.check_quiet(state, each)
 
 
-def _tick(session: Session, event: Tick) -> None:
-    session.now = event.now
-    if hosting.overdue(session):
-        session.log("info", "nobody has come back; the workers are let go")
-        lifecycle.end(session)
-    fleet.ask_again(session)
-    for key, waiting in session.pending.take_overdue(event.now):
-        name = sentence(str(session.workers.get(key, key)))
-        waiting.then(Problem(Code.WORKER_SILENT, f"{name} does not answer {waiting.command}; it may be very busy."))
-    for key in list(session.parting):
-        handshake.part(session, session.workers[key])
+def _worker_event(state: State, worker: Worker, message: envelope.Envelope) -> None:
+    handler = WORKER_EVENTS.get(message.event)
+    if handler is not None and (not worker.leaving or message.event in _WHILE_LEAVING):
+        body = {} if message.body is None else envelope.load(message.body)
+        handler(state, worker, body if isinstance(body, dict) else {})
 
 
-def _shutdown(session: Session, _: Shutdown) -> None:
-    lifecycle.end(session)
+def _tick(state: State, event: ev.Tick) -> None:
+    state.now = event.now
+    holding.end_overdue(state)
+    selection.examine_again(state)
+    loss.report_overdue(state)
+    for key, asked in state.pending.take_overdue(event.now):
+        name = sentence(str(state.workers.get(key, key)))
+        text = f"{name} does not answer {asked.command}; it may be very busy."
+        asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, text)))
+    for key in list(state.disconnect_deadlines):
+        detach.check_quiet(state, state.workers[key])
 
 
-_EVENTS: dict[type, Callable[[Session, Any], None]] = {
-    ClientConnected: _client_connected,
-    ClientAdmitted: _client_admitted,
-    ClientMessage: _client_message,
-    ClientGone: _client_gone,
-    WorkerConnected: _worker_connected,
-    WorkerMessage: _worker_message,
-    WorkerGone: _worker_gone,
-    WorkersPaused: fleet.paused,
-    WorkersDescribed: fleet.described,
-    WorkersCrashed: fleet.crashed,
-    DiscoveryReady: lifecycle.discovery_ready,
-    DiscoveryFailed: lifecycle.discovery_failed,
-    DebuggeeStarted: lifecycle.debuggee_started,
-    DebuggeeOutput: lifecycle.debuggee_output,
-    DebuggeeExited: lifecycle.debuggee_exited,
-    DebuggeeFailed: lifecycle.debuggee_failed,
-    DoorOpened: perworker.door_opened,
-    FilesChecked: files.checked,
-    Tick: _tick,
-    Shutdown: _shutdown,
+_EVENTS: dict[type, Callable[[State, Any], None]] = {
+    ev.ClientConnected: _client_connected,
+    ev.ClientAdmitted: _client_admitted,
+    ev.ClientMessage: _client_message,
+    ev.ClientGone: _client_gone,
+    ev.WorkerConnected: _worker_connected,
+    ev.WorkerMessage: _worker_message,
+    ev.WorkerGone: _worker_gone,
+    ev.WorkersPaused: selection.paused,
+    ev.WorkersLabelled: selection.labelled,
+    ev.WorkersEnded: loss.workers_ended,
+    ev.JobsListed: run_events.jobs_listed,
+    ev.JobsEnded: loss.jobs_ended,
+    ev.DiscoveryReady: run_events.discovery_ready,
+    ev.DiscoveryFailed: run_events.discovery_failed,
+    ev.DebuggeeStarted: run_events.debuggee_started,
+    ev.DebuggeeOutput: run_events.debuggee_output,
+    ev.DebuggeeExited: run_events.debuggee_exited,
+    ev.DebuggeeFailed: run_events.debuggee_failed,
+    ev.ChildPortOpened: child_sessions.port_opened,
+    ev.ChildPortFailed: child_sessions.port_failed,
+    ev.FilesChecked: local_files.checked,
+    ev.Tick: _tick,
+    ev.Shutdown: lambda state, _: holding.end_run(state),
 }

@@ -1,4 +1,4 @@
-"""Every error a user can meet: one number, one sentence, one thing to do next.
+"""Every error that a user can see: one number, one sentence, one thing to do next.
 
 The numbers are stable and documented in docs/errors.md; they travel as `body.error.id` of a
 failed DAP response (spec: ErrorResponse, Message).
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Code(IntEnum):
-    """1xxx: what the client asked; 2xxx: finding workers; 3xxx: a worker; 4xxx: the launched program; 5xxx: a hub."""
+    """1xxx: a request; 2xxx: the search for workers; 3xxx: a worker; 4xxx: the launched program; 5xxx: a hub."""
 
     BAD_MESSAGE = 1001
     UNSUPPORTED = 1002
@@ -32,6 +32,7 @@ class Code(IntEnum):
     TOKEN_REFUSED = 2005
     FILTER_UNKNOWN = 2006
     TOO_MANY_WORKERS = 2007
+    CLUSTER_NOT_NAMED = 2008
 
     WORKER_REFUSED = 3001
     WORKER_SILENT = 3002
@@ -39,6 +40,7 @@ class Code(IntEnum):
     WORKER_BUSY = 3004
     WORKER_BROKEN = 3005
     WORKER_UNREACHABLE = 3006
+    FILE_COPIED = 3007
 
     LAUNCH_FAILED = 4001
     SUBMIT_FAILED = 4002
@@ -47,16 +49,18 @@ class Code(IntEnum):
     HUB_REFUSED = 5002
     HUB_LOST = 5003
     HUB_FAILED = 5004
+    HUB_VERSION = 5005
 
 
-_QUIET = (Code.STALE_ID, Code.NOT_STOPPED, Code.WRONG_ORDER)
-"""Editors cause these by themselves: they ask for what has run on meanwhile, and go on after a failed attach. VS Code
-would show a notification for each."""
+_QUIET = (Code.STALE_ID, Code.NOT_STOPPED, Code.WRONG_ORDER, Code.WORKER_GONE)
+"""Errors of requests that users do not see, because editors cause them by themselves: editors ask about threads that
+have run on or whose worker is lost, and go on after a failed attach. VS Code would show a notification for each. The
+loss of a worker is told once, by an `output` event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, ready to be shown. `text` is one sentence with what to do next; `detail` is for the log."""
+    """A problem, ready to be shown. `text` is one sentence that says what to do next; `detail` is for the log."""
 
     code: Code
     text: str
@@ -66,12 +70,12 @@ class Problem:
         return f"{self.text} [raydap {self.code.value}]"
 
     def body(self) -> dict[str, Any]:
-        """That of a failed response (spec: ErrorResponse). VS Code shows `format`, all others the `message`."""
+        """The body of a failed response (spec: ErrorResponse). VS Code shows `format`; others show the `message`."""
         return {"error": {"id": self.code.value, "format": str(self), "showUser": self.code not in _QUIET}}
 
 
 class ProblemError(Exception):
-    """Carries a Problem to whoever can show it."""
+    """Raised for a Problem that the caller can show."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

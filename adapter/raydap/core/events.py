@@ -1,7 +1,7 @@
-"""What enters and leaves the core.
+"""The events that enter the core, and the effects that leave it.
 
-The rooms around the core turn I/O into the events below and carry out the effects; the core turns
-one event into a list of effects. Both are plain data, so a test reads like a script of a session.
+The packages around the core turn I/O into events and perform the effects. The core turns one event into a list of
+effects. Both are plain data, so a test reads like a script of a session.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ from raydap.protocol.types import ClientId, WorkerKey
 class PausedWorker:
     """One row of discovery: a worker process that waits for a debugger.
 
-    `node` is what a user calls the machine (its address); `node_id` is Ray's hex id, "" for explicit targets.
-    `pid` is 0 where it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
+    `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
+    `pid` is 0 if it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
     """
 
     key: WorkerKey
@@ -32,10 +32,11 @@ class PausedWorker:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLabel:
-    """What Ray's task and actor lists say of a worker; "" where they say nothing (yet).
+    """A worker's entries in Ray's task and actor lists. A field is "" if they do not say it (yet).
 
     `task` is a function's name, or `Class.method` for an actor; `actor` is the actor's class; `actor_name` its
-    registered name; `job` Ray's hex job id; `submission` the id of a job from the Jobs API.
+    registered name; `job` Ray's hex job id; `submission` the id of a job from the Jobs API; `title` is what tells an
+    actor from others of its class, if anything does.
     """
 
     task: str = ""
@@ -43,6 +44,7 @@ class WorkerLabel:
     actor_name: str = ""
     job: str = ""
     submission: str = ""
+    title: str = ""
 
 
 # Events: what happened.
@@ -50,11 +52,12 @@ class WorkerLabel:
 
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
-    """`guest`: it came by the door that OpenDoor asked for, so it may only join as a child session. `admitted`: it has
-    shown the token that is wanted, or none is; else ClientAdmitted follows when it does."""
+    """`child_session`: the client came by the port of OpenChildPort, so it may only join as a child session.
+    `admitted`: it has shown the required token, or none is required. If it is false, ClientAdmitted follows when the
+    client shows one."""
 
     client: ClientId
-    guest: bool = False
+    child_session: bool = False
     admitted: bool = True
 
 
@@ -85,20 +88,20 @@ class WorkersPaused:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkersDescribed:
+class WorkersLabelled:
     labels: Mapping[WorkerKey, WorkerLabel]
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReady:
-    """Discovery answered, for the first time or again. `where` names the cluster for the user."""
+    """Discovery has answered, for the first time or again. `where` is the cluster's name for the user."""
 
     where: str
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryFailed:
-    """Discovery could not answer; it goes on trying unless the core stops it."""
+    """Discovery could not answer. It tries again until the core stops it."""
 
     problem: Problem
 
@@ -152,7 +155,7 @@ class DebuggeeFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class DoorOpened:
+class ChildPortOpened:
     """Child sessions can connect to this loopback port, with this token."""
 
     port: int
@@ -160,30 +163,65 @@ class DoorOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class ChildPortFailed:
+    """There is no port for child sessions."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class FilesChecked:
-    """Which of the files that CheckFiles asked about this machine has. What could not be found out counts as true."""
+    """Whether this machine has each of the files of CheckFiles; true if the check failed."""
 
     files: Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class WorkersCrashed:
-    """Ray says that these ended as they should not have; `reasons` are its own words, in the same order."""
+class EndedWorker:
+    """`reason` is Ray's own words. `crashed`: it should not have ended."""
 
-    workers: tuple[PausedWorker, ...]
-    reasons: tuple[str, ...]
+    row: PausedWorker
+    reason: str
+    crashed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersEnded:
+    """Ray says why these workers have ended, of those that AskExitReason has named."""
+
+    workers: tuple[EndedWorker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndedJob:
+    """`job` is Ray's hex id, "" for a job whose driver never started. `text` is a sentence for users."""
+
+    job: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobsListed:
+    """The names of the jobs that ran at the first contact."""
+
+    running: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobsEnded:
+    jobs: tuple[EndedJob, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time passes: the only clock the core knows. `now` is in seconds, monotonic."""
+    """Time has passed. The core has no other clock. `now` is in seconds, monotonic."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class Shutdown:
-    """The process is to end: whatever is held is let go."""
+    """The process is about to end. The core lets all held workers go."""
 
 
 Event = (
@@ -192,7 +230,7 @@ Event = (
     | ClientMessage
     | ClientGone
     | WorkersPaused
-    | WorkersDescribed
+    | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed
     | WorkerConnected
@@ -202,9 +240,12 @@ Event = (
     | DebuggeeStarted
     | DebuggeeExited
     | DebuggeeFailed
-    | DoorOpened
+    | ChildPortOpened
+    | ChildPortFailed
     | FilesChecked
-    | WorkersCrashed
+    | WorkersEnded
+    | JobsListed
+    | JobsEnded
     | Tick
     | Shutdown
 )
@@ -228,7 +269,7 @@ class DropClient:
 
 @dataclass(frozen=True, slots=True)
 class DialWorker:
-    """Connect for good: debugpy takes one client, so nothing is ever dialled to look. `node_id` is Ray's, or ""."""
+    """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or ""."""
 
     worker: WorkerKey
     host: str
@@ -251,7 +292,7 @@ class HangUp:
 
 @dataclass(frozen=True, slots=True)
 class StartDiscovery:
-    """Report WorkersPaused until StopDiscovery. With `patient`, no cluster yet is not a failure: it may be starting."""
+    """Report WorkersPaused until StopDiscovery. With `patient`, a missing cluster is no failure: it may be starting."""
 
     settings: AttachSettings
     patient: bool = False
@@ -263,15 +304,15 @@ class StopDiscovery:
 
 
 @dataclass(frozen=True, slots=True)
-class AskFate:
-    """This worker ended while it ran. Ray knows whether it should have; answered by WorkersCrashed if not."""
+class AskExitReason:
+    """Ask Ray why this worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
 
     worker: PausedWorker
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeWorkers:
-    """Ask Ray for the labels of these workers; answered by WorkersDescribed with whatever is known."""
+class AskLabels:
+    """Ask Ray for the labels of these workers. Answered by WorkersLabelled with the labels that Ray knows."""
 
     workers: tuple[PausedWorker, ...]
 
@@ -283,19 +324,19 @@ class StartDebuggee:
 
 @dataclass(frozen=True, slots=True)
 class StopDebuggee:
-    """End the program that StartDebuggee started. `silently`: nothing more is heard of it."""
+    """End the program that StartDebuggee started. `silently`: no event about it follows."""
 
     silently: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class OpenDoor:
-    """Listen for child sessions of the editor; answered by DoorOpened."""
+class OpenChildPort:
+    """Listen for child sessions of the editor; answered by ChildPortOpened or ChildPortFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckFiles:
-    """Look which of these files this machine has; answered by FilesChecked."""
+    """Check which of these files this machine has. Answered by FilesChecked."""
 
     paths: tuple[str, ...]
 
@@ -314,11 +355,11 @@ Effect = (
     | HangUp
     | StartDiscovery
     | StopDiscovery
-    | AskFate
-    | DescribeWorkers
+    | AskExitReason
+    | AskLabels
     | StartDebuggee
     | StopDebuggee
-    | OpenDoor
+    | OpenChildPort
     | CheckFiles
     | Log
 )

@@ -1,14 +1,16 @@
 """The arguments of `attach` and `launch`, checked.
 
-Editors add keys of their own (VS Code: `name`, `type`, `__sessionId`, ...); those are dropped. Any
-other unknown key is an error that names it, because a misspelt filter would silently attach to everything.
+Editors add keys of their own (VS Code: `name`, `type`, `__sessionId`, ...), which are dropped. Any other unknown key is
+an error that names it, because a misspelt filter would silently attach to everything.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from raydap.core.arguments import decode
 from raydap.core.errors import Code, Problem, ProblemError
 
 
@@ -20,7 +22,7 @@ class PathMapping(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fi
 
 
 class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `attach` takes. `None` and empty mean: no restriction.
+    """The arguments of `attach`. `None` and empty mean: no restriction.
 
     dashboard: URL of the Ray dashboard, or a Ray address from which it can be found.
     workers: explicit `host:port` targets instead of discovery.
@@ -28,8 +30,11 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     workspace_folder: the client's folder that jobs take as their working_dir.
     sessions: one session for all workers, or a child session for each (spec: StartDebugging Request).
     max_workers: attach to at most that many at a time; the others stay paused.
-    role: an observer looks, and changes nothing.
-    auto_attach: without it workers are only listed, and attached when `raydap/attach` names them.
+    role: an observer can look, but cannot change anything.
+    auto_attach: false only lists workers, and attaches to one when `raydap/attach` names it.
+    sub_process: debug the subprocesses of workers, too.
+    redirect_output, show_return_value, break_on_system_exit_zero, variable_presentation: debugpy's own; None leaves
+    them to debugpy.
     """
 
     dashboard: str | None = None
@@ -46,15 +51,24 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     sessions: Literal["merged", "perWorker"] = "merged"
     role: Literal["debugger", "observer"] = "debugger"
     auto_attach: bool = True
+    redirect_output: bool | None = None
+    show_return_value: bool | None = None
+    sub_process: bool = True
+    break_on_system_exit_zero: bool | None = None
+    variable_presentation: dict[str, str] | None = None
 
     @property
     def needs_labels(self) -> bool:
-        """Whether the filters ask for what only Ray's task and actor lists say of a worker."""
+        """Whether the filters need Ray's task and actor lists."""
         return self.job is not None or self.actor is not None or self.task is not None
+
+    def debugpy_options(self) -> dict[str, Any]:
+        """The arguments that are passed on to each worker's debugpy as they are."""
+        return {name: value for name, field in _PASSED_ON.items() if (value := getattr(self, field)) is not None}
 
 
 class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What `launch` takes besides: the driver program, run as a child of the bridge or as a Ray job.
+    """The further arguments of `launch`, for the driver program. It runs as a child of the bridge or as a Ray job.
 
     Exactly one of `program` (a file) and `module`. `env` adds to the environment; a value of None removes a name.
     `python` is the interpreter, default the one that runs raydap (on the cluster: `python`).
@@ -69,10 +83,10 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     submit: bool = False
 
 
-class Hosting(msgspec.Struct, frozen=True):
-    """How a hub outlives its clients. `settings` are what it was started with. `hold`: the seconds for which it keeps
-    workers when the last client has gone; None is for ever, 0 lets them run on at once. `shared_files`: the clients
-    have the files of this machine, under the same paths."""
+class HubSettings(msgspec.Struct, frozen=True):
+    """The settings of a hub, which outlives its clients. `settings` are the arguments that it was started with. `hold`:
+    the seconds for which it keeps workers when the last client has gone; None is for ever, 0 lets them run on at once.
+    `shared_files`: the clients have the files of this machine, under the same paths."""
 
     settings: AttachSettings
     hold: float | None = None
@@ -86,9 +100,44 @@ _VSCODE_KEYS |= {"windows", "linux", "osx"}
 _EMACS_KEYS = {"host", "port", "dap-server-path", "program-to-start", "wait-for-port", "environment-variables"}
 _EMACS_KEYS |= {"skip-debug-session", "output-filter-function", "startup-function", "adapterID", "server", "console"}
 # The Python Debugger extension fills these in when raydap is reached through its debugger type by `debugServer`.
-_PYTHON_KEYS = {"debugOptions", "clientOS", "showReturnValue", "redirectOutput", "subProcess"}
-_PYTHON_KEYS |= {"stopOnEntry", "envFile", "pythonPath", "debugAdapterPython", "debugLauncherPython", "purpose"}
+_PYTHON_KEYS = {
+    "debugOptions",
+    "clientOS",
+    "envFile",
+    "pythonPath",
+    "debugAdapterPython",
+    "debugLauncherPython",
+    "purpose",
+}
 _EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
+
+_PASSED_ON = {
+    "redirectOutput": "redirect_output",
+    "showReturnValue": "show_return_value",
+    "breakOnSystemExitZero": "break_on_system_exit_zero",
+    "variablePresentation": "variable_presentation",
+}
+
+_ALL_RUN = "workers run already when raydap attaches to them; set a breakpoint where they are to stop"
+_BY_RAYDAP = "raydap finds and reaches the workers itself"
+_NO_TEMPLATES = "breakpoints in templates are not supported"
+REFUSED = {
+    "stopOnEntry": _ALL_RUN,
+    "connect": _BY_RAYDAP,
+    "listen": _BY_RAYDAP,
+    "processId": _BY_RAYDAP,
+    "django": _NO_TEMPLATES,
+    "flask": _NO_TEMPLATES,
+    "jinja": _NO_TEMPLATES,
+    "pyramid": _NO_TEMPLATES,
+    "gevent": "Ray workers do not run under gevent",
+    "sudo": "raydap starts programs as the user that it runs as",
+    "autoReload": "workers keep the code that they were started with",
+    "logToFile": "each worker's debugger would write on its own node; raydap's own log is --log-file",
+    "rules": "raydap needs rules of its own for Ray's breakpoint(); justMyCode is supported",
+    "steppingResumesAllThreads": "a step resumes its own thread only, so that no other thread's stop is lost",
+}
+"""debugpy's other options, and why each is refused. Their empty values are accepted, because editors fill some in."""
 
 _PORT = re.compile("[0-9]{1,5}")
 
@@ -96,46 +145,40 @@ S = TypeVar("S", bound=AttachSettings)
 
 
 def parse(kind: type[S], arguments: Any) -> S:
-    """Turns the arguments of a request into settings; raises ProblemError naming the argument that is wrong."""
+    """Turns the arguments of a request into settings. Raises ProblemError that names a wrong argument."""
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The arguments must be an object, not {_kind(arguments)}."))
+    _refuse(arguments)
     given = {
         key: value
         for key, value in arguments.items()
-        if key not in _EDITOR_KEYS and not key.startswith("__") and value is not None
+        if key not in _EDITOR_KEYS and key not in REFUSED and not key.startswith("__") and value is not None
     }
-    known = msgspec.structs.fields(kind)
-    names = {field.encode_name for field in known}
-    for key in given:
-        if key not in names:
-            raise ProblemError(
-                Problem(Code.UNKNOWN_ARGUMENT, f'Unknown argument "{key}"{_did_you_mean(key, names)}; see docs/usage.')
-            )
-    try:
-        settings = msgspec.convert(given, kind)
-    except msgspec.ValidationError as error:
-        raise ProblemError(Problem(Code.BAD_ARGUMENT, _sentence(str(error)), str(error))) from None
-    except UnicodeEncodeError as error:
-        # msgspec compares choices and names of fields in UTF-8, where a lone surrogate has no form.
-        text = "The arguments hold half of a character (a lone surrogate) where it cannot be."
-        raise ProblemError(Problem(Code.BAD_ARGUMENT, text, str(error))) from None
+    settings = decode(kind, given)
     _check(settings)
     return settings
 
 
-def under(hosting: Hosting, settings: S) -> S:
-    """A client's settings, completed by those of the hub; raises ProblemError where they contradict each other."""
+def complete(hub: HubSettings, settings: S) -> S:
+    """A client's settings, completed by those of the hub. Raises ProblemError if they contradict each other."""
     filled = {}
     for field in msgspec.structs.fields(AttachSettings):
-        ours, theirs = getattr(hosting.settings, field.name), getattr(settings, field.name)
+        ours, theirs = getattr(hub.settings, field.name), getattr(settings, field.name)
         if theirs == field.default:
             filled[field.name] = ours
         elif ours not in (field.default, theirs):
             text = f'The hub was started with another "{field.encode_name}"; leave that argument out.'
             raise ProblemError(Problem(Code.OTHER_SESSION, text))
     return msgspec.structs.replace(settings, **filled)
+
+
+def _refuse(arguments: Mapping[str, Any]) -> None:
+    for key, reason in REFUSED.items():
+        if arguments.get(key):
+            text = f'The argument "{key}" is not supported: {reason}.'
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
 
 
 def _check(settings: AttachSettings) -> None:
@@ -155,19 +198,6 @@ def _check(settings: AttachSettings) -> None:
 
 def _bad(name: str, what: str) -> ProblemError:
     return ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" {what}.'))
-
-
-def _sentence(complaint: str) -> str:
-    """msgspec's "Expected `int`, got `str` - at `$.maxWorkers`" as a sentence that begins with the argument."""
-    what, _, where = complaint.partition(" - at ")
-    name = where.strip("`").removeprefix("$").removeprefix(".") or "arguments"
-    return f'The argument "{name}" is wrong: {what[:1].lower()}{what[1:]}.'
-
-
-def _did_you_mean(key: str, names: set[str]) -> str:
-    folded = {name.casefold(): name for name in names}
-    near = folded.get(key.casefold().replace("_", "").replace("-", ""))
-    return f', did you mean "{near}"?' if near else ""
 
 
 def _kind(value: object) -> str:

@@ -1,4 +1,4 @@
-"""One connection that speaks DAP's framing, whatever carries it."""
+"""One connection that speaks DAP's framing, over any asyncio transport."""
 
 import asyncio
 import socket
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from raydap.wire.framing import MAX_BODY, Decoder, FramingError, encode
 
 MAX_QUEUED = 64 * 1024 * 1024
-"""Bytes that may wait for a peer before it counts as one that does not read."""
+"""Bytes that may be queued for a peer. A peer with more does not read, and its connection is ended."""
 
-CLOSE_GRACE = 5.0
-"""Seconds that close() leaves the peer to read what is still queued."""
+CLOSE_TIMEOUT_S = 5.0
+"""Seconds in which the peer can read what is queued at close()."""
 
 _QUICK_ACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 
@@ -18,14 +18,14 @@ _QUICK_ACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 class Peer(asyncio.Protocol):
     """Turns a byte stream into DAP messages and back.
 
-    `on_message` gets the JSON of one message, without its header. `on_gone` is called exactly once, with a
-    readable reason, when the connection ends by anything but our own `close()`; after `close()` neither is called
-    again. Both are called from the event loop, never from inside `send` or `close`.
+    `on_message` gets the JSON of one message, without its header. `on_gone` is called exactly once, with a readable
+    reason, unless our own `close()` ends the connection. After `close()` neither is called again. Both are called from
+    the event loop, never from inside `send` or `close`.
 
     `quick_ack` keeps Linux from delaying acknowledgements on this socket: debugpy's adapter writes header and body
-    separately without TCP_NODELAY, and each second write would wait 40 ms for ours (tcp(7), TCP_QUICKACK).
+    separately without TCP_NODELAY, so each second write would wait 40 ms for ours (tcp(7), TCP_QUICKACK).
 
-    `max_body` is the largest message in bytes that is taken; `allow` changes it.
+    `max_body` is the largest message in bytes that is accepted; `set_max_body` changes it.
     """
 
     def __init__(
@@ -48,34 +48,34 @@ class Peer(asyncio.Protocol):
         self._ended = asyncio.Event()
 
     def send(self, body: bytes) -> None:
-        """Frames and queues one message. Does nothing once the connection is ending: its end is reported anyway."""
+        """Frames and queues one message. Does nothing once the connection is ending, because its end is reported."""
         if self._transport is not None and not self._closing and self._reason is None:
             self._transport.write(encode(body))
 
     def close(self) -> None:
-        """Closes once everything sent so far is written, or after CLOSE_GRACE seconds. `on_gone` is not called."""
+        """Closes once everything sent so far is written, or after CLOSE_TIMEOUT_S seconds. `on_gone` is not called."""
         if self._closing:
             return
         self._closing = True
         if self._transport is not None:
-            self._say_goodbye(self._transport)
-            asyncio.get_running_loop().call_later(CLOSE_GRACE, self._transport.abort)
+            self._start_closing(self._transport)
+            asyncio.get_running_loop().call_later(CLOSE_TIMEOUT_S, self._transport.abort)
 
-    def cut_off(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
         """Ends the connection without waiting for the peer; `on_gone` follows from the event loop."""
         if self._transport is not None and self._reason is None:
             self._reason = reason
             self._transport.abort()
 
-    def allow(self, max_body: int) -> None:
-        """From the next message on, so many bytes are taken."""
+    def set_max_body(self, max_body: int) -> None:
+        """Holds from the next message on."""
         self._decoder.max_body = max_body
 
     async def wait_closed(self) -> None:
         """Returns when the connection is down and nothing is left to write."""
         await self._ended.wait()
 
-    # What the event loop calls.
+    # asyncio.Protocol.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -95,10 +95,10 @@ class Peer(asyncio.Protocol):
             self._deliver(self._decoder.feed(data))
         except FramingError as error:
             self._deliver(error.bodies)
-            self.cut_off(str(error))
+            self.abort(str(error))
 
     def pause_writing(self) -> None:
-        self.cut_off("does not read")
+        self.abort("does not read")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ended.set()
@@ -112,11 +112,11 @@ class Peer(asyncio.Protocol):
                 return
             self._on_message(body)
 
-    def _say_goodbye(self, transport: asyncio.Transport) -> None:
+    def _start_closing(self, transport: asyncio.Transport) -> None:
         transport.close()
 
     def _acknowledge_quickly(self) -> None:
-        # The kernel forgets this setting by itself, so it is made again after every receive.
+        # The kernel resets this option by itself, so it is set again after every receive.
         if self._socket is not None and self._quick_ack is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, self._quick_ack, 1)
 

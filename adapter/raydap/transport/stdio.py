@@ -1,7 +1,7 @@
 """DAP on standard input and output.
 
-Threads do the reading and writing, because event loops refuse files and would switch a terminal or pipe that is
-shared with other processes to non-blocking mode.
+Threads read and write. Event loops refuse files, and would switch a terminal or pipe to non-blocking mode that other
+processes share.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from typing import Any
 from raydap.transport.peer import Peer
 
 _CHUNK = 65536
-_UNREAD_CHUNKS = 16
+_MAX_UNREAD_CHUNKS = 16
 
 
 def connect(on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
-    """Takes standard input and output over for DAP, for the rest of the process.
+    """Uses standard input and output for DAP, for the rest of the process.
 
-    Must be called while the event loop runs. Descriptor 1 then leads to standard error, so that a stray print of any
-    library or child cannot corrupt the stream, and descriptor 0 reads nothing.
+    Must be called while the event loop runs. Descriptor 1 then leads to standard error, so that a print of a library or
+    child process cannot corrupt the stream. Descriptor 0 then reads nothing.
     """
     source, sink = os.dup(0), os.dup(1)
     os.dup2(2, 1)
@@ -34,9 +34,9 @@ def connect(on_message: Callable[[bytes], None], on_gone: Callable[[str], None])
 
 
 class DescriptorTransport(asyncio.Transport):
-    """Two blocking file descriptors as an asyncio transport; they may be pipes, sockets, terminals or files.
+    """Two blocking file descriptors as an asyncio transport. They may be pipes, sockets, terminals or files.
 
-    The end of the input is the end of the connection, as with every DAP client on stdio.
+    The end of the input is the end of the connection, as for every DAP client on stdio.
     """
 
     def __init__(self, protocol: asyncio.Protocol, source: int, sink: int) -> None:
@@ -48,13 +48,13 @@ class DescriptorTransport(asyncio.Transport):
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._queued = 0
         self._high = _CHUNK
-        self._unread = threading.Semaphore(_UNREAD_CHUNKS)
+        self._unread = threading.Semaphore(_MAX_UNREAD_CHUNKS)
         self._closing = False
         self._lost = False
 
     def start(self) -> None:
         self._protocol.connection_made(self)
-        # They are daemons because a read of standard input cannot be interrupted when the process wants to end.
+        # They are daemon threads, because a read of standard input cannot be interrupted at the end of the process.
         threading.Thread(target=self._read, name="stdio reader", daemon=True).start()
         threading.Thread(target=self._write, name="stdio writer", daemon=True).start()
 
@@ -117,7 +117,7 @@ class DescriptorTransport(asyncio.Transport):
         try:
             self._loop.call_soon_threadsafe(function, *args)
         except RuntimeError:
-            # The loop is closed: the process is ending and nobody is left to tell.
+            # The loop is closed because the process is ending.
             self._lost = True
 
     # In the event loop.

@@ -1,4 +1,4 @@
-"""DAP over TCP: dialling workers, listening for editors."""
+"""DAP over TCP: connects to workers and hubs, listens for editors."""
 
 import asyncio
 import os
@@ -12,11 +12,11 @@ from raydap.transport.peer import Peer
 
 T = TypeVar("T")
 
-TLS_PATIENCE = 10.0
-"""Seconds for a client's part of TLS's handshake."""
+TLS_HANDSHAKE_TIMEOUT_S = 10.0
+"""Seconds for the TLS handshake with a client."""
 
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
-"""A link that died without a sign is noticed after 30 s: tcp(7); all in seconds, the last in milliseconds."""
+"""With these a connection that died silently is noticed after 30 s (tcp(7)). In seconds; the last in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,58 +37,58 @@ async def dial(
     port: int,
     on_message: Callable[[bytes], None],
     on_gone: Callable[[str], None],
-    timeout: float,
+    timeout_s: float,
     ssl: SSLContext | None = None,
-    keep: bool = False,
+    keepalive: bool = False,
 ) -> Peer:
-    """Connects to a worker's debugpy adapter, for good; or to a hub, maybe by `ssl`, with a link to `keep` alive.
+    """Connects to a worker's debugpy adapter, for the whole session; or to a hub, with `keepalive` and maybe `ssl`.
 
-    `timeout` is in seconds and covers the connection only. Raises TimeoutError when it runs out, ConnectionRefusedError
-    when nothing listens, other OSError for names and networks; `on_gone` is not called then. debugpy speaks first,
-    but both callbacks wait until the caller has had the peer and runs into its next `await`.
+    `timeout_s` covers the connection only. Raises TimeoutError when it is over, ConnectionRefusedError if nothing
+    listens, other OSErrors for names and networks; `on_gone` is not called then. debugpy sends first, but neither
+    callback is called before the caller has got the peer and reaches its next `await`.
     """
     loop = asyncio.get_running_loop()
-    gate = _Gate()
+    calls = _HeldCalls()
     connecting = loop.create_connection(
-        lambda: Peer(gate.keep(on_message), gate.keep(on_gone), quick_ack=True), host, port, ssl=ssl
+        lambda: Peer(calls.hold(on_message), calls.hold(on_gone), quick_ack=True), host, port, ssl=ssl
     )
-    transport, peer = await within(timeout, host, connecting)
-    if keep:
+    transport, peer = await within(timeout_s, host, connecting)
+    if keepalive:
         keep_alive(transport)
-    loop.call_soon(gate.open)
+    loop.call_soon(calls.release)
     return peer
 
 
 async def adopt(connection: socket.socket, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
-    """The same over a Unix socket that is connected already, and then the peer's to close."""
+    """Like `dial`, for a Unix socket that is connected already. The peer closes it."""
     loop = asyncio.get_running_loop()
-    gate = _Gate()
+    calls = _HeldCalls()
     _, peer = await loop.create_unix_connection(
-        lambda: Peer(gate.keep(on_message), gate.keep(on_gone)), sock=connection
+        lambda: Peer(calls.hold(on_message), calls.hold(on_gone)), sock=connection
     )
-    loop.call_soon(gate.open)
+    loop.call_soon(calls.release)
     return peer
 
 
-async def within(timeout: float, host: str, connecting: Awaitable[T]) -> T:
-    """Waits for a connection to `host`, at most `timeout` seconds; whatever goes wrong is an OSError."""
+async def within(timeout_s: float, host: str, connecting: Awaitable[T]) -> T:
+    """Waits for a connection to `host`, at most `timeout_s`. All that goes wrong is an OSError."""
     try:
-        return await asyncio.wait_for(connecting, timeout)
+        return await asyncio.wait_for(connecting, timeout_s)
     except asyncio.TimeoutError:
         # Before Python 3.11 asyncio's TimeoutError is a class of its own.
-        raise TimeoutError(f"no connection within {timeout:g} s") from None
+        raise TimeoutError(f"no connection within {timeout_s:g} s") from None
     except UnicodeError as error:
         raise OSError(f'"{host}" is no name of a host') from error
 
 
-def why(error: OSError) -> str:
-    """The system's words; asyncio's own have a Python tuple in them."""
+def reason(error: OSError) -> str:
+    """The system's words for an error. asyncio's own text has a Python tuple in it."""
     number = error.errno or 0
     return os.strerror(number) if number > 0 else error.strerror or str(error) or type(error).__name__
 
 
 def keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Lets the kernel probe a silent link, because DAP has no ping."""
+    """Lets the kernel probe a silent connection, because DAP has no ping."""
     connection = transport.get_extra_info("socket")
     if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -98,38 +98,51 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
                 connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-class _Gate:
-    """Keeps calls back, in order, until it is opened."""
+def is_local_address(host: str) -> bool:
+    """Whether `host` is a literal address that this machine has, so that only this machine can listen there."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[
+            0
+        ]
+        with socket.socket(family, kind) as probe:
+            probe.bind(address)
+    except OSError:
+        return False
+    return True
+
+
+class _HeldCalls:
+    """Holds calls back, in order, until they are released."""
 
     def __init__(self) -> None:
-        self._kept: list[Callable[[], None]] | None = []
+        self._held: list[Callable[[], None]] | None = []
 
-    def keep(self, function: Callable[[T], None]) -> Callable[[T], None]:
+    def hold(self, function: Callable[[T], None]) -> Callable[[T], None]:
         def call(argument: T) -> None:
-            if self._kept is None:
+            if self._held is None:
                 function(argument)
             else:
-                self._kept.append(lambda: function(argument))
+                self._held.append(lambda: function(argument))
 
         return call
 
-    def open(self) -> None:
-        kept, self._kept = self._kept or [], None
-        for call in kept:
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        for call in held:
             call()
 
 
 async def listen(
     host: str, port: int, factory: Callable[[], asyncio.Protocol], ssl: SSLContext | None = None
 ) -> Listener:
-    """Accepts connections; port 0 lets the system choose. `factory` makes the peer of each new connection.
+    """Accepts connections; port 0 lets the system choose. `factory` makes the protocol of each new connection.
 
-    The connection is up only after `factory` has returned: what is sent to the peer before that is dropped. In DAP
-    the client speaks first, so nothing has to be. Raises OSError when the address cannot be used.
+    The connection is up only after `factory` has returned: what is sent before that is dropped. In DAP the client sends
+    first, so nothing is. Raises OSError if the address cannot be used.
     """
-    patience = None if ssl is None else TLS_PATIENCE
+    handshake_timeout_s = None if ssl is None else TLS_HANDSHAKE_TIMEOUT_S
     server = await asyncio.get_running_loop().create_server(
-        factory, host, port, ssl=ssl, ssl_handshake_timeout=patience
+        factory, host, port, ssl=ssl, ssl_handshake_timeout=handshake_timeout_s
     )
     name = server.sockets[0].getsockname()
     return Listener(server, name[0], name[1])

@@ -8,16 +8,16 @@ from websockets.protocol import Protocol, State
 
 from raydap.transport.peer import MAX_QUEUED, Peer
 
-PING_EVERY = 20.0
-"""Seconds between two pings, which are also those in which something has to be heard after one."""
+PING_INTERVAL_S = 20.0
+"""Seconds between two pings. Something has to come within as many seconds after a ping."""
 
 
 class WebSocketPeer(Peer):
-    """A connection after its opening handshake (handshake.py), on either side; `protocol` is open.
+    """A connection after its opening handshake (websocket_handshake.py), on either side; `protocol` is open.
 
-    A binary frame, text that is not UTF-8, a message longer than the protocol's `max_size` and whatever else breaks
-    RFC 6455 end the connection with the close code that says so. A link can be dead without a sign of it (half-open):
-    who is silent for `ping_every` seconds after a ping is cut off.
+    The connection ends, with the right close code, after a binary frame, text that is not UTF-8, a message longer than
+    the protocol's `max_size`, and all else that breaks RFC 6455. It ends also when nothing comes within
+    `ping_interval_s` after a ping, because a connection can be dead without a sign (half-open).
     """
 
     def __init__(
@@ -26,27 +26,27 @@ class WebSocketPeer(Peer):
         on_gone: Callable[[str], None],
         protocol: Protocol,
         max_queued: int = MAX_QUEUED,
-        ping_every: float = PING_EVERY,
+        ping_interval_s: float = PING_INTERVAL_S,
     ) -> None:
         super().__init__(on_message, on_gone, max_queued)
         self._protocol = protocol
-        self._ping_every = ping_every
+        self._ping_interval_s = ping_interval_s
         self._next_ping: asyncio.TimerHandle | None = None
         self._silent = False
         self._message = bytearray()
 
     def send(self, body: bytes) -> None:
-        """Queues one message. Does nothing once the connection is ending, like Peer.send."""
+        """Queues one message. Does nothing once the connection is ending."""
         if self._is_open:
             self._protocol.send_text(_text(body))
             self._flush()
 
-    # What the event loop calls.
+    # asyncio.Protocol.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._next_ping = asyncio.get_running_loop().call_later(self._ping_every, self._ping)
-        # Frames may have come right behind the handshake; on_message is never called from inside dial().
+        self._next_ping = asyncio.get_running_loop().call_later(self._ping_interval_s, self._ping)
+        # Frames may have come right behind the handshake, and on_message is never called from inside dial().
         asyncio.get_running_loop().call_soon(self._take_all)
 
     def data_received(self, data: bytes) -> None:
@@ -57,9 +57,9 @@ class WebSocketPeer(Peer):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._next_ping is not None:
             self._next_ping.cancel()
-        goodbye = self._protocol.close_rcvd
-        if self._reason is None and goodbye is not None and goodbye.reason:
-            self._reason = f"closed: {goodbye.reason}"
+        closed_by_peer = self._protocol.close_rcvd
+        if self._reason is None and closed_by_peer is not None and closed_by_peer.reason:
+            self._reason = f"closed: {closed_by_peer.reason}"
         super().connection_lost(exc)
 
     @property
@@ -92,8 +92,8 @@ class WebSocketPeer(Peer):
         self._reason = f"broke the WebSocket protocol: {text}"
         self._protocol.fail(code, text)
 
-    def _say_goodbye(self, transport: asyncio.Transport) -> None:
-        """The connection goes down when the peer has answered the close frame."""
+    def _start_closing(self, transport: asyncio.Transport) -> None:
+        """Sends a close frame; the connection ends when the peer has answered it."""
         if self._protocol.state is State.OPEN:
             self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
         self._flush()
@@ -105,20 +105,20 @@ class WebSocketPeer(Peer):
     def _ping(self) -> None:
         assert self._transport is not None
         if not self._is_open:
-            # It is over, but a peer that reads nothing more keeps the connection up.
+            # A peer that reads nothing keeps a connection up that is closing.
             self._transport.abort()
             return
         if self._silent:
-            self.cut_off("does not answer pings")
+            self.abort("does not answer pings")
             return
         self._silent = True
         self._protocol.send_ping(b"")
         self._flush()
-        self._next_ping = asyncio.get_running_loop().call_later(self._ping_every, self._ping)
+        self._next_ping = asyncio.get_running_loop().call_later(self._ping_interval_s, self._ping)
 
 
 def write(transport: asyncio.Transport, protocol: Protocol) -> None:
-    """Writes what the protocol has to say, and closes the connection where it says so."""
+    """Writes the protocol's output. Its empty chunk means: close the connection."""
     for data in protocol.data_to_send():
         if data:
             transport.write(data)
@@ -127,8 +127,8 @@ def write(transport: asyncio.Transport, protocol: Protocol) -> None:
 
 
 def _text(body: bytes) -> bytes:
-    """A worker's bytes are forwarded as they came; in a text frame they would end the client's connection if they were
-    not UTF-8."""
+    """The bytes as valid UTF-8. A worker's bytes are forwarded as they came; those that are not UTF-8 would end the
+    client's connection."""
     return body if _is_text(body) else body.decode("utf-8", "replace").encode()
 
 

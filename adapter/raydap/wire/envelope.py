@@ -7,9 +7,13 @@ the fallback; it writes them as escapes, because no UTF-8 exists for them.
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+
+Body = Mapping[str, Any] | msgspec.Struct | bytes | None
+"""A body or arguments: a value to be encoded, JSON that is sent as it is, or nothing."""
 
 _ABSENT = msgspec.Raw()
 
@@ -94,30 +98,32 @@ def dump(value: Any) -> bytes:
         raise _too_deep() from None
 
 
-def request(seq: int, command: str, arguments: bytes | None = None) -> bytes:
-    """A request; `arguments` is JSON and is sent as it is, like `body` below."""
+def request(seq: int, command: str, arguments: Body = None) -> bytes:
+    """A request. This and those below raise EnvelopeError if what they are to encode is nested too deeply."""
     return b'{"seq":%d,"type":"request","command":%b%b}' % (seq, dump(command), _part(b"arguments", arguments))
 
 
-def response(seq: int, request_seq: int, command: str, body: bytes | None = None) -> bytes:
+def response(seq: int, request_seq: int, command: str, body: Body = None) -> bytes:
     """A successful response."""
     head = b'{"seq":%d,"type":"response","request_seq":%d,"success":true,"command":%b%b}'
     return head % (seq, request_seq, dump(command), _part(b"body", body))
 
 
-def failure(seq: int, request_seq: int, command: str, message: str, body: bytes | None = None) -> bytes:
+def failure(seq: int, request_seq: int, command: str, message: str, body: Body = None) -> bytes:
     """A failed response."""
     head = b'{"seq":%d,"type":"response","request_seq":%d,"success":false,"command":%b,"message":%b%b}'
     return head % (seq, request_seq, dump(command), dump(message), _part(b"body", body))
 
 
-def event(seq: int, name: str, body: bytes | None = None) -> bytes:
+def event(seq: int, name: str, body: Body = None) -> bytes:
     """An event."""
     return b'{"seq":%d,"type":"event","event":%b%b}' % (seq, dump(name), _part(b"body", body))
 
 
-def _part(name: bytes, raw: bytes | None) -> bytes:
-    return b"" if raw is None else b',"%b":%b' % (name, raw)
+def _part(name: bytes, body: Body) -> bytes:
+    if body is None:
+        return b""
+    return b',"%b":%b' % (name, body if isinstance(body, bytes) else dump(body))
 
 
 def _read_leniently(data: bytes) -> Envelope:
@@ -146,7 +152,7 @@ def _load_leniently(data: bytes) -> Any:
 
 def _dump_leniently(value: Any) -> bytes:
     try:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, separators=(",", ":")).encode("ascii")
     except RecursionError:
         raise _too_deep() from None
 

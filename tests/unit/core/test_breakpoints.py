@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from raydap.core.breakpoints import WAITING, Breakpoints, Group
 from raydap.core.errors import ProblemError
-from raydap.core.ids import Ids
+from raydap.core.model.breakpoints import WAITING, Breakpoints, Group
+from raydap.core.model.handles import Handles
 from raydap.protocol.types import WorkerKey
 
 W1, W2 = WorkerKey("w1"), WorkerKey("w2")
@@ -13,7 +13,7 @@ SOURCE = {"path": "/a.py"}
 
 @pytest.fixture
 def breakpoints() -> Breakpoints:
-    return Breakpoints(Ids())
+    return Breakpoints(Handles())
 
 
 def lines(breakpoints: Breakpoints, *numbers: int) -> Group:
@@ -45,7 +45,8 @@ def test_ids_of_workers_are_theirs_alone_and_may_be_0(breakpoints: Breakpoints) 
     breakpoints.answered(W2, group, [{"id": 1}, {"id": 0}])
     assert breakpoints.handles(W1, [0, 1]) == [first.id, second.id]
     assert breakpoints.handles(W2, [0]) == [second.id]
-    for nothing in (None, 0, [False], ["0"], [7], {}):
+    nothings: list[Any] = [None, 0, [False], ["0"], [7], {}]
+    for nothing in nothings:
         assert breakpoints.handles(W1, nothing) == []
 
 

@@ -1,33 +1,33 @@
 import pytest
 
-from raydap.core import paths
 from raydap.core.settings import AttachSettings, LaunchSettings, PathMapping
+from raydap.core.translate import paths
 
 PACKAGE = "/tmp/ray/session_1/runtime_resources/working_dir_files/_ray_pkg_0123abcd"
 
 
 def test_a_worker_in_a_package_is_known_by_its_working_directory() -> None:
-    assert paths.package(repr([PACKAGE])) == PACKAGE
-    assert paths.package(repr([f"{PACKAGE}/inner"])) == PACKAGE
+    assert paths.package(PACKAGE) == PACKAGE
+    assert paths.package(f"{PACKAGE}/inner") == PACKAGE
 
 
-@pytest.mark.parametrize("result", [repr(["/home/me"]), repr([]), repr([7]), repr(["a", "b"]), "[", "", None, 7])
+@pytest.mark.parametrize("result", ["/home/me", [], [7], ["a", "b"], "[", "", None, 7])
 def test_any_other_worker_has_no_package(result: object) -> None:
     assert paths.package(result) is None
 
 
 def test_a_file_of_the_package_is_shown_where_the_client_has_it() -> None:
-    assert paths.shown(f"{PACKAGE}/sub/x.py", "/home/me") == "/home/me/sub/x.py"
-    assert paths.shown(f"{PACKAGE}/sub/x.py", None) == f"{PACKAGE}/sub/x.py"
-    assert paths.shown("/usr/lib/x.py", "/home/me") == "/usr/lib/x.py"
+    assert paths.to_client(f"{PACKAGE}/sub/x.py", "/home/me") == "/home/me/sub/x.py"
+    assert paths.to_client(f"{PACKAGE}/sub/x.py", None) == f"{PACKAGE}/sub/x.py"
+    assert paths.to_client("/usr/lib/x.py", "/home/me") == "/usr/lib/x.py"
 
 
 def test_a_file_of_the_workspace_can_have_two_paths_in_a_worker() -> None:
-    assert paths.told("/home/me/x.py", "/home/me", PACKAGE) == [f"{PACKAGE}/x.py", "/home/me/x.py"]
-    assert paths.told("/home/me/x.py", "/home/me", None) == ["/home/me/x.py"]
-    assert paths.told("/home/me/x.py", None, PACKAGE) == ["/home/me/x.py"]
-    assert paths.told("/home/melissa/x.py", "/home/me", PACKAGE) == ["/home/melissa/x.py"]
-    assert paths.told("", "/home/me", PACKAGE) == [""]
+    assert paths.to_worker("/home/me/x.py", "/home/me", PACKAGE) == [f"{PACKAGE}/x.py", "/home/me/x.py"]
+    assert paths.to_worker("/home/me/x.py", "/home/me", None) == ["/home/me/x.py"]
+    assert paths.to_worker("/home/me/x.py", None, PACKAGE) == ["/home/me/x.py"]
+    assert paths.to_worker("/home/melissa/x.py", "/home/me", PACKAGE) == ["/home/melissa/x.py"]
+    assert paths.to_worker("", "/home/me", PACKAGE) == [""]
 
 
 def test_what_the_workspace_is() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from raydap.core.rewrite import Id, rewrite
+from raydap.core.translate.rewrite import Id, rewrite
 from raydap.protocol import generate
-from raydap.protocol.ids import RULES, Kind
+from raydap.protocol.id_fields import RULES, Kind
 
 DEFINITIONS = generate.parse(generate.load()).objects
 
@@ -55,7 +55,12 @@ def test_a_stack_trace_answer() -> None:
 def test_translate_is_told_the_kind_and_asked_outside_in() -> None:
     asked: list[tuple[Kind, Id]] = []
     body = {"source": {"sourceReference": 3, "sources": [{"sourceReference": 4}]}, "id": 1}
-    rewrite(body, "Breakpoint", lambda kind, old: asked.append((kind, old)) or old)
+
+    def translate(kind: Kind, old: Id) -> Id:
+        asked.append((kind, old))
+        return old
+
+    rewrite(body, "Breakpoint", translate)
     assert asked == [(Kind.BREAKPOINT, 1), (Kind.SOURCE, 3), (Kind.SOURCE, 4)]
 
 

@@ -1,10 +1,12 @@
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from raydap.core.arguments import decode
 from raydap.core.errors import Code, ProblemError
-from raydap.core.settings import AttachSettings, Hosting, LaunchSettings, PathMapping, parse, under
+from raydap.core.settings import REFUSED, AttachSettings, HubSettings, LaunchSettings, PathMapping, complete, parse
 
 
 def refusal(kind: type[AttachSettings], arguments: Any) -> tuple[Code, str]:
@@ -33,6 +35,11 @@ def test_every_argument_of_attach() -> None:
         "role": "observer",
         "sessions": "perWorker",
         "autoAttach": False,
+        "redirectOutput": True,
+        "showReturnValue": True,
+        "subProcess": False,
+        "breakOnSystemExitZero": False,
+        "variablePresentation": {"special": "hide"},
     }
     settings = parse(AttachSettings, given)
     assert settings.path_mappings == (PathMapping("/home/me", "."),)
@@ -49,6 +56,8 @@ def test_every_argument_of_launch() -> None:
     wanted = LaunchSettings(module="train", args=("-x",), cwd="/", env=environment, python="py", submit=True)
     assert parse(LaunchSettings, given) == wanted
 
+
+DOCS = Path(__file__).parents[3] / "docs"
 
 WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "dashboard", 8265),
@@ -73,6 +82,11 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "sessions", "perThread"),
     (AttachSettings, "role", "spectator"),
     (AttachSettings, "autoAttach", "no"),
+    (AttachSettings, "redirectOutput", "yes"),
+    (AttachSettings, "showReturnValue", 1),
+    (AttachSettings, "subProcess", "no"),
+    (AttachSettings, "breakOnSystemExitZero", []),
+    (AttachSettings, "variablePresentation", "group"),
     (AttachSettings, "maxWorkers", 0),
     (AttachSettings, "maxWorkers", -1),
     (AttachSettings, "maxWorkers", 1.5),
@@ -98,6 +112,21 @@ def test_an_argument_of_a_wrong_kind_is_named(kind: type[AttachSettings], name: 
     assert text.endswith(".")
 
 
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_debugpy_knows_and_raydap_cannot_do_is_refused_by_name(name: str) -> None:
+    code, text = refusal(AttachSettings, {name: True})
+    assert code is Code.BAD_ARGUMENT
+    assert text.startswith(f'The argument "{name}" is not supported: ')
+    assert parse(AttachSettings, {name: False}) == AttachSettings()  # Editors fill in empty values.
+    assert f"`{name}`" in (DOCS / "usage" / "arguments.md").read_text(encoding="utf-8")
+
+
+def test_debugpys_own_options_are_passed_on_if_they_are_given() -> None:
+    options = {"redirectOutput": True, "showReturnValue": False, "variablePresentation": {"special": "hide"}}
+    assert parse(AttachSettings, options).debugpy_options() == options
+    assert AttachSettings().debugpy_options() == {}
+
+
 def test_every_argument_is_wrong_once_above() -> None:
     names = {field.encode_name for field in msgspec.structs.fields(LaunchSettings)}
     assert {name for _, name, _ in WRONG} == names
@@ -119,7 +148,10 @@ def test_targets_and_a_dashboard_exclude_each_other() -> None:
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("maxworkers", "maxWorkers"), ("max_workers", "maxWorkers"), ("just-my-code", "justMyCode"), ("Job", "job")],
+    [
+        *(("maxworkers", "maxWorkers"), ("max_workers", "maxWorkers"), ("just-my-code", "justMyCode"), ("Job", "job")),
+        *(("dashbord", "dashboard"), ("actr", "actor"), ("pathMapping", "pathMappings"), ("MaxWorker", "maxWorkers")),
+    ],
 )
 def test_a_misspelt_argument_is_named_with_what_is_meant(name: str, meant: str) -> None:
     code, text = refusal(AttachSettings, {name: 1})
@@ -133,6 +165,43 @@ def test_an_argument_nobody_knows_is_named() -> None:
     assert code is Code.UNKNOWN_ARGUMENT
     assert '"program"' in text
     assert "did you mean" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"sessions": "both"}, 'The argument "sessions" must be "merged" or "perWorker", not "both".'),
+        ({"maxWorkers": "many"}, 'The argument "maxWorkers" must be a whole number, not "many".'),
+        ({"justMyCode": "no"}, 'The argument "justMyCode" must be true or false, not "no".'),
+        ({"job": 1}, 'The argument "job" must be a string, not 1.'),
+        ({"workers": "h:1"}, 'The argument "workers" must be an array of strings, not "h:1".'),
+        ({"workers": [{"host": "h" * 40}]}, 'The argument "workers[0]" must be a string.'),
+        ({"pathMappings": {}}, 'The argument "pathMappings" must be an array of objects.'),
+        ({"pathMappings": [{"localRoot": "/"}]}, 'The argument "pathMappings[0].remoteRoot" is missing.'),
+        (
+            {"pathMappings": [{"localRoot": "/", "remoteRoot": "/", "root": "/"}]},
+            'The argument "pathMappings[0]" has an unknown field "root".',
+        ),
+        ({"variablePresentation": {"special": 1}}, 'The argument "variablePresentation[...]" must be a string.'),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_words_of_json(arguments: dict[str, Any], text: str) -> None:
+    assert refusal(AttachSettings, arguments) == (Code.BAD_ARGUMENT, text)
+
+
+def test_an_argument_nobody_knows_is_answered_by_all_known_ones() -> None:
+    """There is no manual beside an installed raydap, so the sentence refers to no page."""
+    _, text = refusal(AttachSettings, {"program": "a.py"})
+    listed = text.partition("known arguments: ")[2].removesuffix(".").split(", ")
+    assert listed == [field.encode_name for field in msgspec.structs.fields(AttachSettings)]
+
+
+def test_a_request_without_arguments_says_so() -> None:
+    class Nothing(msgspec.Struct):
+        pass
+
+    with pytest.raises(ProblemError, match=r'^Unknown argument "threads"; known arguments: none\. \[raydap 1005\]$'):
+        decode(Nothing, {"threads": []})
 
 
 def test_what_editors_add_is_dropped() -> None:
@@ -155,14 +224,14 @@ def test_arguments_that_are_no_object(arguments: Any) -> None:
 
 
 def test_what_a_hub_was_started_with_completes_what_a_client_says() -> None:
-    hub = Hosting(AttachSettings(dashboard="http://head:8265", task="step"))
-    assert under(hub, AttachSettings(node="10.*")) == AttachSettings(
+    hub = HubSettings(AttachSettings(dashboard="http://head:8265", task="step"))
+    assert complete(hub, AttachSettings(node="10.*")) == AttachSettings(
         dashboard="http://head:8265", task="step", node="10.*"
     )
-    assert under(hub, LaunchSettings(program="a.py")).dashboard == "http://head:8265"
-    assert under(hub, AttachSettings(task="step")).task == "step"
+    assert complete(hub, LaunchSettings(program="a.py")).dashboard == "http://head:8265"
+    assert complete(hub, AttachSettings(task="step")).task == "step"
     with pytest.raises(ProblemError) as refused:
-        under(hub, AttachSettings(task="other"))
+        complete(hub, AttachSettings(task="other"))
     assert refused.value.problem.code is Code.OTHER_SESSION
     assert '"task"' in refused.value.problem.text
 

@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from raydap.core.errors import Code
-from raydap.core.policy import POLICY
+from raydap.core.model.client import Role
+from raydap.core.requests.table import TABLE
 from raydap.core.settings import LaunchSettings
-from raydap.protocol.ids import COMMANDS, RULES, Kind
+from raydap.protocol.id_fields import COMMANDS, RULES, Kind
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.rglob("*.md")]
@@ -22,18 +23,23 @@ def rows(page: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def test_the_matrix_of_requests_is_the_policy() -> None:
-    written = {command.strip("`"): mode for command, mode, _ in rows("protocol.md", "Requests")}
-    expected = {command: rule.mode.name.lower() for command, rule in POLICY.items()}
-    assert written == expected | {command: "no" for command in COMMANDS - POLICY.keys()}
+def test_the_matrix_of_requests_is_the_table() -> None:
+    written = {command.strip("`"): mode for command, mode, *_ in rows("protocol.md", "Requests")}
+    expected = {command: row.mode.name.lower() for command, row in TABLE.items()}
+    assert written == expected | {command: "no" for command in COMMANDS - TABLE.keys()}
 
 
 def test_the_matrix_names_the_argument_that_leads_to_the_worker() -> None:
-    written = {command.strip("`"): by for command, _, by in rows("protocol.md", "Requests")}
-    for command, rule in POLICY.items():
-        ways = [f"`{rule.by[0]}`"] if rule.by else []
-        ways += ["where the user looks"] if rule.else_looked_at else []
+    written = {command.strip("`"): by for command, _, by, _ in rows("protocol.md", "Requests")}
+    for command, row in TABLE.items():
+        ways = [f"`{row.route.argument}`"] if row.route is not None and row.route.argument else []
+        ways += ["where the user looks"] if row.route is not None and row.route.else_focused else []
         assert written[command] == ", else ".join(ways)
+
+
+def test_the_matrix_says_what_observers_may_send() -> None:
+    written = {command.strip("`") for command, _, _, observers in rows("protocol.md", "Requests") if observers}
+    assert written == {command for command, row in TABLE.items() if Role.OBSERVER in row.who}
 
 
 def test_the_id_table_names_every_place_that_holds_ids() -> None:

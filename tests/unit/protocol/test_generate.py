@@ -1,3 +1,4 @@
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ def type_with(key: str, schema: dict[str, Any]) -> generate.Protocol:
 
 def test_the_checked_in_files_are_what_the_installed_schema_gives() -> None:
     protocol = generate.parse(generate.load())
-    assert (FOLDER / "ids.py").read_text(encoding="utf-8") == generate.render_ids(protocol)
+    assert (FOLDER / "id_fields.py").read_text(encoding="utf-8") == generate.render_ids(protocol)
     assert (FOLDER / "messages.py").read_text(encoding="utf-8") == generate.render_messages(protocol)
 
 
 def test_both_files_are_written_beside_the_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generate, "__file__", str(tmp_path / "generate.py"))
     generate.main([])
-    for name in ("ids.py", "messages.py"):
+    for name in ("id_fields.py", "messages.py"):
         assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
 
 
@@ -29,7 +30,7 @@ def test_check_names_the_file_that_is_out_of_date_and_leaves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generate, "__file__", str(tmp_path / "generate.py"))
-    (tmp_path / "ids.py").write_bytes((FOLDER / "ids.py").read_bytes())
+    (tmp_path / "id_fields.py").write_bytes((FOLDER / "id_fields.py").read_bytes())
     (tmp_path / "messages.py").write_text("old", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"^messages\.py is out of date"):
         generate.main(["--check"])
@@ -81,6 +82,6 @@ def test_a_required_keyword_is_refused_and_not_made_optional() -> None:
 
 
 def test_without_debugpy_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generate.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(generate.SchemaError, match="debugpy is not installed"):
         generate.load()

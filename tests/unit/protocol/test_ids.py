@@ -1,5 +1,5 @@
 from raydap.protocol import generate
-from raydap.protocol.ids import (
+from raydap.protocol.id_fields import (
     ARGUMENTS,
     COMMANDS,
     EVENT_NAMES,

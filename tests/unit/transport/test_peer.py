@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 import pytest
 
@@ -134,7 +135,7 @@ def test_a_peer_that_does_not_read_is_cut_off() -> None:
     async def script(line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(encode(b"{}"))
         await asyncio.wait_for(line.came.wait(), WAIT)
-        writer.transport.pause_reading()
+        cast(asyncio.Transport, writer.transport).pause_reading()
         sent = 0
         while not line.peer._reason:
             line.peer.send(b"x" * 1_000_000)

@@ -1,4 +1,4 @@
-"""Dialling and listening."""
+"""WorkerDialer and listening."""
 
 import asyncio
 import socket
@@ -68,13 +68,13 @@ def test_no_answer_is_a_timeout() -> None:
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen(0)
-            address = silent.getsockname()
+            host, port = silent.getsockname()
             waiting = [socket.socket() for _ in range(8)]
             for connection in waiting:
                 connection.setblocking(False)
-                connection.connect_ex(address)
+                connection.connect_ex((host, port))
             with pytest.raises(TimeoutError, match="no connection within"):
-                await tcp.dial(*address, print, print, timeout=0.1)
+                await tcp.dial(host, port, print, print, timeout_s=0.1)
             for connection in waiting:
                 connection.close()
 
@@ -96,11 +96,11 @@ def test_a_silent_link_is_probed() -> None:
 
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        for keep in (True, False):
-            peer = await tcp.dial("127.0.0.1", port, print, print, WAIT, keep=keep)
+        for keepalive in (True, False):
+            peer = await tcp.dial("127.0.0.1", port, print, print, WAIT, keepalive=keepalive)
             assert peer._socket is not None
-            assert bool(peer._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)) == keep
-            if keep and hasattr(socket, "TCP_KEEPIDLE"):
+            assert bool(peer._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)) == keepalive
+            if keepalive and hasattr(socket, "TCP_KEEPIDLE"):
                 assert peer._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 15
                 assert peer._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30_000
             peer.close()

@@ -5,16 +5,16 @@ import contextlib
 import socket
 import struct
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.http11 import Request
 
-from raydap.transport import handshake, tcp
-from raydap.transport.handshake import Handshake, HandshakeRefused, Refusal
+from raydap.transport import tcp, websocket_handshake
 from raydap.transport.websocket import WebSocketPeer
+from raydap.transport.websocket_handshake import Handshake, HandshakeRefused, Refusal
 
 WAIT = 30.0
 
@@ -215,7 +215,7 @@ def test_the_client_s_close_is_answered_and_its_reason_told() -> None:
 def test_a_client_that_does_not_read_is_cut_off() -> None:
     async def script(server: Server, host: str, port: int) -> None:
         _, writer = await raw(host, port)
-        writer.transport.pause_reading()
+        cast(asyncio.Transport, writer.transport).pause_reading()
         for _ in range(100):
             server.peers[0].send(b"x" * 1_000_000)
         assert server.reasons.empty(), "the end must not be told from inside send"
@@ -237,7 +237,7 @@ def test_a_client_that_answers_pings_stays_and_one_that_does_not_is_cut_off() ->
             assert await asyncio.wait_for(reader.read(), WAIT) == b"\x89\x00"
             writer.close()
 
-    run(script, Server(ping_every=0.5))
+    run(script, Server(ping_interval_s=0.5))
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_refusal_says_why() -> None:
         assert refused.value.response.headers["WWW-Authenticate"] == "Bearer"
         assert bytes(refused.value.response.body or b"") == b"No entry.\n"
         with pytest.raises(HandshakeRefused, match=r"No entry\.$") as told:
-            await handshake.dial(f"ws://{host}:{port}/dap", "wrong", print, print, WAIT)
+            await websocket_handshake.dial(f"ws://{host}:{port}/dap", "wrong", print, print, WAIT)
         assert told.value.status == 401
         assert server.requests[1].headers["Authorization"] == "Bearer wrong"
         assert server.peers == []
@@ -288,17 +288,17 @@ def test_our_own_client() -> None:
         messages: asyncio.Queue[bytes] = asyncio.Queue()
         reasons: asyncio.Queue[str] = asyncio.Queue()
         url = f"ws://{host}:{port}/dap"
-        client = await handshake.dial(url, "secret", messages.put_nowait, reasons.put_nowait, WAIT)
+        client = await websocket_handshake.dial(url, "secret", messages.put_nowait, reasons.put_nowait, WAIT)
         assert server.requests[0].headers["Authorization"] == "Bearer secret"
         assert server.requests[0].headers["Sec-WebSocket-Protocol"] == "raydap"
         client.send(b'{"a":1}')
         assert await server.message() == b'{"a":1}'
         server.peers[0].send(b'{"b":2}')
         assert await asyncio.wait_for(messages.get(), WAIT) == b'{"b":2}'
-        server.peers[0].cut_off("the test wants it")
+        server.peers[0].abort("the test wants it")
         assert await asyncio.wait_for(reasons.get(), WAIT) in ("closed", "connection reset")
         assert await server.reason() == "the test wants it"
-        other = await handshake.dial(url, None, messages.put_nowait, reasons.put_nowait, WAIT)
+        other = await websocket_handshake.dial(url, None, messages.put_nowait, reasons.put_nowait, WAIT)
         assert "Authorization" not in server.requests[1].headers
         other.close()
         assert await server.reason() == "closed"
@@ -318,7 +318,7 @@ def test_frames_right_behind_the_answer_wait_for_the_caller() -> None:
             return open_peer(protocol)
 
         server.open_peer = eager  # type: ignore[method-assign]
-        peer = await handshake.dial(f"ws://{host}:{port}/dap", None, happened.put_nowait, print, WAIT)
+        peer = await websocket_handshake.dial(f"ws://{host}:{port}/dap", None, happened.put_nowait, print, WAIT)
         assert happened.empty()
         assert await asyncio.wait_for(happened.get(), WAIT) == b'"first"'
         peer.close()
@@ -337,7 +337,7 @@ def test_a_server_that_is_something_else_is_an_os_error(answer: bytes) -> None:
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(HandshakeRefused):
-            await handshake.dial(f"ws://127.0.0.1:{port}/dap", None, print, print, WAIT)
+            await websocket_handshake.dial(f"ws://127.0.0.1:{port}/dap", None, print, print, WAIT)
         server.close()
 
     asyncio.run(main())
@@ -348,17 +348,36 @@ def test_a_server_that_says_nothing_is_a_timeout() -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             port = silent.getsockname()[1]
             with pytest.raises(TimeoutError, match="no connection within"):
-                await handshake.dial(f"ws://127.0.0.1:{port}/dap", None, print, print, 0.2)
+                await websocket_handshake.dial(f"ws://127.0.0.1:{port}/dap", None, print, print, 0.2)
 
     asyncio.run(main())
 
 
 def test_headers_are_never_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def script(server: Server, host: str, port: int) -> None:
-        peer = await handshake.dial(f"ws://{host}:{port}/dap", "very-secret", print, print, WAIT)
+        peer = await websocket_handshake.dial(f"ws://{host}:{port}/dap", "very-secret", print, print, WAIT)
         peer.close()
         await server.reason()
 
     with caplog.at_level("DEBUG"):
         run(script)
     assert "very-secret" not in caplog.text
+
+
+def test_a_server_that_cannot_decide_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    async def decide(_: Request) -> Refusal | None:
+        raise ValueError("odd")
+
+    async def main() -> None:
+        lost = asyncio.Event()
+
+        listener = await tcp.listen("127.0.0.1", 0, lambda: Handshake(decide, Server().open_peer, lost.set))
+        try:
+            with pytest.raises(HandshakeRefused):
+                await websocket_handshake.dial(f"ws://{listener.host}:{listener.port}/dap", None, print, print, WAIT)
+            await asyncio.wait_for(lost.wait(), WAIT)
+        finally:
+            listener.close()
+
+    asyncio.run(main())
+    assert "ValueError: odd" in caplog.text

@@ -1,6 +1,10 @@
+from collections.abc import Callable
+
 import pytest
 
 from raydap.wire.framing import MAX_HEADER, Decoder, FramingError, encode
+
+Feed = Callable[[bytes, Decoder], list[bytes]]
 
 
 def whole(data: bytes, decoder: Decoder) -> list[bytes]:
@@ -26,7 +30,7 @@ def test_encode_writes_the_header_of_the_specification() -> None:
 
 
 @fed
-def test_messages_are_cut_apart(feed) -> None:
+def test_messages_are_cut_apart(feed: Feed) -> None:
     bodies = [b"{}", b"", b"\r\n\r\n", b"Content-Length: 5\r\n\r\n"]
     assert feed(b"".join(map(encode, bodies)), Decoder()) == bodies
 
@@ -42,7 +46,7 @@ def test_messages_are_cut_apart(feed) -> None:
         b"Content-Type: x:y\r\nContent-Length: 02\r\n\r\n",
     ],
 )
-def test_headers_that_are_understood(feed, header: bytes) -> None:
+def test_headers_that_are_understood(feed: Feed, header: bytes) -> None:
     assert feed(header + b"{}" + header + b"[]", Decoder()) == [b"{}", b"[]"]
 
 
@@ -67,7 +71,7 @@ def test_headers_that_are_understood(feed, header: bytes) -> None:
         (b"Content-Length: 101\r\n", 'A message of "101" bytes is longer than the allowed 100.'),
     ],
 )
-def test_what_is_no_dap_is_refused_as_soon_as_it_shows(feed, data: bytes, text: str) -> None:
+def test_what_is_no_dap_is_refused_as_soon_as_it_shows(feed: Feed, data: bytes, text: str) -> None:
     """The messages before the fault are handed over with the error, and the decoder stays broken."""
     decoder = Decoder(max_body=100)
     with pytest.raises(FramingError) as caught:

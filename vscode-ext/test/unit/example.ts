@@ -1,12 +1,16 @@
-/** Workers to test with. */
+/** Data to test with. */
 
-import type { StoppedThread, Worker } from '../../src/bridge/worker';
+import type { Memento } from '../../src/model/token-store';
+import type { Failure } from '../../src/protocol/dap';
+import type { Evaluation, StoppedThread, WorkerEntry } from '../../src/protocol/messages';
 
-export function worker(key: string | number, difference: Partial<Worker> = {}): Worker {
+export function worker(key: string | number, difference: Partial<WorkerEntry> = {}): WorkerEntry {
   const pid = Number(key) || 1;
   return {
     key: String(key),
     name: `Trainer.train · ${pid} · 10.0.0.7`,
+    label: 'Trainer.train',
+    where: `${pid} · 10.0.0.7`,
     state: 'paused',
     age: 0,
     type: 'worker',
@@ -25,5 +29,28 @@ export function worker(key: string | number, difference: Partial<Worker> = {}): 
 }
 
 export function thread(threadId: number, difference: Partial<StoppedThread> = {}): StoppedThread {
-  return { threadId, name: `thread ${threadId}`, reason: 'breakpoint', error: '', ...difference };
+  return { threadId, name: `thread ${threadId}`, reason: 'breakpoint', error: '', order: 0, ...difference };
+}
+
+/** One for each value, in threads of their own. */
+export function evaluations(...values: string[]): Evaluation[] {
+  const label = 'Trainer.train';
+  return values.map((value, threadId) => ({ threadId, name: `${label} · ${threadId}`, label, value, type: 'float' }));
+}
+
+/** A failed `attach`. */
+export function failure(id: number | undefined, text: string): Failure {
+  const error = id === undefined ? { format: text } : { id, format: text };
+  return { type: 'response', success: false, command: 'attach', message: text, body: { error } };
+}
+
+export function memory(): Memento {
+  const values = new Map<string, unknown>();
+  return {
+    get: <T>(key: string, otherwise: T) => (values.has(key) ? (values.get(key) as T) : otherwise),
+    update: (key, value) => {
+      values.set(key, value);
+      return Promise.resolve();
+    },
+  };
 }

@@ -75,7 +75,7 @@ step('they are listed', async () => {
   await view.show();
   await watchWindow();
   await view.add(dashboard);
-  await view.row(`${MANY} paused`).first().waitFor();
+  await view.cluster(`${MANY} paused`).waitFor();
   await tellLongest('listed');
   await workbench.screenshot('40-crowd-paused');
 });
@@ -84,11 +84,14 @@ step('all are attached, and stop', async () => {
   await view.press(view.cluster(), 'Debug This Cluster');
   await view.status(`Ray: ${MANY} stopped`);
   await tellLongest('attached');
+  const counted = performance.now();
+  await view.cluster(`${MANY} stopped`).waitFor();
+  console.log(`the view was ${Math.round(performance.now() - counted)} ms later than the status bar`);
   await workbench.screenshot('41-crowd-stopped');
 });
 
 step('all are let go', async () => {
   await view.stopDebugging();
-  await view.row(`${MANY} paused`).first().waitFor();
+  await view.cluster(`${MANY} paused`).waitFor();
   await tellLongest('left');
 });

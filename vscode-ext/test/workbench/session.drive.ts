@@ -5,34 +5,36 @@ import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { Job } from './job';
 import { given, step, Workbench } from './workbench';
 
+const RESULT = 'result: [1, 21, 41]';
+
 let workbench: Workbench;
-let job: Job;
 
 before(async () => {
   workbench = await Workbench.start({
     vsix: given('RAYDAP_TEST_VSIX'),
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
   });
-  job = Job.start(`${workbench.project}/train.py`);
-  await workbench.open();
+  await workbench.openAt('train.py');
 });
 
 after(async () => {
   await workbench.end('session-end');
-  job.end();
 });
 
-/** The rows of actors that stopped for this reason. */
-function stopped(reason = ''): Locator {
-  return workbench.callStack('thread', new RegExp(`Trainer\\.train · \\d+ · .*paused on ${reason}`, 'is'));
+/** The rows of actors that stopped for this reason; VS Code lists those that run on, too. */
+function stopped(reason = '(breakpoint|step)'): Locator {
+  return workbench.callStack('thread', new RegExp(`Trainer \\d+ · train · .*${reason}`, 's'));
 }
 
 function variable(text: string): Locator {
   return workbench.page.locator('.debug-variables .monaco-list-row', { hasText: text });
 }
+
+step('the job is started in the terminal', async () => {
+  await workbench.runInTerminal('python train.py');
+});
 
 step('F5 without a launch.json offers what to do', async () => {
   await workbench.openFile('train.py');
@@ -69,7 +71,9 @@ step('one actor is stepped, the others stay', async () => {
   await stopped('step').waitFor();
   await workbench.page.getByText('Ln 16, Col').waitFor();
   assert.equal(await stopped('breakpoint').count(), 2);
-  await workbench.screenshot('03-stepped');
+  const [, alone = ''] = await workbench.lineLabels(/^2 workers: Trainer \d+, \d+$/, /^Trainer \d+$/);
+  assert.match((await stopped('step').textContent()) ?? '', new RegExp(`${alone} · `));
+  await workbench.screenshots('03-stepped');
 });
 
 step('it is continued, and its next breakpoint arrives by itself', async () => {
@@ -81,7 +85,12 @@ step('it is continued, and its next breakpoint arrives by itself', async () => {
 });
 
 step('all are continued to the end of the job, whose result is right', async () => {
-  const ended = job.ended();
+  await workbench.showTerminal();
+  const ended = workbench
+    .terminal()
+    .getByText(RESULT)
+    .waitFor()
+    .then(() => 'ended' as const);
   let what: 'ended' | 'continued';
   do {
     const next = workbench.continueThread(stopped().first());
@@ -89,7 +98,7 @@ step('all are continued to the end of the job, whose result is right', async () 
     next.catch(() => undefined);
     what = await Promise.race([ended, next]);
   } while (what !== 'ended');
-  assert.equal(await job.result(), '[1, 21, 41]');
+  await workbench.lineLabels();
   await workbench.screenshot('05-job-done');
 });
 

@@ -24,13 +24,13 @@ export class RayView {
 
   /** Workers of train.py, by their icon. */
   trainer(icon: string): Locator {
-    return this.row(/Trainer\.train/).filter({ has: this.workbench.page.locator(icon) });
+    return this.row(/Trainer \d+ · train/).filter({ has: this.workbench.page.locator(icon) });
   }
 
-  /** The process of a worker's row. */
+  /** The process of an actor's row: what has neither name nor rank is named by it. */
   async pid(row: Locator): Promise<number> {
     const text = (await row.textContent())?.trim() ?? '';
-    const pid = /(\d+) · [\d.]+$/.exec(text)?.[1];
+    const pid = /Trainer (\d+) · /.exec(text)?.[1];
     assert.ok(pid !== undefined, text);
     return Number(pid);
   }
@@ -88,7 +88,7 @@ export class RayView {
       const above = rows.filter((row) => selected && place(row) <= place(selected) && row.querySelector('.thread'));
       const [thread] = above.sort((one, other) => place(other) - place(one));
       return thread?.textContent.includes(name);
-    }, ` · ${pid} · `);
+    }, `Trainer ${pid} · `);
   }
 
   async stopDebugging(): Promise<void> {

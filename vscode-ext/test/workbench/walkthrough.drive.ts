@@ -65,6 +65,10 @@ step('the example is opened where the user wants it, and the page is there again
   await picture('svg').waitFor();
   await workbench.screenshot('w2-example');
   await section('Open the example project').getByText('Open Example Project').click();
+  // The dialog writes a folder of its own when it is ready, over what is there.
+  await page.waitForFunction(() =>
+    document.querySelector<HTMLInputElement>('.quick-input-widget input')?.value.endsWith('/'),
+  );
   await workbench.answer(`${home}/`);
   await page.locator('.tab[data-resource-name="trainer.py"]').waitFor();
   assert.ok(existsSync(join(home, 'raydap-example', 'trainer.py')));
@@ -77,7 +81,7 @@ step('it is debugged', async () => {
   await workbench.screenshot('w4-debug');
   await section('Debug it').getByText('Debug Example').click();
   await workbench
-    .callStack('thread', /RolloutWorker\.collect.*paused/i)
+    .callStack('thread', /RolloutWorker.* · collect · .*breakpoint/s)
     .nth(2)
     .waitFor();
   await done('Debug it');

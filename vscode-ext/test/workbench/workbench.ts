@@ -42,12 +42,28 @@ const SETTINGS = {
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
   'window.menuBarVisibility': 'compact',
+  // No picture of a list that is just fading.
+  'workbench.reduceMotion': 'on',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   // A stop that takes the focus would close what a test is typing into.
   'workbench.quickOpen.closeOnFocusLost': false,
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
 };
+
+/**
+ * A terminal with our Python. Its prompt names no folder, so that pictures look the same everywhere; and Ray copies no
+ * output of workers into it, which would come after the result of a program and push it out of sight.
+ */
+function terminalSettings(): object {
+  const PATH = [dirname(given('RAYDAP_TEST_PYTHON')), process.env.PATH].join(delimiter);
+  return {
+    'terminal.integrated.defaultProfile.linux': 'sh',
+    'terminal.integrated.profiles.linux': { sh: { path: '/bin/sh', env: { PS1: '$ ', PATH, RAY_LOG_TO_DRIVER: '0' } } },
+    // Text that a test can read, not a canvas.
+    'terminal.integrated.gpuAcceleration': 'off',
+  };
+}
 
 const CHROMIUM_FLAGS = [
   '--no-sandbox',
@@ -89,7 +105,7 @@ export class Workbench {
     const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
     const project = join(folder, 'project');
     cpSync('test/project', project, { recursive: true });
-    writeSettings(join(folder, 'data', 'User'), SETTINGS);
+    writeSettings(join(folder, 'data', 'User'), { ...SETTINGS, ...terminalSettings() });
     writeSettings(join(folder, 'data', 'Machine'), settings);
     const command = codeServer(folder, env);
     if (vsix !== undefined) {
@@ -211,6 +227,42 @@ export class Workbench {
     await this.page.mouse.up();
   }
 
+  /** Types a command line into the terminal. `python` is the one of the tests. */
+  async runInTerminal(line: string): Promise<void> {
+    await this.runCommand('View: Toggle Terminal');
+    await this.page.locator('.terminal-wrapper.active .xterm-helper-textarea').waitFor({ state: 'attached' });
+    await this.terminal().getByText('$').waitFor();
+    await this.page.keyboard.type(line);
+    await this.page.keyboard.press('Enter');
+  }
+
+  async showTerminal(): Promise<void> {
+    await this.runCommand('Terminal: Focus on Terminal View');
+    await this.terminal().waitFor();
+  }
+
+  /** What the terminal shows. */
+  terminal(): Locator {
+    return this.page.locator('.terminal-wrapper.active .xterm-rows');
+  }
+
+  /** Waits until the texts that the extension adds to the ends of lines are like these, from the top; returns them. */
+  async lineLabels(...patterns: RegExp[]): Promise<string[]> {
+    const labels = await this.page.waitForFunction(
+      (sources) => {
+        const top = (element: Element): number => element.getBoundingClientRect().top;
+        const texts = Array.from(document.querySelectorAll('.part.editor .view-line [class*="ced-"]'))
+          .sort((one, other) => top(one) - top(other))
+          .map((element) => /^"(.*)"$/.exec(getComputedStyle(element, '::after').content)?.[1] ?? '')
+          .filter((text) => text !== '');
+        const alike = sources.every((source, index) => new RegExp(source).test(texts[index] ?? ''));
+        return alike && texts.length === sources.length ? texts : undefined;
+      },
+      patterns.map(({ source }) => source),
+    );
+    return (await labels.jsonValue()) ?? [];
+  }
+
   /** Rows of the call stack: `kind` is session, thread or stack-frame. */
   callStack(kind: 'session' | 'thread' | 'stack-frame', text: string | RegExp = ''): Locator {
     return this.page.locator(`.debug-call-stack .monaco-list-row:has(.${kind})`, { hasText: text });
@@ -218,6 +270,19 @@ export class Workbench {
 
   message(text: string | RegExp): Locator {
     return this.page.locator('.notification-toast', { hasText: text });
+  }
+
+  /** In the dark theme, and in a narrow window, too. */
+  async screenshots(name: string): Promise<void> {
+    await this.screenshot(name);
+    await this.runCommand('Preferences: Toggle between Light/Dark Themes');
+    await this.page.locator('.monaco-workbench.vs-dark').waitFor();
+    await this.screenshot(`${name}-dark`);
+    await this.runCommand('Preferences: Toggle between Light/Dark Themes');
+    await this.page.locator('.monaco-workbench.vs').waitFor();
+    await this.page.setViewportSize({ width: 900, height: 900 });
+    await this.screenshot(`${name}-narrow`);
+    await this.page.setViewportSize({ width: 1400, height: 900 });
   }
 
   async screenshot(name: string): Promise<void> {

@@ -1,0 +1,41 @@
+"""What `raydap up` and `raydap down` have in common."""
+
+import asyncio
+import os
+import textwrap
+from collections.abc import Awaitable, Callable
+
+import click
+
+from raydap.cluster.dashboard_address import resolve
+from raydap.cluster.rest import Rest
+from raydap.core.errors import Code, ProblemError
+
+ARGUMENT = "--dashboard {}"
+"""How the user names the cluster in a command."""
+
+_WITH_DETAIL = (Code.HUB_FAILED, Code.SUBMIT_FAILED)
+"""Problems of a job, whose log says more. The detail of all others is for a log of raydap's own."""
+
+
+def run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
+    """Runs `work` with the cluster's dashboard, tells the user of its errors, and returns the exit code."""
+    return asyncio.run(_run(dashboard, work))
+
+
+async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
+    try:
+        rest = Rest((await resolve(dashboard, os.environ, argument=ARGUMENT)).url, os.environ)
+        try:
+            await work(rest)
+        finally:
+            await rest.close()
+    except ProblemError as error:
+        click.echo(str(error.problem), err=True)
+        if error.problem.detail and error.problem.code in _WITH_DETAIL:
+            click.echo(textwrap.indent(error.problem.detail, "  "), err=True)
+        return 1
+    except OSError as error:
+        click.echo(f"The connection file cannot be kept: {error}.", err=True)
+        return 1
+    return 0

@@ -1,0 +1,124 @@
+"""Asks a Ray dashboard which workers are paused, what they run, and how others ended."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from raydap.cluster.labels import Row, label
+from raydap.cluster.rest import Params, Rest, not_a_dashboard
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+
+_LIMIT = ("limit", "10000")
+
+
+def _where(key: str, predicate: str, value: str) -> Params:
+    return [("filter_keys", key), ("filter_predicates", predicate), ("filter_values", value)]
+
+
+# Ray applies these two inside the GCS ("Special treatments for the Ray Debugger" in ray/util/state/state_manager.py).
+# Without the second one dead workers stay listed as paused.
+_PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_where("is_alive", "=", "True")]
+
+_DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
+
+_CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
+"""The values of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto) for unwanted ends; see `is_crash`."""
+
+_BY_SIGTERM = "by a signal"
+"""Part of Ray's exit detail for a worker that got SIGTERM, as all of a stopped job do. Ray sees no other signals."""
+
+# Ray applies the state filter inside the GCS, before it cuts the list to the limit. A filter on worker_id would come
+# after the cut.
+_RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
+
+# Only the details have the runtime_env and the repr.
+_ACTORS = [("detail", "1"), _LIMIT, *_where("state", "!=", "DEAD")]
+
+
+def is_crash(exit_reason: tuple[str, str]) -> bool:
+    """Whether this exit reason (as in Dashboard.exit_reasons) means that the worker should not have ended."""
+    kind, detail = exit_reason
+    return kind in _CRASHES and _BY_SIGTERM not in detail
+
+
+class Dashboard:
+    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`."""
+
+    def __init__(self, rest: Rest) -> None:
+        self.rest = rest
+
+    async def paused(self) -> tuple[PausedWorker, ...]:
+        """All live workers that wait for a debugger, in the dashboard's order."""
+        rows = await self._rows("workers", _PAUSED)
+        return tuple(worker for worker in map(_paused, rows) if worker is not None)
+
+    async def exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
+        """How dead workers ended: Ray's WorkerExitType and its exit detail."""
+        rows = await self._rows("workers", _DEAD)
+        return {
+            WorkerKey(str(row.get("worker_id"))): (str(row.get("exit_type")), str(row.get("exit_detail") or ""))
+            for row in rows
+        }
+
+    async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
+        """The labels of these workers, as labels.label gives them."""
+        tasks = await self._rows("tasks", _RUNNING)
+        actors = await self._rows("actors", _ACTORS)
+        return label(workers, tasks, actors, await self.jobs())
+
+    async def session_name(self) -> str | None:
+        """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""
+        answer = await self.rest.get("/api/version")
+        name = answer.get("session_name") if isinstance(answer, dict) else None
+        return name if isinstance(name, str) and name else None
+
+    async def _rows(self, resource: str, params: Params) -> list[Row]:
+        answer = await self.rest.get(f"/api/v0/{resource}", params)
+        if not isinstance(answer, dict) or "result" not in answer:
+            raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+        if answer["result"] is not True:
+            raise ProblemError(
+                Problem(
+                    Code.DASHBOARD_UNREACHABLE,
+                    f"The Ray dashboard at {self.rest.where} cannot list {resource}; "
+                    "is the cluster's head node healthy?",
+                    str(answer.get("msg", ""))[:2000],
+                )
+            )
+        rows = (answer.get("data") or {}).get("result")
+        if isinstance(rows, dict):
+            # Some versions of Ray nest the list once more, beside the totals.
+            rows = rows.get("result")
+        if not isinstance(rows, list):
+            raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+        return [row for row in rows if isinstance(row, dict)]
+
+    async def jobs(self) -> list[Row]:
+        """The rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails)."""
+        try:
+            jobs = await self.rest.get("/api/jobs/")
+        except ProblemError:
+            # Without the Jobs API the names of tasks and actors are still worth showing.
+            return []
+        return [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+
+
+def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
+    """A row of the worker list (ray/util/state/common.py, WorkerState);
+    None if nobody could attach to it."""
+    key, host, port = row.get("worker_id"), row.get("ip"), row.get("debugger_port")
+    if not (isinstance(key, str) and key and isinstance(host, str) and host):
+        return None
+    if not (isinstance(port, int) and 0 < port < 65536):
+        return None
+    pid = row.get("pid")
+    return PausedWorker(
+        key=WorkerKey(key),
+        host=host,
+        port=port,
+        pid=pid if isinstance(pid, int) else 0,
+        node=host,
+        node_id=str(row.get("node_id") or ""),
+        worker_type="DRIVER" if row.get("worker_type") == "DRIVER" else "WORKER",
+    )

@@ -1,0 +1,102 @@
+"""Makes labels of paused workers from the rows of Ray's task, actor and job lists."""
+
+import json
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+
+Row = Mapping[str, Any]
+
+_JOB_DIGITS = 8
+_LONGEST_TITLE = 40
+
+
+def label(
+    workers: Iterable[PausedWorker], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
+) -> dict[WorkerKey, WorkerLabel]:
+    """One label for every worker of Ray, empty where the lists say nothing (the task list lags about a second).
+
+    `tasks` are running ones (ray/util/state/common.py, TaskState), `actors` ActorState, `jobs` JobDetails.
+    """
+    running: dict[str, list[Row]] = {}
+    for task in tasks:
+        running.setdefault(str(task.get("worker_id")), []).append(task)
+    by_id = {actor.get("actor_id"): actor for actor in actors}
+    # The actor list has no worker ids, so an actor without a running task is known by its process.
+    by_process = {(actor.get("node_id"), actor.get("pid")): actor for actor in by_id.values()}
+    by_job = {job.get("job_id"): job for job in jobs}
+    labels = {}
+    for worker in workers:
+        if worker.worker_type == "DRIVER":
+            labels[worker.key] = _driver(worker, by_job)
+        elif worker.worker_type == "WORKER":
+            mine = running.get(worker.key, [])
+            actor_ids = [task["actor_id"] for task in mine if task.get("actor_id")]
+            actor = by_id.get(actor_ids[0]) if actor_ids else by_process.get((worker.node_id, worker.pid))
+            labels[worker.key] = _worker(mine, actor, by_job)
+    return labels
+
+
+def _driver(worker: PausedWorker, by_job: Mapping[Any, Row]) -> WorkerLabel:
+    # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc, ComputeDriverIdFromJob).
+    job = worker.key[:_JOB_DIGITS]
+    details = by_job.get(job, {})
+    name = program(str(details.get("entrypoint") or ""))
+    return WorkerLabel(task=f"driver {name}".rstrip(), job=job, submission=details.get("submission_id") or "")
+
+
+def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> WorkerLabel:
+    newest = max(tasks, key=lambda task: task.get("start_time_ms") or 0, default=None)
+    job = str((newest or actor or {}).get("job_id") or "")
+    submission = str(by_job.get(job, {}).get("submission_id") or "")
+    if newest is not None and not newest.get("actor_id"):
+        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission)
+    kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
+    kind = kind or str((actor or {}).get("class_name") or "").rpartition(".")[2]
+    methods = {_last(task, 2) for task in tasks}
+    return WorkerLabel(
+        # Async and threaded actors run several methods at once, so naming one of them would be a guess.
+        task=methods.pop() if len(methods) == 1 else kind,
+        actor=kind,
+        actor_name=str((actor or {}).get("name") or ""),
+        job=job,
+        submission=submission,
+        title="" if actor is None else _title(actor, kind),
+    )
+
+
+def _title(actor: Row, kind: str) -> str:
+    """What tells an actor from others of its class: its registered name, its own `__repr__`, or its rank.
+
+    Ray keeps the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
+    the env_vars of its runtime_env, which torch.distributed reads, too.
+    """
+    given = " ".join(str(actor.get("name") or actor.get("repr_name") or "").split())
+    if given:
+        return given if len(given) <= _LONGEST_TITLE else f"{given[: _LONGEST_TITLE - 1]}…"
+    try:
+        rank = json.loads(str(actor.get("serialized_runtime_env") or "{}"))["env_vars"]["RANK"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ""
+    return f"{kind}#{rank}" if str(rank).isdecimal() else ""
+
+
+def _last(task: Row, parts: int) -> str:
+    """The last components of the function's dotted name. `name` may be any text of the user, so it comes second."""
+    return ".".join(str(task.get("func_or_class_name") or task.get("name") or "").split(".")[-parts:])
+
+
+def program(entrypoint: str) -> str:
+    """The script or module in a command line: `python -u train.py --lr 1` -> `train.py`."""
+    try:
+        words = shlex.split(entrypoint)
+    except ValueError:
+        return ""
+    for before, word in zip(["", *words], words, strict=False):
+        if before == "-m" or (word.endswith(".py") and not word.startswith("-")):
+            return os.path.basename(word)
+    return ""

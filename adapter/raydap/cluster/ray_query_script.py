@@ -1,0 +1,198 @@
+"""Asks what only Ray's own code can answer, in a process of its own.
+
+ray_query.py runs this file as a script; raydap never imports it, because Ray's GCS client retries inside C++, ends the
+process when the GCS does not answer, prints to standard output, and lets RAY_ADDRESS override its arguments. Standard
+input gives one JSON object, the question. Standard output gets one JSON object, `{"answer": ...}` or `{"error": ...}`.
+"""
+
+import json
+import os
+import re
+import socket
+import sys
+from typing import Any
+
+COMMANDS = ("adapter", "connect", "serve")
+"""The commands of raydap whose processes speak DAP with editors."""
+
+_CONNECT_TIMEOUT_S = 3.0
+
+
+def dashboard_url(address: str) -> str | None:
+    """The dashboard's URL as the cluster's GCS knows it; None while the cluster runs none.
+
+    `address` is `host:port` of a GCS or `ray://host:port` of a Ray Client server.
+    Source: ray/dashboard/utils.py, ray_address_to_api_server_url, without its twenty retries.
+    """
+    if address.startswith("ray://"):
+        from ray.dashboard.utils import ray_client_address_to_api_server_url
+
+        return str(ray_client_address_to_api_server_url(address))
+
+    # The GCS client would retry for a minute where nothing listens.
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
+
+    from ray._private import ray_constants
+    from ray._private.utils import internal_kv_get_with_retry
+    from ray._raylet import GcsClient  # type: ignore[attr-defined,unused-ignore]  # It is compiled.
+
+    found = internal_kv_get_with_retry(
+        GcsClient(address=address),
+        ray_constants.DASHBOARD_ADDRESS,
+        namespace=ray_constants.KV_NAMESPACE_DASHBOARD,
+        num_retries=2,
+    )
+    return f"http://{found.decode()}" if found else None
+
+
+def local_clusters() -> list[dict[str, Any]]:
+    """The clusters that have a raylet on this machine, newest first. Nothing is asked of them.
+
+    `address` of the GCS; `url` of the dashboard, None if it is not known; `owner`, the name of the user who started it;
+    `ours` if that is this user; `started` in seconds since the epoch; `launched` if the raylet descends from the raydap
+    that asks. Raylets are known by their command lines, as in ray/_private/services.py (start_raylet).
+    """
+    import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
+
+    raydap = os.getppid()
+    clusters: dict[str, dict[str, Any]] = {}
+    for process in psutil.process_iter(["cmdline", "create_time", "uids", "username"]):
+        command, uids = process.info["cmdline"] or [""], process.info["uids"]
+        options = dict(word.partition("=")[::2] for word in command if word.startswith("--"))
+        address = options.get("--gcs-address")
+        if not address or os.path.basename(command[0]) not in ("raylet", "raylet.exe"):
+            continue
+        # The command of workers is an option, and names the dashboard as host:port; not yet in Ray 2.39.
+        dashboard = re.search(r" --webui=(\S+:\d+)( |$)", options.get("--python_worker_command", ""))
+        found = {
+            "address": address,
+            "url": f"http://{dashboard[1]}" if dashboard is not None else None,
+            "owner": process.info["username"] or "",
+            "ours": uids is not None and uids.real == os.getuid(),
+            "started": process.info["create_time"],
+            "launched": _descends(process, raydap),
+        }
+        # The oldest raylet of a cluster is that of its head.
+        if address not in clusters or found["started"] < clusters[address]["started"]:
+            clusters[address] = found
+    return sorted(clusters.values(), key=lambda cluster: float(cluster["started"]), reverse=True)
+
+
+def _descends(process: Any, ancestor: int) -> bool:
+    import psutil
+
+    try:
+        return any(parent.pid == ancestor for parent in process.parents())
+    except psutil.Error:
+        return False
+
+
+def raydap_processes() -> list[dict[str, Any]]:
+    """This user's raydap processes that speak DAP.
+
+    `pid`; `command`, one of COMMANDS; `started` in seconds since the epoch; `parent`, the name of the process that has
+    started it; `listens` and `peers`, the TCP addresses where it listens and to which it is connected, as [host, port].
+    """
+    import psutil
+
+    processes = []
+    for process in psutil.process_iter(["cmdline", "create_time", "uids"]):
+        command, uids = _raydap_command(process.info["cmdline"] or []), process.info["uids"]
+        if command is None or uids is None or uids.real != os.getuid():
+            continue
+        try:
+            parent, sockets = process.parent(), process.net_connections("tcp")
+            processes.append(
+                {
+                    "pid": process.pid,
+                    "command": command,
+                    "started": process.info["create_time"],
+                    "parent": "" if parent is None else parent.name(),
+                    "listens": [list(one.laddr) for one in sockets if one.status == psutil.CONN_LISTEN],
+                    "peers": [list(one.raddr) for one in sockets if one.raddr],
+                }
+            )
+        except psutil.Error:
+            # It has ended meanwhile.
+            continue
+    return sorted(processes, key=lambda found: float(found["started"]), reverse=True)
+
+
+def _raydap_command(words: list[str]) -> str | None:
+    """The command if this is the command line of one of COMMANDS."""
+    if not os.path.basename(words[0] if words else "").lower().startswith(("python", "raydap")):
+        return None
+    for before, word, command in zip(words, words[1:], words[2:], strict=False):
+        starts = word == "raydap" if before == "-m" else os.path.basename(word) == "raydap"
+        if starts and command in COMMANDS:
+            return command
+    return None
+
+
+def the_one_meant(clusters: list[dict[str, Any]], since: float | None, recorded: str | None) -> str | None:
+    """The GCS address of the cluster that the user certainly means; None if the user has to name one.
+
+    That is the only cluster of this user. A program that was launched after `since` (seconds since the epoch) joins the
+    cluster that `ray start` has recorded, or starts one of its own: the newest cluster that it has started comes first,
+    or else the newest that this user has started since then; the recorded one follows, while a raylet of it runs.
+    """
+    ours = [cluster for cluster in clusters if cluster["ours"]]
+    if since is not None:
+        new = [cluster for cluster in ours if cluster["launched"]]
+        new += [cluster for cluster in ours if cluster["started"] >= since]
+        new += [cluster for cluster in ours if cluster["address"] == recorded]
+        if new:
+            return str(new[0]["address"])
+    return str(ours[0]["address"]) if len(ours) == 1 else None
+
+
+def submit(url: str, job: dict[str, Any]) -> str:
+    """Uploads the working directory, submits the job and returns its submission id."""
+    # Ray prefers these variables to the address that it is given. `requests` would use a proxy even for loopback.
+    os.environ["RAY_API_SERVER_ADDRESS"] = os.environ["RAY_ADDRESS"] = url
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+    from ray.job_submission import JobSubmissionClient
+
+    return str(JobSubmissionClient(url).submit_job(**job))
+
+
+def answer(question: dict[str, Any]) -> Any:
+    """What is asked for decides the shape of the answer.
+
+    `{"url", "submit"}`: the submission id. `{"address"}`: `{"address", "url"}`. `{"address": None, "since"}`: the same
+    for the cluster that is meant, or `{"clusters"}` if none is. `{"clusters": True}`: `{"clusters", "processes"}`.
+    """
+    if "submit" in question:
+        return submit(question["url"], question["submit"])
+    import ray  # noqa: F401  # Makes the packages that Ray ships importable.
+
+    if "clusters" in question:
+        return {"clusters": local_clusters(), "processes": raydap_processes()}
+    address = question["address"]
+    if address is None:
+        from ray._private.utils import read_ray_address
+
+        clusters = local_clusters()
+        address = the_one_meant(clusters, question["since"], read_ray_address())
+        if address is None:
+            return {"clusters": clusters}
+    return {"address": address, "url": dashboard_url(address)}
+
+
+def main() -> None:
+    # Only our reply may be on standard output, and modules of this folder must not hide modules that Ray imports.
+    reply = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.path = [folder for folder in sys.path if os.path.abspath(folder or ".") != os.path.dirname(__file__)]
+    question = json.load(sys.stdin)
+    try:
+        text = json.dumps({"answer": answer(question)})
+    except Exception as error:
+        text = json.dumps({"error": f"{type(error).__name__}: {error}"})
+    reply.write(text)
+    reply.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Ray's authentication token (Ray 2.52 and later; RAY_AUTH_MODE=token on the cluster)."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from raydap.core.errors import Code, Problem
+
+
+def wanted(environ: Mapping[str, str]) -> bool:
+    """Whether the environment says that clusters want a token."""
+    return environ.get("RAY_AUTH_MODE", "").strip().lower() == "token"
+
+
+def with_token_mode(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which Ray's own client sends the token."""
+    return {**environ, "RAY_AUTH_MODE": "token"}
+
+
+def problem(who: str, token: str | None) -> Problem:
+    """The problem of a cluster that refused us. `token` is the one that was sent, None if none was."""
+    if token is None:
+        text = f"{who} wants a token; set RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or write it to ~/.ray/auth_token."
+        return Problem(Code.TOKEN_WANTED, text)
+    text = f"{who} refuses the token; put the cluster's own into RAY_AUTH_TOKEN or ~/.ray/auth_token."
+    return Problem(Code.TOKEN_REFUSED, text)
+
+
+def find(environ: Mapping[str, str]) -> str | None:
+    """The token of RAY_AUTH_TOKEN, the file of RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token; the first that is set."""
+    token = environ.get("RAY_AUTH_TOKEN", "").strip()
+    if token:
+        return token
+    home = environ.get("HOME") or os.path.expanduser("~")
+    path = environ.get("RAY_AUTH_TOKEN_PATH") or os.path.join(home, ".ray", "auth_token")
+    try:
+        token = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return None
+    # A header carries printable ASCII only, so such a file holds something else.
+    return token if token.isascii() and token.isprintable() and token else None

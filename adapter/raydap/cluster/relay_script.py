@@ -1,0 +1,320 @@
+"""Carries bytes to debug ports that only their own node reaches: through Ray, in a process of its own.
+
+relay.py runs this file as a script; raydap never imports it, because Ray's client ends its process when the GCS does
+not answer. The argument is the name of the cluster's Ray session. Standard input is a Unix socket: each byte on it
+comes with a connection (SCM_RIGHTS), so that no other process can add one. Standard output gets one JSON object,
+`{"ready": true}` or `{"error": ...}`. Standard error gets lines for the log.
+
+The first line of a connection is the request `{"node_id": ..., "host": ..., "port": ...}`. The answer is one line:
+`{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if the port was not reached.
+Then bytes go both ways until either side ends. The script ends when standard input does. Ray ends the actors when their
+driver ends, even after kill -9.
+"""
+
+import asyncio
+import itertools
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import suppress
+from typing import Any
+
+CHUNK = 65536
+"""Bytes of one call. Ray carries up to 100 KB in the call itself, and uses object store memory for more."""
+
+MAX_UNREAD_CHUNKS = 16
+"""Chunks of one connection that may be on their way to the hub. Ray 2.39 sets no limit for asynchronous actors."""
+
+MAX_CALLS = 10_000
+"""Calls at a time for one actor. Each connection has one that reads, and at times one that writes."""
+
+ACTOR_TIMEOUT_S = 20.0
+CONNECT_TIMEOUT_S = 10.0
+CLOSE_TIMEOUT_S = 5.0
+
+
+class RaydapRelay:
+    """The actor on one node. It holds the connections to debug ports there, under numbers that the driver gives.
+
+    No method raises, because with RAY_DEBUG_POST_MORTEM=1 the actor would then become a paused worker itself.
+    """
+
+    def __init__(self) -> None:
+        self._connections: dict[int, tuple[asyncio.StreamWriter, asyncio.Semaphore]] = {}
+
+    async def ready(self) -> None: ...
+
+    async def connect(self, number: int, host: str, port: int) -> AsyncIterator[Any]:
+        """Yields None, or the answer with the reason why there is no connection; then chunks of bytes, until the end.
+
+        One call does all of it. Never connect before it is certain that Ray can stream: debugpy's adapter does not
+        survive a connection that is closed at once.
+        """
+        try:
+            reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_TIMEOUT_S)
+        except asyncio.TimeoutError:
+            yield {"error": f"no connection within {CONNECT_TIMEOUT_S:g} s", "refused": False}
+            return
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            yield {"error": reason, "refused": isinstance(error, ConnectionRefusedError)}
+            return
+        room = asyncio.Semaphore(MAX_UNREAD_CHUNKS)
+        self._connections[number] = writer, room
+        yield None
+        connection = writer.get_extra_info("socket")
+        with suppress(OSError):
+            while data := await reader.read(CHUNK):
+                # debugpy's adapter would wait 40 ms for each acknowledgement; see transport/peer.py.
+                if hasattr(socket, "TCP_QUICKACK"):
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+                await room.acquire()
+                yield data
+
+    async def release(self, number: int) -> None:
+        """Half of MAX_UNREAD_CHUNKS have reached the hub, so as many more may be sent."""
+        self._make_room(number, MAX_UNREAD_CHUNKS // 2)
+
+    async def write(self, number: int, data: bytes) -> None:
+        """Returns when there is room for more. If the connection has ended, `connect` ends, too."""
+        if number in self._connections:
+            writer, _ = self._connections[number]
+            with suppress(OSError):
+                writer.write(data)
+                await writer.drain()
+
+    async def close(self, number: int) -> None:
+        """Closes once everything is written."""
+        self._make_room(number, MAX_UNREAD_CHUNKS)
+        if number in self._connections:
+            writer, _ = self._connections.pop(number)
+            writer.close()
+
+    def _make_room(self, number: int, chunks: int) -> None:
+        if number in self._connections:
+            _, room = self._connections[number]
+            for _ in range(chunks):
+                room.release()
+
+
+class Nodes:
+    """The actors, one for each node that is used."""
+
+    def __init__(self) -> None:
+        self._actors: dict[str, Any] = {}
+
+    async def actor_on(self, node_id: str) -> Any:
+        """The actor of a node, started again if it has died. Raises RayError, and asyncio's TimeoutError."""
+        import ray
+
+        actor = self._actors.get(node_id)
+        if actor is not None and await self._is_alive(node_id, actor):
+            return actor
+        actor = self._actors.get(node_id) or self._start(node_id)
+        try:
+            await asyncio.wait_for(actor.ready.remote(), ACTOR_TIMEOUT_S)
+        except BaseException:
+            if self._actors.get(node_id) is actor:
+                del self._actors[node_id]
+                ray.kill(actor)
+            raise
+        return actor
+
+    def actor_died(self, node_id: str, actor: Any, error: Exception) -> None:
+        """Forgets an actor that has died, with all its connections."""
+        if self._actors.get(node_id) is actor:
+            del self._actors[node_id]
+            sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(error)}\n")
+
+    async def _is_alive(self, node_id: str, actor: Any) -> bool:
+        from ray.exceptions import RayError
+
+        try:
+            await asyncio.wait_for(actor.ready.remote(), ACTOR_TIMEOUT_S)
+        except RayError as error:
+            self.actor_died(node_id, actor, error)
+            return False
+        return True
+
+    def _start(self, node_id: str) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        import ray
+
+        where = NodeAffinitySchedulingStrategy(node_id, soft=False)
+        options = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": MAX_CALLS, "scheduling_strategy": where}
+        actor = self._actors[node_id] = ray.remote(RaydapRelay).options(**options).remote()
+        return actor
+
+
+class Relay:
+    """Connects the connections that the hub sends with the actors."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._nodes = Nodes()
+        self._numbers = itertools.count(1)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Returns when the hub has ended, and with it the connections, or CLOSE_TIMEOUT_S later."""
+        asyncio.get_running_loop().add_reader(self._control, self._take)
+        await self._ended.wait()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_TIMEOUT_S)
+
+    def _take(self) -> None:
+        try:
+            data, descriptors, *_ = socket.recv_fds(self._control, 1, 1)
+        except OSError:
+            data, descriptors = b"", []
+        for descriptor in descriptors:
+            task = asyncio.ensure_future(self._serve(socket.socket(fileno=descriptor)))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._control)
+            self._ended.set()
+
+    async def _serve(self, connection: socket.socket) -> None:
+        reader, writer = await asyncio.open_unix_connection(sock=connection)
+        try:
+            await self._connect(reader, writer)
+        except Exception as error:
+            _write_line(writer, {"error": _one_line(error)})
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        question = json.loads(await reader.readline())
+        node_id = question["node_id"]
+        actor = await self._nodes.actor_on(node_id)
+        if reader.at_eof():
+            # The hub has given up meanwhile.
+            return
+        number = next(self._numbers)
+        arguments = number, question["host"], question["port"]
+        stream = aiter(actor.connect.options(num_returns="streaming").remote(*arguments))
+        refusal = await (await anext(stream))
+        _write_line(writer, {"ok": True} if refusal is None else refusal)
+        if refusal is None:
+            directions = _to_worker(reader, actor, number), _to_hub(stream, writer, actor, number)
+            await self._carry(directions, node_id, actor, number)
+
+    async def _carry(
+        self, directions: Iterable[Coroutine[Any, Any, None]], node_id: str, actor: Any, number: int
+    ) -> None:
+        """Returns when either direction ends."""
+        from ray.exceptions import RayError
+
+        tasks = [asyncio.ensure_future(direction) for direction in directions]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        for error in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(error, RayError):
+                self._nodes.actor_died(node_id, actor, error)
+            elif isinstance(error, Exception):
+                sys.stderr.write(f"a connection to node {node_id} has failed: {_one_line(error)}\n")
+        with suppress(RayError):
+            await actor.close.remote(number)
+
+
+async def _to_worker(reader: asyncio.StreamReader, actor: Any, number: int) -> None:
+    """Carries bytes from the hub to the worker. Makes one call at a time, because an asynchronous actor may run calls
+    in any order; the next call takes all that has come meanwhile."""
+    with suppress(OSError):
+        while data := await reader.read(CHUNK):
+            await actor.write.remote(number, data)
+
+
+async def _to_hub(stream: AsyncIterator[Any], writer: asyncio.StreamWriter, actor: Any, number: int) -> None:
+    """Carries bytes from the worker to the hub. A stream takes two thirds of the time of one call for each chunk."""
+    chunks = 0
+    with suppress(OSError):
+        async for chunk in stream:
+            writer.write(await chunk)
+            await writer.drain()
+            chunks += 1
+            if chunks % (MAX_UNREAD_CHUNKS // 2) == 0:
+                await actor.release.remote(number)
+
+
+def _write_line(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
+    writer.write(json.dumps(answer).encode() + b"\n")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def join(session: str) -> None:
+    """Becomes a driver of the cluster with this Ray session. Raises RuntimeError if the cluster has no node on this
+    machine, because a driver needs one."""
+    from ray.job_config import JobConfig
+
+    import ray
+
+    options = _raylet_options(session)
+    ray.init(
+        address=options["--gcs-address"],
+        job_config=JobConfig(metadata={"job_name": "raydap relay"}),
+        _node_ip_address=options["--node_ip_address"],
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+    )
+
+
+def _raylet_options(session: str) -> dict[str, str]:
+    """The options of a raylet of this session on this machine (ray/_private/services.py, start_raylet)."""
+    import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
+
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or [""]
+        options = dict(word.split("=", 1) for word in command[1:] if "=" in word)
+        found = os.path.basename(command[0]) in ("raylet", "raylet.exe") and options.get("--session-name") == session
+        if found and _is_local_address(options["--node_ip_address"]):
+            return options
+    raise RuntimeError("no node of the cluster runs on the machine where raydap runs")
+
+
+def _is_local_address(host: str) -> bool:
+    """Whether this machine has this address. The list of processes may include other containers."""
+    try:
+        place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
+        with socket.socket(place[0], place[1]) as probe:
+            probe.bind(place[4])
+    except OSError:
+        return False
+    return True
+
+
+def main() -> None:
+    # Only our reply may be on standard output, and modules of this folder must not hide modules that Ray imports.
+    reply = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.path = [folder for folder in sys.path if os.path.abspath(folder or ".") != os.path.dirname(__file__)]
+    control = socket.socket(fileno=os.dup(0))
+    answer: dict[str, Any] = {"ready": True}
+    try:
+        join(sys.argv[1])
+    except Exception as error:
+        answer = {"error": _one_line(error)}
+    reply.write(json.dumps(answer) + "\n")
+    reply.flush()
+    if "ready" in answer:
+        # Ignore signals for all processes of the hub, such as those that Ray sends to a job: the hub needs the relay
+        # until it has detached from its workers. The relay ends with the hub.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        asyncio.run(Relay(control).run())
+
+
+if __name__ == "__main__":
+    main()

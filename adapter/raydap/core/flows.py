@@ -1,0 +1,138 @@
+"""Conversations with workers, as generators that read from top to bottom, and the runner of these generators.
+
+A flow waits by `yield from` for a Future, such as the answer of a worker (model/worker.py, Worker.ask), or for another
+flow. Then it goes on with the result, or with the exception:
+
+    reply = yield from worker.ask("stackTrace", {"threadId": 1})
+    frames = yield from gather({thread: top_frame(thread) for thread in threads})
+
+Nothing here does I/O or knows the time. Setting the result of a Future runs the flows that wait for it, at once.
+"""
+
+from collections.abc import Callable, Generator, Hashable, Mapping
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from raydap.core.errors import ProblemError
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+Flow = Generator["Future[Any]", None, T]
+"""A conversation that ends with a T, or raises ProblemError."""
+
+
+class Future(Generic[T]):
+    """A result that comes later, like asyncio's Future without an event loop. The first result or exception stays."""
+
+    __slots__ = ("_callbacks", "_exception", "_result", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._result: T | None = None
+        self._exception: Exception | None = None
+        self._callbacks: list[Callable[[Future[T]], object]] = []
+
+    def set_result(self, result: T) -> None:
+        if not self.done:
+            self._result = result
+            self._finish()
+
+    def set_exception(self, exception: Exception) -> None:
+        if not self.done:
+            self._exception = exception
+            self._finish()
+
+    def result(self) -> T:
+        """Raises the exception, if it was set. The future must be done."""
+        if self._exception is not None:
+            raise self._exception
+        return self._result  # type: ignore[return-value]  # None is a T here: set_result was called with it.
+
+    @property
+    def exception(self) -> Exception | None:
+        return self._exception
+
+    def add_done_callback(self, callback: "Callable[[Future[T]], object]") -> None:
+        """`callback` gets this future when it is done, or now if it is."""
+        if self.done:
+            callback(self)
+        else:
+            self._callbacks.append(callback)
+
+    def forward_exception(self, other: "Future[Any]") -> None:
+        """If this one fails, `other` fails with the same exception."""
+
+        def forward(_: Future[T]) -> None:
+            if self._exception is not None:
+                other.set_exception(self._exception)
+
+        self.add_done_callback(forward)
+
+    def __iter__(self) -> Flow[T]:
+        if not self.done:
+            yield self
+        return self.result()
+
+    def _finish(self) -> None:
+        self.done = True
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback(self)
+
+
+def start(flow: Flow[T]) -> Future[T]:
+    """Runs a flow until it waits, and again when the awaited result is there. Returns a future of the flow's result.
+
+    An exception of the flow becomes that of the future. It never reaches the caller that set the awaited result.
+    """
+    done: Future[T] = Future()
+    _advance(flow, done)
+    return done
+
+
+def _advance(flow: Flow[T], done: Future[T], _: object = None) -> None:
+    while True:
+        try:
+            awaited = next(flow)
+        except StopIteration as end:
+            done.set_result(end.value)
+            return
+        except Exception as exception:
+            done.set_exception(exception)
+            return
+        if not awaited.done:
+            awaited.add_done_callback(partial(_advance, flow, done))
+            return
+
+
+def gather(flows: Mapping[K, Flow[T]]) -> Future[dict[K, T | ProblemError]]:
+    """Runs all flows at the same time. The result has the result or the error of each flow, in their order."""
+    gathered: Future[dict[K, T | ProblemError]] = Future()
+    futures = {key: start(flow) for key, flow in flows.items()}
+    missing = len(futures)
+
+    def take(_: object) -> None:
+        nonlocal missing
+        missing -= 1
+        finish()
+
+    def finish() -> None:
+        if missing == 0:
+            try:
+                gathered.set_result({key: _result_or_error(future) for key, future in futures.items()})
+            except Exception as exception:
+                gathered.set_exception(exception)
+
+    for future in futures.values():
+        future.add_done_callback(take)
+    if not futures:
+        finish()
+    return gathered
+
+
+def _result_or_error(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except ProblemError as error:
+        return error

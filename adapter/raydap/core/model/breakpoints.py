@@ -1,0 +1,237 @@
+"""Breakpoints as desired state: those that the clients want, sent to every worker, present and future.
+
+A client's request is answered at once from this state. Each worker's own answer is merged in when it comes. A
+breakpoint is verified if every worker that has answered verifies it. If only some do, its message says how many, and
+the first of them decides the line.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.model.handles import Handles
+from raydap.protocol import messages
+from raydap.protocol.types import Handle, WorkerKey
+
+WAITING = "No worker has this code yet; the breakpoint is set in each one that is attached."
+
+FILTERS = ("raised", "uncaught", "userUnhandled")
+"""debugpy's exception filters (debugpy/adapter/clients.py, initialize_request)."""
+
+
+class Breakpoint:
+    """One breakpoint.
+
+    `spec` is the client's SourceBreakpoint or FunctionBreakpoint. `answers` are the workers' answers, by worker and by
+    the path of the source in that worker: a file of a job can have two paths (paths.py). Answers that verify the
+    breakpoint and answers with a message are kept apart, so that a view costs the same with any number of workers.
+    """
+
+    __slots__ = ("_complaints", "_verified", "answers", "id", "source", "spec")
+
+    def __init__(self, handle: Handle, spec: dict[str, Any], source: messages.Source | None) -> None:
+        self.id = handle
+        self.spec = spec
+        self.source = source
+        self.answers: dict[WorkerKey, dict[str, dict[str, Any]]] = {}
+        self._verified: dict[WorkerKey, dict[str, Any]] = {}
+        self._complaints: dict[WorkerKey, str] = {}
+
+    def take(self, worker: WorkerKey, path: str, answer: dict[str, Any]) -> bool:
+        """Merges a worker's answer for one path of the source. Returns whether clients see a difference."""
+        before = self.view()
+        answers = self.answers.setdefault(worker, {})
+        answers[path] = answer
+        self._sort(worker, list(answers.values()))
+        return self.view() != before
+
+    def drop(self, worker: WorkerKey) -> bool:
+        """Drops the worker's answers. Returns whether clients see a difference."""
+        before = self.view()
+        self.answers.pop(worker, None)
+        self._sort(worker, [])
+        return self.view() != before
+
+    def _sort(self, worker: WorkerKey, answers: list[dict[str, Any]]) -> None:
+        self._verified.pop(worker, None)
+        self._complaints.pop(worker, None)
+        for answer in answers:
+            if answer.get("verified") is True:
+                self._verified.setdefault(worker, answer)
+            elif answer.get("message"):
+                self._complaints.setdefault(worker, str(answer["message"]))
+
+    def view(self) -> messages.Breakpoint:
+        """The breakpoint as clients see it, merged from all answers."""
+        best = next(iter(self._verified.values()), None)
+        verified, answered = len(self._verified), len(self.answers)
+        view: messages.Breakpoint = {"id": self.id, "verified": 0 < verified == answered}
+        line = (best or self.spec).get("line")
+        if line is not None:
+            view["line"] = line
+        if self.source is not None:
+            view["source"] = self.source
+        complaint = next(iter(self._complaints.values()), "")
+        if best is None:
+            view["message"] = complaint or WAITING
+        elif verified < answered:
+            view["message"] = f"Set in {verified} of {answered} workers. {complaint}".rstrip()
+        return view
+
+
+class Group:
+    """The breakpoints that one request sets together: those of one source, or all function breakpoints.
+
+    `path` is the client's path of the source, "" for function breakpoints.
+    """
+
+    __slots__ = ("arguments", "breakpoints", "command", "path")
+
+    def __init__(self, command: str, arguments: dict[str, Any], breakpoints: list[Breakpoint]) -> None:
+        self.command = command
+        self.arguments = arguments
+        self.breakpoints = breakpoints
+        self.path = str(arguments["source"]["path"]) if "source" in arguments else ""
+
+    def at(self, path: str) -> dict[str, Any]:
+        """The arguments for a worker that has the source at `path`."""
+        if path == self.path:
+            return self.arguments
+        return {**self.arguments, "source": {**self.arguments["source"], "path": path}}
+
+
+class Breakpoints:
+    def __init__(self, handles: Handles) -> None:
+        self._all_handles = handles
+        self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
+        self._doubtful: set[str | None] = set()
+        self.conditions: dict[str, str] = {}
+        self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
+        """The default until a client sets filters. Without `uncaught`, Ray's post-mortem stops would be lost."""
+
+    def groups(self) -> Iterator[Group]:
+        """The groups that have to be set in a worker before it may run."""
+        return (group for group in self._groups.values() if group.breakpoints)
+
+    def set(self, command: str, arguments: dict[str, Any], keep: bool = False) -> Group:
+        """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT).
+
+        `keep`: the existing breakpoints stay, and come first.
+        """
+        source = _source(arguments) if command == "setBreakpoints" else None
+        key = None if source is None else source["path"]
+        before = self._groups[key].breakpoints if key in self._groups else []
+        kept = {_same(breakpoint.spec): breakpoint for breakpoint in before}
+        breakpoints = []
+        specs = specs_of(arguments)
+        self._doubtful.discard(key)
+        if keep:
+            asked = set(map(_same, specs))
+            specs = [breakpoint.spec for breakpoint in before if _same(breakpoint.spec) not in asked] + specs
+        for spec in specs:
+            same = kept.pop(_same(spec), None)
+            breakpoints.append(same if same is not None else Breakpoint(self._all_handles.new(), spec, source))
+        group = self._groups[key] = Group(command, {**arguments, "breakpoints": specs}, breakpoints)
+        if not breakpoints:
+            del self._groups[key]
+        return group
+
+    def doubt(self) -> None:
+        """Marks all breakpoints as doubtful: no client is left that could say whether it still wants them."""
+        self._doubtful = set(self._groups)
+
+    def drop_doubtful(self) -> list[Group]:
+        """Drops the doubtful breakpoints. Returns their groups, which are empty now."""
+        doubtful = [self._groups[key] for key in self._doubtful if key in self._groups]
+        return [self.set(group.command, {**group.arguments, "breakpoints": []}) for group in doubtful]
+
+    def all(self) -> Iterator[Breakpoint]:
+        return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
+
+    def set_exceptions(self, arguments: dict[str, Any]) -> None:
+        """Replaces the exception filters. Raises ProblemError (BAD_ARGUMENT)."""
+        filters, options = arguments.get("filters", []), arguments.get("filterOptions") or []
+        if not isinstance(filters, list) or not isinstance(options, list) or not all(map(_is_option, options)):
+            text = (
+                'The arguments "filters" and "filterOptions" must be arrays, of names and of objects with "filterId".'
+            )
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        names = [*filters, *(option["filterId"] for option in options)]
+        if any(name not in FILTERS for name in names):
+            text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        conditions = {option["filterId"]: option.get("condition") for option in options}
+        # A filter that is also given without a condition stops always.
+        self.conditions = {name: text for name, text in conditions.items() if text and name not in filters}
+        kept = {key: value for key, value in arguments.items() if key != "filterOptions"}
+        self.exceptions = {**kept, "filters": list(dict.fromkeys(names))}
+
+    def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
+        """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
+        changed = []
+        for breakpoint, answer in zip(group.breakpoints, answers if isinstance(answers, list) else [], strict=False):
+            if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self._wanted(breakpoint):
+                changed.append(breakpoint)
+        return changed
+
+    def moved(self, worker: WorkerKey, answer: Mapping[str, Any]) -> list[Breakpoint]:
+        """Merges a worker's `breakpoint` event; returns the breakpoints that look different now."""
+        found = self._find(worker, answer.get("id"))
+        if found is None:
+            return []
+        breakpoint, path = found
+        changed = breakpoint.take(worker, path, {**breakpoint.answers[worker][path], **answer})
+        return [breakpoint] if changed else []
+
+    def forget(self, worker: WorkerKey) -> list[Breakpoint]:
+        """The worker is gone; returns the breakpoints that look different now."""
+        return [breakpoint for breakpoint in self.all() if breakpoint.drop(worker)]
+
+    def handles(self, worker: WorkerKey, locals_: object) -> list[Handle]:
+        """Our ids for a worker's `hitBreakpointIds`, without those of breakpoints that are not ours."""
+        found = [self._find(worker, local) for local in (locals_ if isinstance(locals_, list) else [])]
+        return [each[0].id for each in found if each is not None]
+
+    def clear(self) -> None:
+        self._groups.clear()
+        self._doubtful.clear()
+        self.exceptions = {"filters": ["uncaught"]}
+        self.conditions.clear()
+
+    def _wanted(self, wanted: Breakpoint) -> bool:
+        return any(breakpoint is wanted for breakpoint in self.all())
+
+    def _find(self, worker: WorkerKey, local: object) -> tuple[Breakpoint, str] | None:
+        # debugpy numbers breakpoints from 0, and 0 == False in Python: hence the check of the type.
+        if type(local) is not int:
+            return None
+        for breakpoint in self.all():
+            for path, answer in breakpoint.answers.get(worker, {}).items():
+                if answer.get("id") == local:
+                    return breakpoint, path
+        return None
+
+
+def _source(arguments: dict[str, Any]) -> messages.Source:
+    source = arguments.get("source")
+    if not isinstance(source, dict) or not isinstance(source.get("path"), str):
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "source" must be an object with a "path".'))
+    return cast("messages.Source", source)
+
+
+def specs_of(arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    specs = arguments.get("breakpoints") or []
+    if not isinstance(specs, list) or not all(isinstance(spec, dict) for spec in specs):
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "breakpoints" must be an array of objects.'))
+    return specs
+
+
+def _is_option(option: object) -> bool:
+    if not isinstance(option, dict) or not isinstance(option.get("filterId"), str):
+        return False
+    return isinstance(option.get("condition", ""), str)
+
+
+def _same(spec: dict[str, Any]) -> str:
+    """A key that is equal for equal specs. A breakpoint that is set again keeps its id and the workers' answers."""
+    return repr(sorted(spec.items(), key=lambda item: item[0]))

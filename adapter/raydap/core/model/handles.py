@@ -1,0 +1,119 @@
+"""Handles: the ids that clients see, and how long each one lives.
+
+Every worker numbers its threads, frames and variables from 1, so a worker's own ids mean nothing in a merged session.
+Clients get handles instead, all from one counter. A handle belongs to a Scope; scopes nest (worker > one stop of one
+thread), and closing a scope frees everything in it. A freed handle is never given out again, so an editor that asks for
+an old one gets an error instead of another worker's data.
+"""
+
+from typing import NamedTuple
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.protocol.id_fields import Kind
+from raydap.protocol.types import Handle, LocalId, WorkerKey
+
+FIRST = 1000
+"""Handles begin here, well away from 0 (which clients mistake for "none") and from debugpy's own small ids."""
+
+LAST = 2**31 - 1
+"""DAP numbers are 32 bits (spec: Variable.variablesReference and its like)."""
+
+
+_Key = tuple[Kind, LocalId | str]
+
+
+class Target(NamedTuple):
+    """The object behind a handle. `local` is a string only for modules, whose ids may be either (spec: Module.id)."""
+
+    kind: Kind
+    worker: WorkerKey
+    local: LocalId | str
+    scope: "Scope"
+
+
+class Handles:
+    """All handles of the bridge."""
+
+    def __init__(self) -> None:
+        self._next = FIRST
+        # As plain tuples: clients use only few of the handles that they get.
+        self._bound: dict[int, tuple[_Key, Scope]] = {}
+
+    def __len__(self) -> int:
+        return len(self._bound)
+
+    def new(self) -> Handle:
+        """A handle that belongs to no worker, for breakpoints. Raises OverflowError after 2^31."""
+        handle = self._next
+        if handle > LAST:
+            raise OverflowError("all 2^31 handles are used; the session has to be started again")
+        self._next += 1
+        return Handle(handle)
+
+    def scope(self, worker: WorkerKey) -> "Scope":
+        return Scope(self, worker)
+
+    def resolve(self, kind: Kind, handle: object) -> Target:
+        """The object behind `handle`. Raises ProblemError (STALE_ID) unless it is a living handle of that kind."""
+        bound = self._bound.get(handle) if type(handle) is int else None
+        if bound is not None and bound[0][0] is kind:
+            (_, local), scope = bound
+            return Target(kind, scope.worker, local, scope)
+        if bound is None and type(handle) is int and FIRST <= handle < self._next:
+            text = f"The {_what(kind, handle)} is no longer valid because its worker has gone on; refresh the view."
+            raise ProblemError(Problem(Code.STALE_ID, text))
+        raise self.unknown(kind, handle)
+
+    def unknown(self, kind: Kind, handle: object) -> ProblemError:
+        """The error for a handle that its client never had."""
+        text = f"The {_what(kind, handle)} is not one that raydap gave out; refresh the view."
+        return ProblemError(Problem(Code.STALE_ID, text))
+
+    def _bind(self, key: "_Key", scope: "Scope") -> Handle:
+        handle = self.new()
+        self._bound[handle] = key, scope
+        return handle
+
+    def _free(self, handles: "dict[_Key, Handle]") -> None:
+        for handle in handles.values():
+            del self._bound[handle]
+
+
+class Scope:
+    """Handles of one worker that die together. The same local id gets the same handle while the scope is open."""
+
+    __slots__ = ("_all", "_handles", "_inner", "closed", "worker")
+
+    def __init__(self, handles: Handles, worker: WorkerKey) -> None:
+        self._all = handles
+        self._handles: dict[_Key, Handle] = {}
+        self._inner: list[Scope] = []
+        self.worker = worker
+        self.closed = False
+
+    def open(self) -> "Scope":
+        """A new scope that is closed with this one, if not before."""
+        self._inner = [scope for scope in self._inner if not scope.closed]
+        scope = Scope(self._all, self.worker)
+        self._inner.append(scope)
+        return scope
+
+    def handle(self, kind: Kind, local: LocalId | str) -> Handle:
+        """The handle for a worker's own id. The scope must be open."""
+        key = kind, local
+        handle = self._handles.get(key)
+        if handle is None:
+            handle = self._handles[key] = self._all._bind(key, self)
+        return handle
+
+    def close(self) -> None:
+        self.closed = True
+        for scope in self._inner:
+            scope.close()
+        self._inner.clear()
+        self._all._free(self._handles)
+        self._handles.clear()
+
+
+def _what(kind: Kind, handle: object) -> str:
+    return f"{kind.name.lower().replace('_', ' ')} id {handle!r}"

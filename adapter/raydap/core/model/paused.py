@@ -1,0 +1,94 @@
+"""Paused workers that are not attached: candidates, those whose attach has failed, and the labels of both."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.model.roster import Roster
+from raydap.protocol.types import WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A paused worker that waits for room under maxWorkers, or for the labels that the filters need.
+
+    `ask_at`: when to ask Ray for those labels again, if they are needed and still unknown.
+    """
+
+    row: PausedWorker
+    ask_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A paused worker that could not be attached, and why; when to try again, and the delay until then."""
+
+    row: PausedWorker
+    problem: str
+    retry_at: float
+    delay: float
+
+
+class PausedWorkers:
+    """`to_examine` are the candidates that have to be examined, for the first time or again: the work after every event
+    must not walk over all candidates. `labels` are kept only while a worker is listed or attached: its successor under
+    the same key may run something else."""
+
+    def __init__(self, roster: Roster) -> None:
+        self._roster = roster
+        self.candidates: dict[WorkerKey, Candidate] = {}
+        self.failures: dict[WorkerKey, Failure] = {}
+        self.labels: dict[WorkerKey, WorkerLabel] = {}
+        self.to_examine: dict[WorkerKey, None] = {}
+
+    def add(self, candidate: Candidate) -> None:
+        key = candidate.row.key
+        if key not in self.failures:
+            # The label of an earlier pause may be wrong: the worker may run something else now.
+            self.labels.pop(key, None)
+        self.candidates[key] = candidate
+        self.to_examine[key] = None
+        self._roster.mark(key)
+
+    def take(self, key: WorkerKey) -> Candidate:
+        """Removes a candidate that is about to be attached."""
+        self.to_examine.pop(key, None)
+        self._roster.mark(key)
+        return self.candidates.pop(key)
+
+    def add_failure(self, failure: Failure) -> None:
+        self.failures[failure.row.key] = failure
+        self._roster.mark(failure.row.key)
+
+    def drop_failure(self, key: WorkerKey) -> None:
+        if self.failures.pop(key, None) is not None:
+            self._roster.mark(key)
+
+    def keep_only(self, listed: Collection[WorkerKey], attached: Collection[WorkerKey]) -> None:
+        """Forgets all workers that are not listed any more. The labels of attached workers stay."""
+        for listing in (self.failures, self.candidates):
+            for key in [key for key in listing if key not in listed]:
+                del listing[key]
+                self._roster.mark(key)
+                if key not in attached:
+                    self.labels.pop(key, None)
+
+    def forget_label(self, key: WorkerKey) -> None:
+        """Forgets the label of a worker that is no longer attached, unless it is paused again already."""
+        if key not in self.candidates:
+            self.labels.pop(key, None)
+
+    def set_label(self, key: WorkerKey, label: WorkerLabel) -> None:
+        if self.labels.get(key) != label:
+            self.labels[key] = label
+            self._roster.mark(key)
+        if key in self.candidates:
+            self.to_examine[key] = None
+
+    def examine_all(self) -> None:
+        """Examines all candidates again, after a change that may concern any of them."""
+        self.to_examine.update(dict.fromkeys(self.candidates))
+
+    def examine_first(self, keys: Collection[WorkerKey]) -> None:
+        """Examines these candidates first: the user has chosen them, and the others may have to wait for room."""
+        self.to_examine = {key: None for key in keys if key in self.candidates} | self.to_examine

@@ -1,0 +1,97 @@
+"""One debug run: from the first attach or launch until no client and no held worker is left."""
+
+from dataclasses import dataclass, field
+
+from raydap.core.errors import Code, ProblemError
+from raydap.core.flows import Future
+from raydap.core.model.breakpoints import Breakpoints
+from raydap.core.model.handles import Handles
+from raydap.core.model.paused import PausedWorkers
+from raydap.core.model.roster import Roster
+from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.protocol import messages
+from raydap.protocol.types import ClientId, WorkerKey
+from raydap.wire.envelope import Body
+
+
+@dataclass(slots=True)
+class Holding:
+    """A hub's run without clients: the time until which it is kept (None is for ever), and the output for the client
+    that comes back."""
+
+    release_at: float | None
+    missed: list[Body] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Loss:
+    """A worker that has ended. `problem`, a sentence about it, waits for Ray's reason until a time. Then that of a
+    stopped worker is reported without it, and that of a running one is dropped: most end because they are not needed.
+    """
+
+    key: WorkerKey
+    label: str
+    job: str
+    problem: str
+    stopped: bool
+    until: float
+
+
+@dataclass(slots=True)
+class AttachProgress:
+    """The progress of the attach to many workers. `most` is the highest number of workers to attach at a time;
+    `percentage` is the last one that was sent to `clients`."""
+
+    id: str
+    clients: list[ClientId]
+    most: int
+    percentage: int = 0
+
+
+class Run:
+    """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
+
+    `settings` is None until a client says what is debugged. `started` is done when discovery or the launched program
+    has answered, and fails if that fails. `configured`: a client has sent its breakpoints. `outage` is the message to
+    the users about a cluster that does not answer, "" if it answers.
+
+    `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
+    `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
+
+    `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
+    problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
+    `file_checks` has the futures that wait for such checks.
+    """
+
+    def __init__(self, handles: Handles) -> None:
+        self.settings: AttachSettings | None = None
+        self.started: Future[None] = Future()
+        self.configured = False
+        self.program_ended = False
+        self.where = ""
+        self.jobs: tuple[str, ...] | None = None
+        self.ended_jobs: set[str] = set()
+        self.losses: dict[WorkerKey, Loss] = {}
+        self.outage = ""
+        self.holding: Holding | None = None
+        self.auto_attach = False
+        self.choices: dict[WorkerKey, bool] = {}
+        self.roster = Roster()
+        self.paused = PausedWorkers(self.roster)
+        self.breakpoints = Breakpoints(handles)
+        self.progress: AttachProgress | None = None
+        self.reported: set[Code] = set()
+        self.sources: dict[str, messages.Source] = {}
+        self.files: dict[str, bool] = {}
+        self.file_checks: list[tuple[frozenset[str], Future[None]]] = []
+
+    def end(self, error: ProblemError) -> None:
+        """Ends all waiting for this run."""
+        self.started.set_exception(error)
+        for _, checked in self.file_checks:
+            checked.set_result(None)
+
+    @property
+    def program(self) -> LaunchSettings | None:
+        """The launched program; None if this run launches none."""
+        return self.settings if isinstance(self.settings, LaunchSettings) else None

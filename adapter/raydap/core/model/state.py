@@ -1,0 +1,132 @@
+"""The whole state of the bridge: the objects that live as long as the process, and the current run.
+
+State only; the functions of the packages above change it.
+"""
+
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from raydap.core.errors import Problem, ProblemError
+from raydap.core.events import ChildPortOpened, Effect
+from raydap.core.flows import Flow, Future, start
+from raydap.core.model.client import Client
+from raydap.core.model.run import Run
+from raydap.core.model.worker import Thread, Worker, WorkerContext
+from raydap.core.settings import HubSettings
+from raydap.protocol import messages
+from raydap.protocol.id_fields import Kind
+from raydap.protocol.raydap_messages import OutputData, ProblemData
+from raydap.protocol.types import ClientId, WorkerKey
+from raydap.wire.envelope import Body
+
+MISSED = 50
+"""The number of messages that are kept for the client that comes back."""
+
+
+class State(WorkerContext):
+    """`hub` is None unless this is a hub, which outlives its clients. `capabilities` are sent to every client, and
+    `launch_capabilities` to a client that has launched a program.
+
+    `workers` are all connections, also those to workers of an earlier run that are not let go yet. `attaching` are the
+    workers whose attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer.
+    `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
+    (workers/detach.py).
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[Effect], None],
+        hub: HubSettings | None,
+        capabilities: messages.Capabilities,
+        launch_capabilities: messages.Capabilities,
+    ) -> None:
+        super().__init__(emit)
+        self.hub = hub
+        self.capabilities = capabilities
+        self.launch_capabilities = launch_capabilities
+        self.clients: dict[ClientId, Client] = {}
+        self.workers: dict[WorkerKey, Worker] = {}
+        self.attaching: set[WorkerKey] = set()
+        self.disconnect_deadlines: dict[WorkerKey, float] = {}
+        self.cooling_down: dict[WorkerKey, float] = {}
+        self.child_port: ChildPortOpened | None = None
+        self.run = Run(self.handles)
+
+    # Conversations.
+
+    def start(self, flow: Flow[None]) -> None:
+        """Runs a conversation that answers no request."""
+        start(flow).add_done_callback(self._log_failure)
+
+    def _log_failure(self, future: Future[None]) -> None:
+        if isinstance(future.exception, ProblemError):
+            self.log("warning", str(future.exception.problem))
+        elif future.exception is not None:
+            self.log_exception(future.exception)
+
+    def log_exception(self, exception: BaseException) -> None:
+        """Logs a mistake of ours. It costs one event or one request, but not the session."""
+        self.log("error", "".join(traceback.format_exception(exception)))
+
+    # Clients and threads.
+
+    def ready_clients(self) -> Iterator[Client]:
+        return (client for client in self.clients.values() if client.is_ready)
+
+    def broadcast(self, event: str, body: Body, worker: Worker | None = None) -> None:
+        """Sends an event to all clients, or to those that see a worker."""
+        for client in self.ready_clients():
+            if worker is None or client.sees(worker.key):
+                client.event(event, body)
+
+    def thread(self, client: Client, handle: object) -> Thread:
+        """The thread behind a handle that this client may use. Raises ProblemError (STALE_ID)."""
+        target = self.handles.resolve(Kind.THREAD, handle)
+        worker = self.workers[target.worker]
+        if not client.may_name(worker):
+            raise self.handles.unknown(Kind.THREAD, handle)
+        assert isinstance(target.local, int)
+        return worker.threads[target.local]
+
+    def stopped_threads(self, client: Client) -> list[Thread]:
+        """The stopped threads that the client sees."""
+        return [thread for thread in self.stopped.values() if client.sees(thread.worker.key)]
+
+    def end_thread(self, thread: Thread) -> None:
+        """Removes a thread that has ended, and tells the clients that know it."""
+        thread.end()
+        for client in self.clients.values():
+            if thread.handle in client.view.threads:
+                client.view.threads.remove(thread.handle)
+                client.event("thread", {"reason": "exited", "threadId": thread.handle})
+
+    # Messages to users that answer no request.
+
+    def say(self, text: str) -> None:
+        self._output({"category": "console", "output": f"{text}\n"})
+
+    def report(self, problem: Problem) -> None:
+        """Tells the users of a problem that is not the answer to a request of theirs."""
+        self.log("warning", f"{problem} {problem.detail}".rstrip())
+        self._output(problem_output(problem))
+
+    def report_once(self, problem: Problem) -> None:
+        """The same, but only the first time in this run."""
+        if problem.code not in self.run.reported:
+            self.run.reported.add(problem.code)
+            self.report(problem)
+
+    def _output(self, body: Body) -> None:
+        if self.run.holding is not None:
+            self.run.holding.missed.append(body)
+            del self.run.holding.missed[:-MISSED]
+        for client in self.clients.values():
+            if client.is_attached:
+                client.event("output", body)
+
+
+def problem_output(problem: Problem) -> dict[str, Any]:
+    """The body of an `output` event about a problem."""
+    data = OutputData(raydap=ProblemData(code=problem.code.value))
+    return {"category": "important", "output": f"{problem}\n", "data": data}

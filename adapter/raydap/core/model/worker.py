@@ -1,0 +1,231 @@
+"""Workers and their threads, as the bridge knows them; the modules in workers/ change them."""
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Any, Literal
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import Effect, Log, PausedWorker, SendToWorker, WorkerLabel
+from raydap.core.flows import Future
+from raydap.core.model.handles import Handles, Scope
+from raydap.core.model.pending import Asked, Pending, WorkerRefusedError
+from raydap.core.model.run import Run
+from raydap.core.settings import AttachSettings
+from raydap.protocol.id_fields import Kind
+from raydap.protocol.types import Handle, LocalId, Seq
+from raydap.wire import envelope
+from raydap.wire.envelope import Body
+
+KEPT_SOURCES = 1000
+"""The number of sources without a file whose handles are kept for a worker: pydevd numbers them anew in every stack."""
+
+ANSWER_TIMEOUT_S = 30.0
+"""Seconds for a request that a worker can answer at once."""
+
+MESSAGE_LIMIT = 0xFFFFFF
+"""The longest message in bytes that debugpy's adapter reads. After a longer one it reads no more (messaging.py,
+MAX_BODY_SIZE). For the worker's own messages see inworker/message_limit.py."""
+
+
+class AttachStage(Enum):
+    """How far the attach of a worker is; workers/attach.py goes through these stages."""
+
+    DIALLING = auto()
+    STARTING = auto()
+    CONFIGURING = auto()
+    ATTACHED = auto()
+    GONE = auto()
+
+
+class ThreadState(Enum):
+    RUNNING = auto()
+    STOPPED = auto()
+    RESUMING = auto()
+
+
+class WorkerContext:
+    """The state that all workers share. `emit` takes the effects; `now` is the time of the last Tick, in seconds;
+    `stopped` are all stopped threads, in the order in which they stopped."""
+
+    def __init__(self, emit: Callable[[Effect], None]) -> None:
+        self.emit = emit
+        self.now = 0.0
+        self.handles = Handles()
+        self.pending = Pending()
+        self.stopped: dict[Handle, Thread] = {}
+
+    def log(self, level: Literal["debug", "info", "warning", "error"], text: str) -> None:
+        self.emit(Log(level, text))
+
+
+class Thread:
+    """One thread of a worker that has stopped at least once.
+
+    `stop` is the scope with the handles of the current stop; `stopped` is the body of its event, for clients that come
+    later. `stepping`: it runs only until the end of a step, so the user still looks at it. `order` counts from 1.
+    """
+
+    __slots__ = ("handle", "local", "order", "scope", "state", "stepping", "stop", "stopped", "worker")
+
+    def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
+        self.worker = worker
+        self.local = local
+        self.order = order
+        self.scope = worker.scope.open()
+        self.handle: Handle = self.scope.handle(Kind.THREAD, local)
+        self.state = ThreadState.RUNNING
+        self.stepping = False
+        self.stop: Scope | None = None
+        self.stopped: dict[str, Any] = {}
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether clients see a stop of it. The thread may be about to run on."""
+        return self.handle in self.worker.context.stopped
+
+    @property
+    def raised(self) -> bool:
+        """Whether its last stop was for an exception."""
+        return self.stopped.get("reason") == "exception"
+
+    def halt(self, stopped: dict[str, Any]) -> None:
+        self.run()
+        self.state = ThreadState.STOPPED
+        self.stepping = False
+        self.stop = self.scope.open()
+        self.stopped = stopped
+        self.worker.context.stopped[self.handle] = self
+
+    def run(self) -> bool:
+        """Marks the thread as running and ends the handles of its stop. Returns whether it was stopped."""
+        self.state = ThreadState.RUNNING
+        if self.stop is not None:
+            self.stop.close()
+            self.stop = None
+        self.worker.mark()
+        return self.worker.context.stopped.pop(self.handle, None) is not None
+
+    def end(self) -> None:
+        self.run()
+        self.stepping = False
+        self.scope.close()
+
+
+class Worker:
+    """One worker process and the connection to it; `run` is the run that it was attached for.
+
+    `leaving`: it is to be detached, but cannot be yet. `connected` and `initialized` are done when that has happened,
+    `quiet` when a leaving worker owes no answer. `package` is the folder of its job's working_dir, if there is one; it
+    is known when `package_asked` is done.
+    """
+
+    def __init__(
+        self,
+        context: WorkerContext,
+        run: Run,
+        row: PausedWorker,
+        settings: AttachSettings,
+        parent: "Worker | None" = None,
+    ) -> None:
+        self.context = context
+        self.run = run
+        self.parent = parent
+        self.row = row
+        self.settings = settings
+        self.key = row.key
+        self.label = WorkerLabel()
+        self.stage = AttachStage.DIALLING
+        self.leaving = False
+        self.package: str | None = None
+        self.package_asked: Future[None] | None = None
+        self.connected: Future[None] = Future()
+        self.initialized: Future[None] = Future()
+        self.quiet: Future[None] = Future()
+        self.scope = context.handles.scope(row.key)
+        self.threads: dict[LocalId, Thread] = {}
+        self._sources: dict[LocalId, Scope] = {}
+        self._seq = 0
+        self._threads_seen = 0
+
+    # Transitions, which mark what clients are told of the worker.
+
+    def mark(self) -> None:
+        self.run.roster.mark(self.key)
+
+    def advance(self, stage: AttachStage) -> None:
+        self.stage = stage
+        self.mark()
+
+    def leave(self) -> None:
+        self.leaving = True
+        self.mark()
+
+    def thread(self, local: LocalId) -> Thread:
+        """The thread with debugpy's id `local`, which may be new to us."""
+        thread = self.threads.get(local)
+        if thread is None:
+            self._threads_seen += 1
+            thread = self.threads[local] = Thread(self, local, self._threads_seen)
+            self.mark()  # With a second thread, the first is called #1.
+        return thread
+
+    def source(self, local: LocalId) -> Handle:
+        """The handle of debugpy's sourceReference `local`. Beyond KEPT_SOURCES the least recently shown one ends."""
+        scope = self._sources.pop(local, None) or self.scope.open()
+        self._sources[local] = scope
+        if len(self._sources) > KEPT_SOURCES:
+            self._sources.pop(next(iter(self._sources))).close()
+        return scope.handle(Kind.SOURCE, local)
+
+    # Messages to it.
+
+    def ask(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
+        """Sends a request now; flows wait for its answer by `yield from`."""
+        asked = Asked(command, self.context.now + timeout_s)
+        seq = Seq(self._seq + 1)
+        message = envelope.request(seq, command, arguments)
+        if len(message) > MESSAGE_LIMIT:
+            text = f"{command} has more bytes than debugpy reads at once ({MESSAGE_LIMIT}); send less."
+            asked.set_exception(ProblemError(Problem(Code.BAD_ARGUMENT, text)))
+        else:
+            self._seq = seq
+            self.context.pending.add(self.key, seq, asked)
+            self.send(message)
+        return asked
+
+    def tell(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
+        """Like `ask`, for requests whose failure is only logged."""
+
+        def log(asked: Future[Any]) -> None:
+            error = asked.exception
+            if isinstance(error, WorkerRefusedError):
+                self.context.log("warning", f"{self} failed {command}: {error.reply.message}")
+            elif isinstance(error, ProblemError):
+                self.context.log("warning", str(error.problem))
+
+        asked = self.ask(command, arguments, timeout_s)
+        asked.add_done_callback(log)
+        return asked
+
+    def refuse(self, request: envelope.Envelope, message: str) -> None:
+        """Answers a reverse request of the worker, which is not trusted with any."""
+        self._seq += 1
+        self.send(envelope.failure(Seq(self._seq), Seq(request.seq), request.command, message, None))
+
+    def send(self, data: bytes) -> None:
+        self.context.emit(SendToWorker(self.key, data))
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether the worker is attached and stays so."""
+        return self.stage is AttachStage.ATTACHED and not self.leaving
+
+    @property
+    def threaded(self) -> bool:
+        """Whether several of its threads have stopped so far."""
+        return self._threads_seen > 1
+
+    def __str__(self) -> str:
+        """Its name in messages: `worker 1234 on 10.0.0.7`."""
+        row = self.row
+        return f"worker {row.pid} on {row.node}" if row.pid else f"worker {row.host}:{row.port}"

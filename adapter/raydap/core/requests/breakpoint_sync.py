@@ -1,0 +1,62 @@
+"""Breakpoints and exception filters: answered at once, and sent to every worker and to the other clients."""
+
+from typing import Any
+
+from raydap.core.model.breakpoints import specs_of
+from raydap.core.model.client import Client, Request, Role
+from raydap.core.model.state import State
+from raydap.core.workers import attach
+from raydap.wire.envelope import Body
+
+_UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
+
+
+def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> Body:
+    """Sets the breakpoints of one source, or the function breakpoints. The workers' own answers follow as events.
+
+    While a client joins, the breakpoints of the other clients stay: editors send theirs without being asked.
+    """
+    client, breakpoints = request.client, state.run.breakpoints
+    count = len(specs_of(arguments))
+    if client.role is Role.OBSERVER:
+        return {"breakpoints": [_UNSET] * count}
+    group = breakpoints.set(request.command, arguments, keep=_is_joining(state, client))
+    asked = group.breakpoints[len(group.breakpoints) - count :]
+    request.respond({"breakpoints": [breakpoint.view() for breakpoint in asked]})
+    client.view.breakpoints.update(breakpoint.id for breakpoint in asked)
+    client.view.breakpoints &= {breakpoint.id for breakpoint in breakpoints.all()}
+    for other in state.ready_clients():
+        if other is not client:
+            share_breakpoints(state, other)
+    for worker in attach.configured_workers(state):
+        attach.set_breakpoints(state, worker, group)
+    return None
+
+
+def share_breakpoints(state: State, client: Client) -> None:
+    """Tells a client of breakpoints that others have set or removed. Not needed for sessions of one editor
+    (child_sessions.py), which share theirs already, and for function breakpoints, which editors show nowhere."""
+    if client.role in (Role.PARENT, Role.CHILD):
+        return
+    wanted = {breakpoint.id: breakpoint for breakpoint in state.run.breakpoints.all()}
+    known = client.view.breakpoints
+    for handle in sorted(known - wanted.keys()):
+        client.event("breakpoint", {"reason": "removed", "breakpoint": {"id": handle, "verified": False}})
+    for handle in sorted(wanted.keys() - known):
+        if wanted[handle].source is not None:
+            client.event("breakpoint", {"reason": "new", "breakpoint": wanted[handle].view()})
+    client.view.breakpoints = set(wanted)
+
+
+def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    """Sets the filters of this client for all clients: DAP has no way to show a client those of another."""
+    if request.client.role is not Role.OBSERVER:
+        state.run.breakpoints.set_exceptions(arguments)
+        for worker in attach.configured_workers(state):
+            attach.set_exception_breakpoints(worker)
+
+
+def _is_joining(state: State, client: Client) -> bool:
+    """Whether a client is joining others, and still sends its configuration."""
+    others = (other for other in state.ready_clients() if other is not client and other.role is not Role.OBSERVER)
+    return not client.is_ready and any(others)

@@ -1,0 +1,72 @@
+"""From a client's request to its answer: checks the client's rights, calls the handler, and answers every error."""
+
+from functools import partial
+from types import GeneratorType
+from typing import Any
+
+from raydap.core.arguments import decode
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Future, start
+from raydap.core.model.client import Client, ClientStage, Request, Role
+from raydap.core.model.state import State
+from raydap.core.requests.routing import forward
+from raydap.core.requests.table import TABLE, Row
+
+
+def dispatch(state: State, request: Request) -> None:
+    row = TABLE.get(request.command)
+    try:
+        _check(request.client, request.command, row)
+        if row is None:
+            raise ProblemError(Problem(Code.UNSUPPORTED, f'"{request.command}" is not supported by raydap.'))
+        answer = _handle(state, request, row)
+        if not isinstance(answer, GeneratorType):
+            _conclude(request, answer)
+            return
+    except Exception as error:
+        _fail(state, request, error)
+        return
+    start(answer).add_done_callback(partial(_end, state, request))
+
+
+def _handle(state: State, request: Request, row: Row) -> Any:
+    request.timeout_s = row.timeout_s
+    arguments = request.arguments()
+    if row.handler is None:
+        assert row.route is not None
+        return forward(state, request, row.route, arguments)
+    return row.handler(state, request, arguments if row.types is None else decode(row.types[0], arguments))
+
+
+def _check(client: Client, command: str, row: Row | None) -> None:
+    """Whether this client may send it now. Raises ProblemError."""
+    if client.role is Role.UNTRUSTED and (row is None or client.role not in row.who):
+        text = 'This hub wants its token: give the argument "token" to attach, or connect by raydap connect.'
+        raise ProblemError(Problem(Code.NOT_ADMITTED, text))
+    if row is None:
+        return
+    if client.role not in row.who:
+        text = f'{command} is not for observers; attach without the argument "role" to change anything.'
+        raise ProblemError(Problem(Code.OBSERVER, text))
+    if client.stage < row.since:
+        earlier = "attach or launch" if row.since is ClientStage.ATTACHED else "initialize"
+        raise ProblemError(Problem(Code.WRONG_ORDER, f"{command} may be sent only after {earlier}."))
+
+
+def _end(state: State, request: Request, future: Future[Any]) -> None:
+    try:
+        _conclude(request, future.result())
+    except Exception as error:
+        _fail(state, request, error)
+
+
+def _conclude(request: Request, answer: Any) -> None:
+    if not request.answered:
+        request.respond(answer)
+
+
+def _fail(state: State, request: Request, error: Exception) -> None:
+    if not isinstance(error, ProblemError):
+        state.log_exception(error)
+    if not request.answered:
+        request.fail(error)

@@ -1,0 +1,103 @@
+"""Requests that resume threads, pause them, or show them."""
+
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow
+from raydap.core.model.client import Request
+from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.translate import names
+from raydap.core.translate.local_ids import to_local_ids
+from raydap.core.workers import stops
+from raydap.inworker import calls
+from raydap.protocol.raydap_messages import FocusArguments
+
+
+def runs_on() -> ProblemError:
+    return ProblemError(Problem(Code.NOT_STOPPED, "The thread runs; wait for its next stop."))
+
+
+def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Any]:
+    """continue, next, stepIn, stepOut, goto: this thread alone runs on."""
+    thread = state.thread(request.client, arguments.get("threadId"))
+    request.client.view.focus = thread
+    answer = {"allThreadsContinued": False} if request.command == "continue" else None
+    if thread.state is ThreadState.STOPPED:
+        to_local_ids(state, thread.worker, request.command, arguments)
+        yield from let_run(thread, request.command, arguments, request.timeout_s)
+        request.respond(answer)
+        note_resumed(state, thread)
+    elif request.command != "continue":
+        raise runs_on()
+    # Never pass on a second `continue`: it wedges debugpy (debugpy#2048), and the thread runs already.
+    return answer
+
+
+def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: float) -> Flow[None]:
+    """Resumes one stopped thread; `arguments` have the worker's own ids. Raises ProblemError if it does not run on."""
+    thread.state = ThreadState.RESUMING
+    thread.stepping = command != "continue"
+    try:
+        if command == "continue":
+            yield from _continue_alone(thread, timeout_s)
+        else:
+            yield from thread.worker.ask(command, arguments, timeout_s)
+    except ProblemError:
+        # Without an answer it is unknown whether the thread runs. Until the worker says so, the user can try again.
+        if thread.state is ThreadState.RESUMING:
+            thread.state = ThreadState.STOPPED
+        raise
+
+
+def _continue_alone(thread: Thread, timeout_s: float) -> Flow[None]:
+    """Resumes one thread by an evaluation. debugpy's own `continue` resumes all threads of the process, whatever
+    `singleThread` says, and so loses the stop of another thread. It is used only if the evaluation is refused."""
+    worker = thread.worker
+    try:
+        expression = {"expression": calls.resume_thread(thread.local), "context": "repl"}
+        yield from worker.ask("evaluate", expression, timeout_s)
+    except WorkerRefusedError as error:
+        worker.context.log("warning", f"{worker} cannot resume one thread alone: {error.reply.message}")
+        yield from worker.ask("continue", {"threadId": thread.local}, timeout_s)
+
+
+def note_resumed(state: State, thread: Thread) -> None:
+    """Marks the thread as running after the worker has accepted the command, unless an event has changed it already."""
+    if thread.state is ThreadState.RESUMING:
+        stops.run(state, thread)
+
+
+def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events."""
+    handle = arguments.get("threadId", 0)
+    # The type is checked because False == 0 in Python.
+    if type(handle) is not int or handle != 0:
+        thread = state.thread(request.client, handle)
+        if thread.state is not ThreadState.STOPPED:
+            request.client.view.focus = thread
+            # debugpy's own `pause` stops all threads of the process.
+            expression = {"expression": calls.pause_thread(thread.local), "context": "repl"}
+            thread.worker.tell("evaluate", expression, request.timeout_s)
+        return
+    workers = [each for each in state.workers.values() if each.is_attached and request.client.sees(each.key)]
+    if not workers:
+        text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
+        raise ProblemError(Problem(Code.NO_WORKER, text))
+    for worker in workers:
+        worker.tell("pause", {"threadId": 0}, request.timeout_s)
+
+
+def focus(state: State, request: Request, arguments: FocusArguments) -> None:
+    """Sends one client a stop again, without preserveFocusHint: only a stop makes an editor go to a thread."""
+    thread = state.thread(request.client, arguments.thread_id)
+    if thread.state is not ThreadState.STOPPED:
+        raise runs_on()
+    request.client.view.focus = thread
+    request.respond()
+    stops.announce(request.client, thread)
+
+
+def threads(state: State, request: Request, arguments: dict[str, Any]) -> Any:
+    return {"threads": [names.thread(thread) for thread in state.stopped_threads(request.client)]}

@@ -1,0 +1,37 @@
+"""Requests about the launched program: raydap ends nothing that it did not start."""
+
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import StartDebuggee, StopDebuggee
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.requests.session import complete_by_hub
+from raydap.core.settings import LaunchSettings, parse
+
+
+def terminate(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    """Ends the launched program; its `exited` and `terminated` follow when it has ended."""
+    _launched(state, request)
+    request.respond()
+    state.emit(StopDebuggee(silently=False))
+
+
+def restart(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    """Ends the launched program and starts it again, with new arguments if the client sends some."""
+    settings = _launched(state, request)
+    changed = arguments.get("arguments")
+    if isinstance(changed, dict) and changed:
+        settings = complete_by_hub(state, parse(LaunchSettings, changed))
+    request.respond()
+    state.run.settings = settings
+    state.run.program_ended = False
+    state.emit(StopDebuggee())
+    state.emit(StartDebuggee(settings))
+
+
+def _launched(state: State, request: Request) -> LaunchSettings:
+    if state.run.program is None or not state.run.configured:
+        text = f"{request.command} is only for a launched program: raydap never ends a job that it did not start."
+        raise ProblemError(Problem(Code.UNSUPPORTED, text))
+    return state.run.program

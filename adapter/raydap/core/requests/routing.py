@@ -1,0 +1,108 @@
+"""Requests that one worker answers: with the worker's own ids on the way to it, with handles on the way back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow
+from raydap.core.model.client import Client, Request
+from raydap.core.model.handles import Scope
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread, Worker
+from raydap.core.requests.execution import runs_on
+from raydap.core.translate.local_files import make_readable
+from raydap.core.translate.local_ids import answer_to_client, to_local_ids
+from raydap.core.translate.stacks import mark_stack
+from raydap.core.workers.replies import fetch_result
+from raydap.core.workers.working_dirs import look_for_copies
+from raydap.protocol.id_fields import RESPONSES, Kind
+from raydap.wire import envelope
+from raydap.wire.envelope import Body
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The argument that names the worker, and the kind of its handle; `else_focused`: without it the request goes to
+    the worker that the user looks at."""
+
+    argument: str = ""
+    kind: Kind = Kind.THREAD
+    else_focused: bool = False
+
+
+BY_THREAD = Route("threadId", Kind.THREAD)
+BY_FRAME = Route("frameId", Kind.FRAME)
+BY_FRAME_ELSE_FOCUS = Route("frameId", Kind.FRAME, else_focused=True)
+BY_VARIABLES = Route("variablesReference", Kind.VARIABLES)
+BY_SOURCE = Route("sourceReference", Kind.SOURCE)
+BY_FOCUS = Route(else_focused=True)
+
+
+def forward(state: State, request: Request, route: Route, arguments: dict[str, Any]) -> Flow[Body]:
+    """Returns the worker's answer; unknown fields stay as they are. Raises ProblemError if no worker is named."""
+    worker, scope = _find(state, request, route, arguments)
+    to_local_ids(state, worker, request.command, arguments)
+    reply = yield from worker.ask(request.command, arguments, request.timeout_s)
+    if reply.body is None or request.command not in RESPONSES:
+        return reply.body
+    if scope.closed:
+        raise runs_on()
+    try:
+        body = envelope.load(reply.body)
+    except envelope.EnvelopeError as error:
+        text = f"The answer of {worker} cannot be read."
+        raise ProblemError(Problem(Code.WORKER_BROKEN, text, str(error))) from None
+    if not isinstance(body, dict):
+        return reply.body
+    answer_to_client(worker, scope, request.command, body)
+    number = body.pop("raydapResult", None)
+    if number is not None and arguments.get("context") == "clipboard":
+        body["result"] = (yield from fetch_result(worker, number, request.timeout_s)) or body.get("result")
+    if request.command == "stackTrace":
+        yield from make_readable(state, worker, body)
+        if scope.closed:
+            raise runs_on()
+        raised = any(thread.stop is scope and thread.raised for thread in worker.threads.values())
+        look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
+    return body
+
+
+def _find(state: State, request: Request, route: Route, arguments: dict[str, Any]) -> tuple[Worker, Scope]:
+    """The worker that gets a request, and the scope for the handles in its answer."""
+    handle = arguments.get(route.argument)
+    if handle is None and route.else_focused:
+        # A client may send null for a missing argument; debugpy accepts an integer or no argument only.
+        arguments.pop(route.argument, None)
+        thread = focused_thread(state, request.client)
+        return thread.worker, thread.stop or thread.worker.scope
+    if route.kind is Kind.THREAD:
+        thread = state.thread(request.client, handle)
+        if thread.stop is None:
+            raise runs_on()
+        return thread.worker, thread.stop
+    target = state.handles.resolve(route.kind, handle)
+    worker = state.workers[target.worker]
+    if not request.client.may_name(worker):
+        raise state.handles.unknown(route.kind, handle)
+    if request.command in ("scopes", "evaluate"):
+        _focus_on(request.client, worker, target.scope)
+    return worker, target.scope
+
+
+def _focus_on(client: Client, worker: Worker, scope: Scope) -> None:
+    """Takes this stop as the one that the user looks at: editors request scopes and evaluate in the frame they show."""
+    threads = worker.threads.values()
+    client.view.focus = next((thread for thread in threads if thread.stop is scope), client.view.focus)
+
+
+def focused_thread(state: State, client: Client) -> Thread:
+    """The thread for a request without an id: the one that the user looks at, else any stopped one that the client
+    sees."""
+    focus = client.view.focus
+    if focus is not None and focus.is_shown:
+        return focus
+    for thread in state.stopped.values():
+        if client.may_name(thread.worker):
+            return thread
+    text = "No worker is stopped, so nobody can answer that; wait for a stop, or pause a worker."
+    raise ProblemError(Problem(Code.NOT_STOPPED, text))

@@ -1,0 +1,142 @@
+"""Requests that begin and end a client's session: from initialize to disconnect."""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from raydap import __version__
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import DropClient, StartDebuggee, StartDiscovery
+from raydap.core.flows import Flow
+from raydap.core.model.client import Client, ClientStage, Request, Role
+from raydap.core.model.state import State
+from raydap.core.requests.breakpoint_sync import share_breakpoints
+from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
+from raydap.core.workers import child_sessions, holding, run_events, stops
+from raydap.protocol.raydap_messages import Server
+from raydap.protocol.types import Seq
+from raydap.wire.envelope import Body
+
+S = TypeVar("S", bound=AttachSettings)
+
+
+def initialize(state: State, request: Request, arguments: dict[str, Any]) -> Body:
+    """Answers with the capabilities and with raydap's version, so that a client of another version can say so."""
+    if request.client.stage is not ClientStage.CONNECTED:
+        raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
+    request.client.introduce(arguments)
+    return {**state.capabilities, "raydap": Server(version=__version__)}
+
+
+def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
+    """The first client says what is debugged; later clients join it.
+
+    `initialized` and the answer come when discovery has answered: a client that configures itself for an attach which
+    is refused shows the errors of that instead of the reason.
+    """
+    client = request.client
+    settings = _settings(client, request.command, AttachSettings, arguments)
+    ticket = arguments.get(child_sessions.TICKET)
+    if ticket is not None or client.role is Role.JOINING:
+        child_sessions.join(state, client, ticket)
+        return
+    wanted = complete_by_hub(state, msgspec.structs.replace(settings, role="debugger"))
+    shared = msgspec.structs.replace(wanted, auto_attach=True)
+    same = shared in (state.run.settings, complete_by_hub(state, AttachSettings()))
+    if state.run.settings is not None and not same and not holding.make_room(state):
+        text = "This raydap debugs something else already; join it by attach without arguments, or start another one."
+        raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    role = Role.OBSERVER if settings.role == "observer" else child_sessions.role_for(client, wanted, arguments)
+    run = state.run
+    client.join(role)
+    if run.settings is None:
+        run.settings = shared
+        state.emit(StartDiscovery(wanted))
+    if role is not Role.OBSERVER:
+        if wanted.auto_attach and not run.auto_attach:
+            run.auto_attach = True
+            run.paused.examine_all()
+        holding.take_over(state, client)
+    yield from run.started
+    _initialized(state, client)
+
+
+def launch(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
+    """Starts the program after the client has sent its breakpoints (configurationDone). Answers when it runs."""
+    client = request.client
+    settings = complete_by_hub(state, _settings(client, request.command, LaunchSettings, arguments))
+    if settings.role == "observer":
+        raise ProblemError(Problem(Code.OBSERVER, 'An observer launches nothing; leave the argument "role" out.'))
+    if client.role is Role.JOINING or (state.run.settings is not None and not holding.make_room(state)):
+        text = "This raydap debugs something already; join it by attach without arguments, or start another one."
+        raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    role = child_sessions.role_for(client, settings, arguments)
+    run = state.run
+    run.settings = settings
+    run.auto_attach = settings.auto_attach
+    client.event("capabilities", {"capabilities": state.launch_capabilities})
+    client.join(role)
+    _initialized(state, client)
+    yield from run.started
+
+
+def _settings(client: Client, command: str, kind: type[S], arguments: dict[str, Any]) -> S:
+    if client.is_attached:
+        raise ProblemError(Problem(Code.WRONG_ORDER, f"{command} may be sent only once."))
+    return parse(kind, arguments)
+
+
+def complete_by_hub(state: State, settings: S) -> S:
+    """A client's settings, completed by those of the hub. Raises ProblemError if they contradict each other."""
+    if state.hub is None:
+        return settings
+    if settings.sessions == "perWorker":
+        text = 'The argument "sessions" must be "merged" here: the editor could not reach the child sessions of a hub.'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return complete(state.hub, settings)
+
+
+def _initialized(state: State, client: Client) -> None:
+    client.event("initialized")
+    if client.role is Role.PARENT:
+        child_sessions.parent_joined(state, client)
+
+
+def configuration_done(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    client, run = request.client, state.run
+    request.respond()
+    if client.is_ready:
+        return
+    client.stage = ClientStage.READY
+    if client.role is not Role.OBSERVER:
+        holding.drop_old_breakpoints(state)
+    share_breakpoints(state, client)
+    stops.show_missing(state, client)
+    if run.jobs is not None:
+        client.event("output", {"category": "console", "output": f"{run_events.summary(state)}\n"})
+    if not run.configured:
+        run.configured = True
+        if run.program is not None:
+            state.emit(StartDebuggee(run.program))
+            state.emit(StartDiscovery(run.program, patient=True))
+
+
+def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    """Answers the named request as cancelled, unless it has its answer already."""
+    seq = arguments.get("requestId")
+    cancelled = request.client.open.get(Seq(seq)) if type(seq) is int else None
+    if cancelled is not None and cancelled is not request:
+        cancelled.cancel()
+
+
+def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> None:
+    """The client leaves. It can ask a hub to let the workers go (`terminateDebuggee`), or to hold them for ever
+    (`suspendDebuggee`). Without a hub the run ends with its last client in any case."""
+    request.respond()
+    seconds = None if state.hub is None else state.hub.hold
+    if arguments.get("terminateDebuggee") is True:
+        seconds = 0.0
+    elif arguments.get("suspendDebuggee") is True:
+        seconds = None
+    holding.leave(state, request.client, seconds)
+    state.emit(DropClient(request.client.id))

@@ -1,0 +1,57 @@
+"""Requests about source files: their text, the list of shown files, and the lines for breakpoints."""
+
+from functools import partial
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.requests.routing import BY_SOURCE, forward
+from raydap.core.translate import paths
+from raydap.core.workers.replies import query, query_text
+from raydap.inworker import calls
+from raydap.protocol.id_fields import Kind
+from raydap.wire.envelope import Body
+
+
+def source(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+    """The text of a source. debugpy has it if it gave the sourceReference; else the worker reads its file."""
+    handle = arguments.get("sourceReference")
+    target = state.handles.resolve(Kind.SOURCE, handle)
+    if not isinstance(target.local, str):
+        return (yield from forward(state, request, BY_SOURCE, arguments))
+    worker = state.workers[target.worker]
+    if not request.client.may_name(worker):
+        raise state.handles.unknown(Kind.SOURCE, handle)
+    try:
+        text = yield from query_text(worker, partial(calls.source_text, target.local), request.timeout_s)
+    except calls.ResultError as error:
+        problem = Problem(Code.WORKER_BROKEN, f"The worker cannot read {target.local}.", str(error))
+        raise ProblemError(problem) from None
+    return {"content": text}
+
+
+def loaded_sources(state: State, request: Request, arguments: dict[str, Any]) -> Body:
+    return {"sources": list(state.run.sources.values())}
+
+
+def breakpoint_locations(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+    """Asks an attached worker for the lines that have code. Without a worker that can read the file, there are none."""
+    source, first = arguments.get("source"), arguments.get("line")
+    path = source.get("path") if isinstance(source, dict) else None
+    last = arguments.get("endLine", first)
+    if not isinstance(path, str) or type(first) is not int or type(last) is not int:
+        text = 'breakpointLocations needs a "source" with a path, and a "line".'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    attached = (each for each in state.workers.values() if each.is_attached and request.client.may_name(each))
+    worker = next(attached, None)
+    lines: Any = None
+    if worker is not None:
+        path = paths.to_worker(path, paths.workspace(worker.settings), worker.package)[0]
+        try:
+            lines = yield from query(worker, calls.code_lines(path, first, last), request.timeout_s)
+        except (ProblemError, calls.ResultError):
+            lines = None
+    found = lines if isinstance(lines, list) else []
+    return {"breakpoints": [{"line": line} for line in found if type(line) is int]}

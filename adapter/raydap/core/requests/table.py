@@ -1,0 +1,156 @@
+"""The table of requests: one row says everything about a request of a client.
+
+docs/protocol.md is checked against it, and the capabilities are derived from it. A command that is not here is answered
+with "not supported".
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any
+
+from raydap.core.model.client import ClientStage, Role
+from raydap.core.requests import breakpoint_sync, execution, multi_thread, program, session, sources, worker_list
+from raydap.core.requests.routing import (
+    BY_FOCUS,
+    BY_FRAME,
+    BY_FRAME_ELSE_FOCUS,
+    BY_SOURCE,
+    BY_THREAD,
+    BY_VARIABLES,
+    Route,
+)
+from raydap.protocol.raydap_messages import REQUESTS, Arguments, Message
+
+
+class Mode(Enum):
+    """LOCAL: the bridge answers alone. ROUTE: the request goes to the worker that an argument names. RESUME: as ROUTE,
+    and the thread runs on. FANOUT: the bridge answers, and sends the request to all workers."""
+
+    LOCAL = auto()
+    ROUTE = auto()
+    RESUME = auto()
+    FANOUT = auto()
+
+
+ANYBODY = frozenset(Role)
+TRUSTED = ANYBODY - {Role.UNTRUSTED}
+DEBUGGERS = TRUSTED - {Role.OBSERVER}
+
+Handler = Callable[[Any, Any, Any], Any]
+"""Takes the state, the request and its arguments; returns the answer, or a Flow that ends with it. A handler that has
+to do something after the answer sends it by `request.respond`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`handler` is None for a request that is forwarded to the worker which `route` names.
+
+    `types` are those of the arguments and of the answer's body; without them, both are the JSON objects that DAP's
+    schema describes, with all that a client or a worker adds. `who` may send the request, and from which stage on
+    (`since`). `timeout_s` is for each answer of a worker. `capabilities` announce it; with `needs_program` after
+    `launch` only.
+    """
+
+    mode: Mode
+    handler: Handler | None = None
+    route: Route | None = None
+    types: tuple[type[Arguments], type[Message] | None] | None = None
+    who: frozenset[Role] = TRUSTED
+    since: ClientStage = ClientStage.ATTACHED
+    timeout_s: float = 30.0
+    capabilities: tuple[str, ...] = ()
+    needs_program: bool = False
+
+
+_LOCAL, _ROUTE, _RESUME, _FANOUT = Mode
+_CONNECTED, _INITIALIZED = ClientStage.CONNECTED, ClientStage.INITIALIZED
+
+_USER_CODE_S = 3600.0
+"""Long enough for any expression of the user. If the worker ends, the request is answered earlier."""
+
+_STEP = Row(_RESUME, execution.resume, BY_THREAD, who=DEBUGGERS)
+
+TABLE: dict[str, Row] = {
+    "initialize": Row(_LOCAL, session.initialize, who=ANYBODY, since=_CONNECTED),
+    "attach": Row(_LOCAL, session.attach, since=_INITIALIZED),
+    "launch": Row(_LOCAL, session.launch, who=DEBUGGERS, since=_INITIALIZED),
+    "configurationDone": Row(_LOCAL, session.configuration_done, capabilities=("supportsConfigurationDoneRequest",)),
+    "terminate": Row(
+        _LOCAL,
+        program.terminate,
+        who=DEBUGGERS,
+        since=_CONNECTED,
+        capabilities=("supportsTerminateRequest",),
+        needs_program=True,
+    ),
+    "restart": Row(
+        _LOCAL,
+        program.restart,
+        who=DEBUGGERS,
+        since=_CONNECTED,
+        capabilities=("supportsRestartRequest",),
+        needs_program=True,
+    ),
+    "cancel": Row(_LOCAL, session.cancel, since=_CONNECTED, capabilities=("supportsCancelRequest",)),
+    "threads": Row(_LOCAL, execution.threads, since=_CONNECTED),
+    "loadedSources": Row(_LOCAL, sources.loaded_sources, capabilities=("supportsLoadedSourcesRequest",)),
+    "breakpointLocations": Row(
+        _LOCAL, sources.breakpoint_locations, capabilities=("supportsBreakpointLocationsRequest",)
+    ),
+    "setBreakpoints": Row(
+        _FANOUT,
+        breakpoint_sync.set_breakpoints,
+        capabilities=("supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints", "supportsLogPoints"),
+    ),
+    "setFunctionBreakpoints": Row(
+        _FANOUT, breakpoint_sync.set_breakpoints, capabilities=("supportsFunctionBreakpoints",)
+    ),
+    "setExceptionBreakpoints": Row(
+        _FANOUT,
+        breakpoint_sync.set_exception_breakpoints,
+        capabilities=("supportsExceptionOptions", "supportsExceptionFilterOptions"),
+    ),
+    "disconnect": Row(_FANOUT, session.disconnect, who=ANYBODY, since=_CONNECTED),
+    "pause": Row(_FANOUT, execution.pause, who=DEBUGGERS),
+    "stackTrace": Row(_ROUTE, None, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
+    "exceptionInfo": Row(_ROUTE, None, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),
+    "scopes": Row(_ROUTE, None, BY_FRAME),
+    "variables": Row(_ROUTE, None, BY_VARIABLES, timeout_s=120.0, capabilities=("supportsValueFormattingOptions",)),
+    "setVariable": Row(
+        _ROUTE, None, BY_VARIABLES, who=DEBUGGERS, timeout_s=_USER_CODE_S, capabilities=("supportsSetVariable",)
+    ),
+    "evaluate": Row(
+        _ROUTE,
+        None,
+        BY_FRAME_ELSE_FOCUS,
+        who=DEBUGGERS,
+        timeout_s=_USER_CODE_S,
+        capabilities=("supportsEvaluateForHovers", "supportsClipboardContext"),
+    ),
+    "setExpression": Row(
+        _ROUTE,
+        None,
+        BY_FRAME_ELSE_FOCUS,
+        who=DEBUGGERS,
+        timeout_s=_USER_CODE_S,
+        capabilities=("supportsSetExpression",),
+    ),
+    "completions": Row(_ROUTE, None, BY_FRAME_ELSE_FOCUS, who=DEBUGGERS, capabilities=("supportsCompletionsRequest",)),
+    "stepInTargets": Row(_ROUTE, None, BY_FRAME, capabilities=("supportsStepInTargetsRequest",)),
+    "source": Row(_ROUTE, sources.source, BY_SOURCE),
+    "gotoTargets": Row(_ROUTE, None, BY_FOCUS, capabilities=("supportsGotoTargetsRequest",)),
+    "modules": Row(_ROUTE, None, BY_FOCUS, capabilities=("supportsModulesRequest",)),
+    "continue": replace(_STEP, capabilities=("supportsSingleThreadExecutionRequests",)),
+    "next": _STEP,
+    "stepIn": _STEP,
+    "stepOut": _STEP,
+    "goto": _STEP,
+    "raydap/workers": Row(_LOCAL, worker_list.workers, types=REQUESTS["raydap/workers"]),
+    "raydap/focus": Row(_LOCAL, execution.focus, types=REQUESTS["raydap/focus"]),
+    "raydap/attach": Row(_FANOUT, worker_list.attach_workers, types=REQUESTS["raydap/attach"], who=DEBUGGERS),
+    "raydap/detach": Row(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
+    "raydap/continue": Row(_FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS),
+    "raydap/step": Row(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),
+    "raydap/evaluate": Row(_FANOUT, multi_thread.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS),
+}

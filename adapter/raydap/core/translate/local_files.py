@@ -1,0 +1,56 @@
+"""Gives files that the client cannot open a sourceReference, so that the client asks the worker for their text.
+
+A path in a stack is the worker's path. It means the same file to the client only if both see the same file system, or
+if something maps the path. The bridge takes it to mean the same file if its own machine has that file: runtime checks
+that, and the result is kept for the run.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from raydap.core.events import CheckFiles, FilesChecked
+from raydap.core.flows import Flow, Future
+from raydap.core.model.state import State
+from raydap.core.model.worker import Worker
+from raydap.core.translate import paths
+from raydap.core.translate.stacks import frames_of
+from raydap.protocol.id_fields import Kind
+
+
+def make_readable(state: State, worker: Worker, stack: Mapping[str, Any]) -> Flow[None]:
+    """Adds the sourceReferences to a stackTrace answer. Waits only for the check of files that are not known yet."""
+    files = worker.run.files
+    sources = _unknown_sources(stack, files)
+    unknown = {source["path"] for source in sources} - files.keys()
+    for path in [path for path in unknown if paths.is_clients(path, worker.settings)]:
+        files[path] = True
+        unknown.remove(path)
+    if unknown:
+        checked: Future[None] = Future()
+        worker.run.file_checks.append((frozenset(unknown), checked))
+        state.emit(CheckFiles(tuple(sorted(unknown))))
+        yield from checked
+    for source in sources:
+        if files.get(source["path"]) is False and not worker.scope.closed:
+            source["sourceReference"] = worker.scope.handle(Kind.SOURCE, source["path"])
+
+
+def checked(state: State, event: FilesChecked) -> None:
+    run = state.run
+    run.files.update(event.files)
+    done = [check for check in run.file_checks if check[0] <= run.files.keys()]
+    run.file_checks = [check for check in run.file_checks if check not in done]
+    for _, future in done:
+        future.set_result(None)
+
+
+def _unknown_sources(stack: Mapping[str, Any], files: Mapping[str, bool]) -> list[dict[str, Any]]:
+    """The sources of a stack whose path is not known to exist here, without those with a sourceReference of debugpy."""
+    return [
+        source
+        for frame in frames_of(stack)
+        if isinstance(source := frame.get("source"), dict)
+        and isinstance(path := source.get("path"), str)
+        and files.get(path) is not True
+        and not source.get("sourceReference")
+    ]

@@ -1,0 +1,62 @@
+"""Ids and paths between a worker and the clients, in both directions.
+
+A worker's own ids become handles on the way to the clients, and handles become its own ids on the way back.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.model.handles import Scope
+from raydap.core.model.state import State
+from raydap.core.model.worker import Worker
+from raydap.core.translate import paths
+from raydap.core.translate.rewrite import rewrite
+from raydap.protocol.id_fields import ARGUMENTS, EVENTS, RESPONSES, Kind
+from raydap.protocol.types import LocalId
+
+_LASTING = frozenset({Kind.THREAD, Kind.SOURCE, Kind.MODULE})
+"""Ids that live as long as their worker. All others end with the stop in which they were shown."""
+
+
+def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str, Any]) -> None:
+    """Replaces the handles in a request's arguments by the worker's own ids. Raises ProblemError (STALE_ID)."""
+
+    def translate(kind: Kind, handle: int | str) -> int | str:
+        target = state.handles.resolve(kind, handle)
+        if target.worker != worker.key:
+            text = "The ids in one request belong to different workers; refresh the view."
+            raise ProblemError(Problem(Code.STALE_ID, text))
+        return target.local
+
+    if command in ARGUMENTS:
+        folder = paths.workspace(worker.settings)
+        rewrite(arguments, ARGUMENTS[command], translate, lambda path: paths.to_worker(path, folder, worker.package)[0])
+
+
+def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, Any]) -> None:
+    """Replaces the ids and paths in an answer of a worker, in place. `scope` is the scope of their handles."""
+    rewrite(body, RESPONSES[command], partial(to_handle, worker, scope), _path_to_client(worker))
+
+
+def event_to_client(worker: Worker, event: str, body: dict[str, Any]) -> None:
+    """Replaces the ids and paths in an event of a worker, in place. The handles live as long as the worker."""
+    rewrite(body, EVENTS[event], partial(to_handle, worker, worker.scope), _path_to_client(worker))
+
+
+def to_handle(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
+    """The handle for a worker's own id, which lives as long as the thing behind it."""
+    if kind not in _LASTING:
+        return scope.handle(kind, cast("LocalId", local))
+    if kind is Kind.THREAD and isinstance(local, int):
+        return worker.thread(LocalId(local)).handle
+    if kind is Kind.SOURCE and isinstance(local, int):
+        return worker.source(LocalId(local))
+    return worker.scope.handle(kind, cast("LocalId", local))
+
+
+def _path_to_client(worker: Worker) -> Callable[[str], str] | None:
+    """The function that maps a worker's path to the client's; None if the paths are the same."""
+    folder = paths.workspace(worker.settings)
+    return None if folder is None else lambda path: paths.to_client(path, folder)

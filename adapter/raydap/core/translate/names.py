@@ -1,0 +1,49 @@
+"""The names of workers and threads that users read."""
+
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.model.worker import Thread, Worker
+from raydap.protocol import messages
+
+
+def thread(thread: Thread) -> messages.Thread:
+    """The thread as clients list it: its worker's name, and its number if its worker has several."""
+    number = f" · #{thread.order}" if thread.worker.threaded else ""
+    return {"id": thread.handle, "name": worker(thread.worker) + number}
+
+
+def worker(worker: Worker) -> str:
+    return f"{label(worker)} · {where(worker.row, worker.label)}"
+
+
+def output_label(worker: Worker) -> str:
+    """The prefix of a worker's output, as short as tells it from others."""
+    first = label(worker).partition(" · ")[0]
+    number = str(worker.row.pid or worker.row.host)
+    return first if first.endswith(f" {number}") else f"{first} {number}"
+
+
+def label(worker: Worker) -> str:
+    """What a worker runs."""
+    if worker.parent is not None:
+        return f"child of {label(worker.parent).partition(' · ')[0]}"
+    return task(worker.row, worker.label)
+
+
+def task(row: PausedWorker, label: WorkerLabel) -> str:
+    """A task's function, or `actor · method`, where the actor is its name or rank, else its class and pid.
+
+    What differs between the actors of one class comes first, because editors show the beginning of it only.
+    """
+    if not label.actor:
+        return label.task or ("driver" if row.worker_type == "DRIVER" else "worker")
+    actor = label.title or (f"{label.actor} {row.pid}" if row.pid else label.actor)
+    method = label.task.removeprefix(label.actor).removeprefix(".")
+    return f"{actor} · {method}" if method else actor
+
+
+def where(row: PausedWorker, label: WorkerLabel) -> str:
+    """The process and its node; the node alone if `task` has the pid."""
+    if not row.pid:
+        return f"{row.host}:{row.port}"
+    node = row.node or row.host
+    return node if label.actor and not label.title and row.worker_type != "CHILD" else f"{row.pid} · {node}"

@@ -1,0 +1,51 @@
+"""Files of jobs with a `working_dir`: where the client has them, and where a worker has them.
+
+Ray unpacks a job's working_dir on each node into a folder `.../working_dir_files/_ray_pkg_<hash>` and runs its workers
+there (ray/_private/runtime_env/working_dir.py). Modules come from that folder, but a pickled function carries the path
+that it had at the driver, so a file of the job has two paths, and both can occur in one worker.
+"""
+
+import re
+
+from raydap.core.settings import AttachSettings, LaunchSettings
+
+_PACKAGE = re.compile(r"(.*[/\\]_ray_pkg_[0-9a-f]+)(?:[/\\](.*))?", re.DOTALL)
+
+
+def workspace(settings: AttachSettings) -> str | None:
+    """The client's folder that jobs take as their working_dir, if it is known and nothing maps it otherwise."""
+    if settings.path_mappings:
+        return None
+    if settings.workspace_folder is None and isinstance(settings, LaunchSettings) and settings.submit:
+        return _folder(settings.cwd)
+    return _folder(settings.workspace_folder)
+
+
+def package(folder: object) -> str | None:
+    """The package folder that a worker's working directory, or another path, lies in; None if it lies elsewhere."""
+    found = _PACKAGE.fullmatch(folder) if isinstance(folder, str) else None
+    return None if found is None else found[1]
+
+
+def to_client(path: str, folder: str | None) -> str:
+    """A worker's path as the client knows the file."""
+    found = None if folder is None else _PACKAGE.fullmatch(path)
+    return path if found is None else f"{folder}/{found[2] or ''}".rstrip("/")
+
+
+def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
+    """All paths that a file of the client can have in a worker."""
+    if folder is None or package is None or not path.startswith(f"{folder}/"):
+        return [path]
+    return [package + path[len(folder) :], path]
+
+
+def is_clients(path: str, settings: AttachSettings) -> bool:
+    """Whether a path that is shown lies in a folder which is mapped to one of the client's."""
+    folder = workspace(settings)
+    roots = [mapping.local_root for mapping in settings.path_mappings] + ([folder] if folder is not None else [])
+    return any(path.startswith(root.rstrip("/\\") + separator) for root in roots for separator in "/\\")
+
+
+def _folder(path: str | None) -> str | None:
+    return path.rstrip("/") or None if path else None

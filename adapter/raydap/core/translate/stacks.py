@@ -1,0 +1,52 @@
+"""Tells the user's frames of a stack from those of Ray and debugpy around them."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from raydap.protocol import messages
+
+_COMPILED = r"_raylet\.p(yx|y)"
+_LIBRARIES = re.compile(
+    r"[/\\]ray[/\\](_private|util[/\\](tracing|debugpy\.py|rpdb\.py)|actor\.py|remote_function\.py)"
+    rf"|{_COMPILED}|[/\\]debugpy[/\\]|[/\\]_?pydevd"
+)
+"""Files of Ray and debugpy that stand between the worker's start and the user's code, and above `breakpoint()`."""
+
+
+def frames_of(stack: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The frames in a stackTrace answer of a worker, which can send anything."""
+    frames = stack.get("stackFrames")
+    return [frame for frame in frames if isinstance(frame, dict)] if isinstance(frames, list) else []
+
+
+def mark_stack(body: dict[str, Any], sources: dict[str, messages.Source], raised: bool = False) -> list[str]:
+    """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's.
+
+    `raised`: the thread has stopped for an exception. Then Ray's Python frames keep the hint that debugpy gave them: it
+    marks them, too, unless the exception has no other frames (inworker/post_mortem.py).
+    `sources` collects the files that are shown; those that exist in one worker only (sourceReference) are left out.
+    Returns the paths that are new.
+    """
+    new = []
+    for frame in frames_of(body):
+        if isinstance(source := frame.get("source"), dict) and isinstance(path := source.get("path"), str):
+            if re.search(_COMPILED, path) if raised else _is_library(path):
+                frame["presentationHint"] = "subtle"
+            if path not in sources and not source.get("sourceReference"):
+                sources[path] = {"name": re.split(r"[/\\]", path)[-1], "path": path}
+                new.append(path)
+    return new
+
+
+def is_library_frame(frame: Mapping[str, Any]) -> bool:
+    """Whether a frame stands between the worker's start and the user's code, or above `breakpoint()`."""
+    source = frame.get("source")
+    path = source.get("path") if isinstance(source, dict) else None
+    return isinstance(path, str) and _is_library(path)
+
+
+@lru_cache(maxsize=4096)  # The same few files are in every stack.
+def _is_library(path: str) -> bool:
+    return _LIBRARIES.search(path) is not None

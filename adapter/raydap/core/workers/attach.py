@@ -1,0 +1,187 @@
+"""Attaching to one worker, from the first byte until it may run.
+
+Measured with debugpy 1.8: `initialize` and `attach` can be sent together. Never wait for the answer to `attach` before
+`configurationDone` is sent: it comes only afterwards. Between the event `initialized` and `configurationDone` the
+worker takes breakpoints and evaluates. Never close a connection before `initialized`: that kills the worker's adapter.
+If it is closed just after that event, the worker goes on waiting and can be attached again.
+"""
+
+from typing import Any
+
+import msgspec
+
+from raydap.core.errors import Code, Problem, ProblemError, sentence
+from raydap.core.events import DialWorker
+from raydap.core.flows import Flow
+from raydap.core.model.breakpoints import Group
+from raydap.core.model.paused import Failure
+from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.state import State
+from raydap.core.model.worker import AttachStage, Worker
+from raydap.core.translate import paths
+from raydap.core.workers import child_sessions, detach, working_dirs
+from raydap.core.workers.replies import load_body
+from raydap.inworker import calls
+from raydap.protocol import messages
+from raydap.wire import envelope
+
+HANDSHAKE_TIMEOUT_S = 20.0
+"""A handshake takes 0.2 s, and 24 at once take 0.4 s on two cores (measured)."""
+
+RETRY_DELAY_S = (5.0, 60.0)
+"""Seconds until raydap tries again to attach to a worker that is still paused: the first delay, and the longest."""
+
+INITIALIZE: messages.InitializeRequestArguments = {
+    "adapterID": "raydap",
+    "clientID": "raydap",
+    "linesStartAt1": True,
+    "columnsStartAt1": True,
+    "pathFormat": "path",
+    "supportsVariableType": True,
+}
+
+# Every worker gets these, so they are encoded once. `repl` lets pydevd run statements too; without a frameId it needs
+# no stopped thread.
+_INITIALIZE = envelope.dump(INITIALIZE)
+_ENTER = {tune: envelope.dump({"expression": calls.enter(tune), "context": "repl"}) for tune in (False, True)}
+
+
+def attach_arguments(worker: Worker) -> dict[str, Any]:
+    """debugpy's `attach`.
+
+    The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. `subProcessId` picks a child among
+    the processes that one adapter serves.
+    """
+    settings = worker.settings
+    return {
+        **({"subProcessId": worker.row.pid} if worker.parent is not None else {}),
+        "justMyCode": settings.just_my_code,
+        "rules": [{"module": "ray.util.debugpy", "include": True}],
+        "pathMappings": msgspec.to_builtins(settings.path_mappings),
+        "steppingResumesAllThreads": False,
+        **settings.debugpy_options(),
+    }
+
+
+def begin(state: State, worker: Worker) -> None:
+    state.workers[worker.key] = worker
+    state.attaching.add(worker.key)
+    worker.mark()
+    row = worker.row
+    state.emit(DialWorker(worker.key, row.host, row.port, row.node_id))
+    state.start(attach(state, worker))
+
+
+def attach(state: State, worker: Worker) -> Flow[None]:
+    try:
+        yield from _handshake(state, worker)
+    except WorkerRefusedError as error:
+        reason = (error.reply.message or "no reason given").rstrip(".")
+        text = sentence(f"{worker} refused the debugger: {reason}.")
+        give_up(state, worker, Problem(Code.WORKER_BUSY, text))
+    except ProblemError as error:
+        give_up(state, worker, error.problem)
+    except Exception as error:
+        # A mistake of ours must not leave the worker half attached.
+        state.log_exception(error)
+        text = f"raydap could not attach to {worker}; please report it with the log."
+        give_up(state, worker, Problem(Code.INTERNAL, text))
+
+
+def _handshake(state: State, worker: Worker) -> Flow[None]:
+    yield from worker.connected
+    worker.advance(AttachStage.STARTING)
+    initialize = worker.ask("initialize", _INITIALIZE, HANDSHAKE_TIMEOUT_S)
+    attach = worker.ask("attach", attach_arguments(worker), HANDSHAKE_TIMEOUT_S)
+    for asked in (initialize, attach):
+        asked.forward_exception(worker.initialized)
+    # A worker that answers `attach` too early may never send the event.
+    attach.add_done_callback(lambda _: worker.initialized.set_result(None))
+    yield from worker.initialized
+    if worker.leaving and worker.parent is None:
+        # Hang up: the worker stays paused and listed, and the next run finds it. A child is not listed anywhere, so its
+        # handshake goes on until the child can be told to run.
+        detach.hang_up(state, worker)
+        return
+    worker.advance(AttachStage.CONFIGURING)
+    worker.tell("evaluate", _ENTER[worker.settings.tune_workers], HANDSHAKE_TIMEOUT_S)
+    if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
+        yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
+    _configure(state, worker)
+    yield from attach
+    _attached(state, worker)
+
+
+def _configure(state: State, worker: Worker) -> None:
+    """Sends the worker its whole configuration, and then lets it run."""
+    for group in worker.run.breakpoints.groups():
+        set_breakpoints(state, worker, group)
+    set_exception_breakpoints(worker)
+    worker.tell("configurationDone", None, HANDSHAKE_TIMEOUT_S)
+
+
+def _attached(state: State, worker: Worker) -> None:
+    worker.advance(AttachStage.ATTACHED)
+    state.attaching.discard(worker.key)
+    worker.run.paused.drop_failure(worker.key)
+    state.log("info", f"attached to {worker}")
+    if worker.leaving:
+        detach.let_go(state, worker)
+    else:
+        child_sessions.offer(state, worker)
+
+
+def configured_workers(state: State) -> list[Worker]:
+    """The workers that have their configuration. The others get the newest one later in their attach."""
+    stages = (AttachStage.CONFIGURING, AttachStage.ATTACHED)
+    return [worker for worker in state.workers.values() if worker.stage in stages and not worker.leaving]
+
+
+def set_breakpoints(state: State, worker: Worker, group: Group) -> None:
+    """Sets one group of breakpoints in one worker. The worker's answers go to the clients as events.
+
+    They are sent at once: the client's next request may resume a thread that has to stop at them.
+    """
+    for path in paths.to_worker(group.path, paths.workspace(worker.settings), worker.package):
+        state.start(_set_breakpoints(state, worker, group, path))
+
+
+def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> Flow[None]:
+    try:
+        reply = yield from worker.tell(group.command, group.at(path), HANDSHAKE_TIMEOUT_S)
+    except ProblemError:
+        return
+    # The ids count at once: the next stop may name them.
+    answers = load_body(reply).get("breakpoints")
+    _take_answers(state, worker, group, answers, path)
+    if path:
+        corrected = yield from working_dirs.without_copies(state, worker, path, answers)
+        if corrected is not answers:
+            _take_answers(state, worker, group, corrected, path)
+
+
+def _take_answers(state: State, worker: Worker, group: Group, answers: object, path: str) -> None:
+    for breakpoint in worker.run.breakpoints.answered(worker.key, group, answers, path):
+        state.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+
+def set_exception_breakpoints(worker: Worker) -> None:
+    worker.tell("setExceptionBreakpoints", worker.run.breakpoints.exceptions, HANDSHAKE_TIMEOUT_S)
+
+
+def give_up(state: State, worker: Worker, problem: Problem) -> None:
+    """Ends a failed attach. The user is told once; raydap tries again later while the worker stays paused."""
+    if state.workers.get(worker.key) is not worker:
+        return
+    if worker.leaving:
+        detach.hang_up(state, worker)
+        return
+    failure = worker.run.paused.failures.get(worker.key)
+    if failure is None or failure.row.port != worker.row.port:
+        state.report(problem)
+        delay = RETRY_DELAY_S[0]
+    else:
+        state.log("info", str(problem))
+        delay = min(failure.delay * 2, RETRY_DELAY_S[1])
+    worker.run.paused.add_failure(Failure(worker.row, str(problem), state.now + delay, delay))
+    detach.hang_up(state, worker)

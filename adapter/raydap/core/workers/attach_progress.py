@@ -1,0 +1,43 @@
+"""Shows how far the attach to many workers is, to clients that can show it (spec: progressStart, Update, End)."""
+
+from raydap.core.model.run import AttachProgress
+from raydap.core.model.state import State
+
+MANY = 8
+"""The least number of workers. The attach to fewer workers ends before a user can read the progress."""
+
+
+def report(state: State) -> None:
+    """Sends the progress, if it has changed. Called after every event."""
+    left = len(state.run.paused.to_examine) + len(state.attaching)
+    progress = state.run.progress
+    if progress is None:
+        if left >= MANY:
+            _start(state, left)
+    elif left == 0:
+        _tell(state, progress, "progressEnd", {})
+        state.run.progress = None
+    else:
+        _update(state, progress, left)
+
+
+def _start(state: State, left: int) -> None:
+    clients = [client.id for client in state.ready_clients() if "supportsProgressReporting" in client.supports]
+    progress = state.run.progress = AttachProgress(f"attach {state.handles.new()}", clients, left)
+    _tell(state, progress, "progressStart", {"title": "Attaching to Ray workers", "message": f"{left} workers"})
+
+
+def _update(state: State, progress: AttachProgress, left: int) -> None:
+    progress.most = max(progress.most, left)
+    percentage = 100 * (progress.most - left) // progress.most
+    if percentage != progress.percentage:
+        progress.percentage = percentage
+        message = f"{progress.most - left} of {progress.most} workers"
+        _tell(state, progress, "progressUpdate", {"message": message, "percentage": percentage})
+
+
+def _tell(state: State, progress: AttachProgress, event: str, body: dict[str, object]) -> None:
+    for key in progress.clients:
+        client = state.clients.get(key)
+        if client is not None:
+            client.event(event, {"progressId": progress.id, **body})

@@ -1,0 +1,128 @@
+"""One session of the editor for each worker, if the user wants that (`"sessions": "perWorker"`).
+
+The client that attached becomes the parent. raydap asks it to start a child session for each worker (spec:
+StartDebugging Request). The child's configuration has a port of this bridge and a ticket that names the worker. A child
+sees that worker only. If the editor opens no child for a worker, the parent shows the worker, so that no stop is lost.
+"""
+
+import hmac
+from collections.abc import Mapping
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import ChildPortFailed, ChildPortOpened, OpenChildPort
+from raydap.core.model.client import Client, Role
+from raydap.core.model.state import State
+from raydap.core.model.worker import Worker
+from raydap.core.settings import AttachSettings
+from raydap.core.translate import names
+from raydap.core.workers import stops
+from raydap.protocol.types import WorkerKey
+from raydap.wire import envelope
+
+TICKET = "__raydap"
+"""The key of the ticket in a child's configuration; editors pass on what they do not know."""
+
+
+def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, Any]) -> Role:
+    """The role of a client that attaches: PARENT or DEBUGGER. Raises ProblemError if it wants child sessions but cannot
+    start any.
+
+    `arguments` are those of the request. Their `type` is repeated in the configurations of the child sessions.
+    """
+    if settings.sessions == "merged":
+        return Role.DEBUGGER
+    if "supportsStartDebuggingRequest" not in client.supports:
+        text = 'The argument "sessions" is "perWorker", but this editor cannot start child sessions; use "merged".'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    given = arguments.get("type")
+    client.type = given if isinstance(given, str) else None
+    return Role.PARENT
+
+
+def parent_joined(state: State, client: Client) -> None:
+    """Offers a new parent the workers that are attached already."""
+    if state.child_port is None:
+        state.emit(OpenChildPort())
+        return
+    for worker in state.workers.values():
+        if worker.is_attached:
+            _offer_to(state, client, worker)
+
+
+def port_opened(state: State, event: ChildPortOpened) -> None:
+    state.child_port = event
+    for worker in state.workers.values():
+        if worker.is_attached:
+            offer(state, worker)
+
+
+def port_failed(state: State, event: ChildPortFailed) -> None:
+    """Lets the parents show all workers themselves, because child sessions cannot connect."""
+    text = f"raydap cannot listen for child sessions ({event.reason}), so all workers are shown in this session."
+    state.report(Problem(Code.INTERNAL, text))
+    for client in state.clients.values():
+        if client.role is Role.PARENT:
+            client.role = Role.DEBUGGER
+            if client.is_ready:
+                stops.show_missing(state, client)
+
+
+def offer(state: State, worker: Worker) -> None:
+    """Asks each parent to start a session for a worker that is attached."""
+    for client in state.clients.values():
+        if client.role is Role.PARENT:
+            _offer_to(state, client, worker)
+
+
+def _offer_to(state: State, client: Client, worker: Worker) -> None:
+    if state.child_port is None or worker.key in client.view.offered.values():
+        return
+    seq = client.next_seq()
+    client.view.offered[seq] = worker.key
+    # VS Code takes the type of the parent in any case (rawDebugSession.ts), and nvim-dap takes it if there is none here
+    # (session.lua, start_debugging). Neither has an adapter for the adapterID of `initialize`.
+    configuration = {
+        **({} if client.type is None else {"type": client.type}),
+        "request": "attach",
+        "name": names.worker(worker),
+        "debugServer": state.child_port.port,
+        TICKET: {"worker": worker.key, "token": state.child_port.token},
+    }
+    client.send(envelope.request(seq, "startDebugging", {"request": "attach", "configuration": configuration}))
+
+
+def answered(state: State, client: Client, answer: envelope.Envelope) -> None:
+    """Takes the editor's answer to startDebugging."""
+    key = client.view.offered.get(answer.request_seq)
+    if key is not None and not answer.success:
+        client.view.adopted.add(key)
+        state.log("warning", f"{client.name} opens no session for {key}: {answer.message}")
+
+
+def join(state: State, client: Client, ticket: Any) -> None:
+    """Admits a child by its ticket. Raises ProblemError if the ticket is not one of ours, or its worker is gone."""
+    token = ticket.get("token") if isinstance(ticket, dict) else None
+    if state.child_port is None or not isinstance(token, str) or not _is_same(token, state.child_port.token):
+        text = "This child session belongs to another raydap; let the editor connect to one that listens (--listen)."
+        raise ProblemError(Problem(Code.OTHER_SESSION, text))
+    worker = state.workers.get(WorkerKey(str(ticket.get("worker"))))
+    if worker is None:
+        raise ProblemError(Problem(Code.WORKER_GONE, "The worker of this child session is gone."))
+    client.join(Role.CHILD, worker.key)
+    client.event("initialized")
+
+
+def end(state: State, worker: Worker) -> None:
+    """Ends the child sessions of a worker that is gone."""
+    for client in state.clients.values():
+        view = client.view
+        for seq in [seq for seq, key in view.offered.items() if key == worker.key]:
+            del view.offered[seq]
+        view.adopted.discard(worker.key)
+        if view.only == worker.key:
+            client.event("terminated", {})
+
+
+def _is_same(token: str, wanted: str) -> bool:
+    return hmac.compare_digest(token.encode(errors="replace"), wanted.encode())

@@ -1,0 +1,98 @@
+"""Lets one worker go: it runs on, and can be attached again.
+
+First wait for all answers, then send `disconnect`, and close the connection upon its answer. Measured with debugpy 1.8:
+an adapter dies if it has an answer to forward and its client is gone. The worker's next breakpoint() then waits for
+ever.
+"""
+
+from raydap.core.errors import Code, Problem, ProblemError, sentence
+from raydap.core.events import HangUp
+from raydap.core.flows import Flow
+from raydap.core.model.state import State
+from raydap.core.model.worker import AttachStage, Worker
+from raydap.core.workers import child_sessions
+from raydap.inworker import calls
+
+DISCONNECT_TIMEOUT_S = 20.0
+"""Seconds for a leaving worker to answer all requests, and then for its answer to `disconnect`."""
+
+REDIAL_DELAY_S = 1.5
+"""Seconds until a worker that was let go may be dialled again; the clock of the core is up to one second late. Never
+dial an adapter before it has finished with its last client: it would accept no connection any more
+(debugpy/adapter/clients.py: the constructor of the new client reports to the first session it finds, and the exception
+ends the thread that accepts connections)."""
+
+
+def let_go(state: State, worker: Worker) -> None:
+    """Detaches from a worker, now or after its handshake. Never send `terminate`: debugpy would kill the worker."""
+    worker.leave()
+    if worker.stage is AttachStage.ATTACHED:
+        end_threads(state, worker)
+        state.start(_disconnect(state, worker))
+
+
+def _disconnect(state: State, worker: Worker) -> Flow[None]:
+    try:
+        state.disconnect_deadlines[worker.key] = state.now + DISCONNECT_TIMEOUT_S
+        undo = {"expression": calls.leave(worker.settings.tune_workers), "context": "repl"}
+        worker.ask("evaluate", undo, DISCONNECT_TIMEOUT_S)
+        check_quiet(state, worker)
+        yield from worker.quiet
+        yield from worker.ask("disconnect", {"terminateDebuggee": False}, DISCONNECT_TIMEOUT_S)
+    except ProblemError as error:
+        state.log("info", f"{worker} did not take its leave: {error.problem}")
+    except Exception as error:
+        # A mistake of ours must not keep the worker.
+        state.log_exception(error)
+    if state.workers.get(worker.key) is worker:
+        hang_up(state, worker)
+
+
+def check_quiet(state: State, worker: Worker) -> None:
+    """Sets `quiet` when a leaving worker owes no answer, or its time for answers is over. Called after every message of
+    the worker or of its children, and at every Tick.
+
+    The worker is not quiet during the handshake of a child, which uses the adapter of its parent.
+    """
+    deadline = state.disconnect_deadlines.get(worker.key)
+    if deadline is None:
+        return
+    has_attaching_child = any(state.workers[key].parent is worker for key in state.attaching)
+    if state.now >= deadline or not (has_attaching_child or state.pending.owes(worker.key)):
+        del state.disconnect_deadlines[worker.key]
+        worker.quiet.set_result(None)
+
+
+def hang_up(state: State, worker: Worker) -> None:
+    state.emit(HangUp(worker.key))
+    forget(state, worker, "is not debugged any more")
+
+
+def forget(state: State, worker: Worker, why: str) -> None:
+    """Removes a worker: all that wait for it get an error, and all its handles and threads end."""
+    worker.advance(AttachStage.GONE)
+    del state.workers[worker.key]
+    state.attaching.discard(worker.key)
+    state.disconnect_deadlines.pop(worker.key, None)
+    if worker.leaving:
+        state.cooling_down[worker.key] = state.now
+    for asked in state.pending.take_worker(worker.key):
+        text = sentence(f"{worker} {why}, so {asked.command} has no answer.")
+        asked.set_exception(ProblemError(Problem(Code.WORKER_GONE, text)))
+    for future in (worker.connected, worker.initialized, worker.quiet):
+        future.set_exception(ProblemError(Problem(Code.WORKER_GONE, sentence(f"{worker} {why}."))))
+    end_threads(state, worker)
+    worker.scope.close()
+    worker.run.paused.forget_label(worker.key)
+    state.run.paused.examine_all()
+    child_sessions.end(state, worker)
+    changed = worker.run.breakpoints.forget(worker.key)
+    if worker.run is state.run:
+        for breakpoint in changed:
+            state.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+
+def end_threads(state: State, worker: Worker) -> None:
+    for thread in worker.threads.values():
+        state.end_thread(thread)
+    worker.threads.clear()

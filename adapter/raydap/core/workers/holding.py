@@ -1,0 +1,105 @@
+"""Ends the run when its last client leaves; a hub holds the run until a client comes back.
+
+When a hub's last client leaves, by `disconnect` or by the end of its connection, everything stays as it is: stopped
+threads stay stopped, workers that pause are attached, breakpoints stay set. The hub's settings say for how long. The
+next client that attaches takes over.
+"""
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import StopDebuggee, StopDiscovery
+from raydap.core.model.client import Client, ClientStage, Role
+from raydap.core.model.run import Holding, Run
+from raydap.core.model.state import State
+from raydap.core.workers import attach
+from raydap.core.workers.detach import let_go
+
+
+def leave(state: State, client: Client, seconds: float | None) -> None:
+    """Removes a client. The run ends with the last one: workers run on, and the launched program is stopped.
+
+    A hub holds both for `seconds`; None is for ever.
+    """
+    was_attached = client.is_attached
+    client.stage = ClientStage.GONE
+    state.clients.pop(client.id, None)
+    if client.role is Role.CHILD:
+        _child_left(state, client)
+    elif was_attached and state.run.holding is None and not is_used(state):
+        if state.hub is None or seconds == 0 or not state.run.configured or _is_over(state):
+            end_run(state)
+        else:
+            _hold(state, seconds)
+
+
+def _child_left(state: State, client: Client) -> None:
+    """Lets the worker of a child session go, unless another session shows it, too."""
+    worker = None if client.view.only is None else state.workers.get(client.view.only)
+    others = any(other.view.only == client.view.only for other in state.clients.values())
+    if worker is not None and not worker.leaving and not others:
+        let_go(state, worker)
+
+
+def is_used(state: State) -> bool:
+    """Whether a client is left that uses the run. Observers at a hub do not count: they cannot resume workers."""
+    attached = [client for client in state.clients.values() if client.is_attached and client.role is not Role.CHILD]
+    return any(state.hub is None or client.role is not Role.OBSERVER for client in attached)
+
+
+def _is_over(state: State) -> bool:
+    """Whether nothing is left to hold: the launched program has ended, and so have its workers."""
+    return state.run.program_ended and not state.workers
+
+
+def make_room(state: State) -> bool:
+    """Ends the run of a hub if no client uses it and it holds nothing. Returns whether it did."""
+    empty = not state.workers and (state.run.program is None or state.run.program_ended)
+    has_room = state.hub is not None and empty and not is_used(state)
+    if has_room:
+        end_run(state)
+    return has_room
+
+
+def _hold(state: State, seconds: float | None) -> None:
+    state.run.holding = Holding(None if seconds is None else state.now + seconds)
+    state.run.breakpoints.doubt()
+    until = "a client comes back" if seconds is None else f"a client comes back within {seconds:g} s"
+    state.log("info", f"{len(state.workers)} workers are held until {until}")
+
+
+def take_over(state: State, client: Client) -> None:
+    """Hands a held run to a client that has attached. Its breakpoints follow, and replace the old ones."""
+    holding, state.run.holding = state.run.holding, None
+    for output in [] if holding is None else holding.missed:
+        client.event("output", output)
+
+
+def drop_old_breakpoints(state: State) -> None:
+    """Drops the breakpoints of the held run that the client which came back has not set again."""
+    for group in state.run.breakpoints.drop_doubtful():
+        for worker in attach.configured_workers(state):
+            attach.set_breakpoints(state, worker, group)
+
+
+def end_overdue(state: State) -> None:
+    """Ends a held run if no client has come back in time. Called at every Tick."""
+    holding = state.run.holding
+    if holding is not None and holding.release_at is not None and state.now >= holding.release_at:
+        state.log("info", "nobody has come back; the workers are let go")
+        end_run(state)
+
+
+def end_run(state: State) -> None:
+    """Ends the run; a new client may attach then. Workers in a handshake are let go when it is over."""
+    run = state.run
+    if run.program is not None and run.configured:
+        state.emit(StopDebuggee())
+    state.emit(StopDiscovery())
+    for client in state.clients.values():
+        if client.is_attached:
+            client.event("terminated", {})
+    for worker in list(state.workers.values()):
+        let_go(state, worker)
+    for client in state.clients.values():
+        client.leave_run()
+    state.run = Run(state.handles)
+    run.end(ProblemError(Problem(Code.OTHER_SESSION, "The session has ended meanwhile; start it again.")))

@@ -1,0 +1,123 @@
+"""Tells the user why a worker is gone: in the middle of an attach, at a stop or while it runs.
+
+A worker that was stopped is always told of. The message has Ray's reason, for which it waits a moment. What ends with
+its job is no news: one line tells of the job.
+"""
+
+from raydap.core.errors import Code, Problem, sentence
+from raydap.core.events import AskExitReason, HangUp, JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
+from raydap.core.model.run import Loss, Run
+from raydap.core.model.state import State
+from raydap.core.model.worker import AttachStage, Worker
+from raydap.core.translate import names
+from raydap.core.workers.attach import give_up
+from raydap.core.workers.detach import forget
+
+STOPPED_WAIT_S = 3.0
+RUNNING_WAIT_S = 10.0
+"""Seconds for which the message about a worker waits for Ray's reason, and for the end of its job."""
+
+_PROCESS_ENDED = "its process has ended"
+"""The reason until Ray gives one."""
+
+
+def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -> None:
+    """The connection to a worker has ended, or was never made. `ended`: the process is known to have ended, too."""
+    where = f"{worker.row.host}:{worker.row.port}"
+    if worker.leaving:
+        forget(state, worker, "is gone")
+    elif worker.stage is AttachStage.ATTACHED:
+        _attached_gone(state, worker, event.reason, ended)
+    elif event.refused:
+        text = f"Nothing listens on the debug port {where} of {worker}: its debugger died."
+        give_up(state, worker, Problem(Code.WORKER_REFUSED, text))
+    elif worker.stage is AttachStage.DIALLING:
+        text = f"{where} cannot be reached ({event.reason}); run raydap where it can, for example on the head node."
+        give_up(state, worker, Problem(Code.WORKER_UNREACHABLE, text))
+    else:
+        text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
+        give_up(state, worker, Problem(Code.WORKER_BUSY, text))
+
+
+def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> None:
+    of_ray = worker.row.worker_type in ("WORKER", "DRIVER")
+    stopped = any(thread.is_shown for thread in worker.threads.values())
+    problem = _loss_message(worker, reason, ended) if stopped else f"The running {worker} is gone ({_PROCESS_ENDED})."
+    until = state.now + (STOPPED_WAIT_S if stopped else RUNNING_WAIT_S)
+    label = names.label(worker) if worker.label != WorkerLabel() else ""
+    loss = Loss(worker.key, label, worker.label.job, problem, stopped, until)
+    worker.run.roster.end(worker.key, "")
+    if of_ray:
+        state.emit(AskExitReason(worker.row))
+    if of_ray and (ended or not stopped):
+        worker.run.losses[worker.key] = loss
+    elif stopped:
+        _report(state, [loss])
+    forget(state, worker, "is gone")
+
+
+def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
+    """The message about a stopped worker that is lost.
+
+    debugpy reports the end of its process, even if that is killed. Without that report the debugger has died, or the
+    connection to it has. A worker without a debugger runs on; a Ray worker then waits at its next `breakpoint()`.
+    """
+    if ended:
+        return sentence(f"The stopped {worker} is gone ({reason}); the other workers go on.")
+    text = f"The debugger of the stopped {worker} is lost ({reason}): the worker, if it lives, runs on"
+    if worker.row.worker_type in ("WORKER", "DRIVER"):
+        text += " and can stop here again at its next breakpoint()"
+    return sentence(f"{text}; the other workers go on.")
+
+
+def workers_ended(state: State, event: WorkersEnded) -> None:
+    """Reports workers that crashed, in one message, because nodes die, too. A worker that did not crash may have ended
+    with its job, so its message goes on waiting for that."""
+    run = state.run
+    crashed: list[Loss] = []
+    for ended in event.workers:
+        loss = run.losses.get(ended.row.key)
+        if loss is not None:
+            first_sentence = " ".join(ended.reason.split()).partition(". ")[0].rstrip(".")
+            loss.problem = loss.problem.replace(_PROCESS_ENDED, first_sentence)
+            if ended.crashed:
+                crashed.append(run.losses.pop(ended.row.key))
+    _report(state, crashed, "; ".join(ended.reason for ended in event.workers if ended.crashed))
+
+
+def jobs_ended(state: State, event: JobsEnded) -> None:
+    for job in event.jobs:
+        state.run.ended_jobs.add(job.job)
+        state.say(job.text)
+
+
+def report_overdue(state: State) -> None:
+    """Reports stopped workers that did not crash, unless their job has ended. Called at every Tick."""
+    run = state.run
+    due = [run.losses.pop(key) for key, loss in list(run.losses.items()) if loss.until <= state.now]
+    # A worker whose job is not known has ended with the one that did.
+    _report(state, [loss for loss in due if loss.stopped and not _has_ended_with_job(run, loss)])
+
+
+def _has_ended_with_job(run: Run, loss: Loss) -> bool:
+    """Whether the worker's job has ended, or any job if the worker's is not known."""
+    return loss.job in run.ended_jobs if loss.job else bool(run.ended_jobs)
+
+
+def _report(state: State, losses: list[Loss], detail: str = "") -> None:
+    """One message about all of them."""
+    if losses:
+        for loss in losses:
+            state.run.roster.end(loss.key, loss.problem)
+        first, *others = (f"{loss.label}: {loss.problem}" if loss.label else loss.problem for loss in losses)
+        more = f" {len(others)} more worker{'s are' if len(others) > 1 else ' is'} gone, too." if others else ""
+        state.report(Problem(Code.WORKER_GONE, first + more, detail or "; ".join(others)))
+
+
+def terminated(state: State, worker: Worker) -> None:
+    """Hangs up on the adapter of a process that has ended.
+
+    Never send `disconnect` now: it would sometimes end the adapter, which may serve the process's parent, too.
+    """
+    state.emit(HangUp(worker.key))
+    gone(state, worker, WorkerGone(worker.key, _PROCESS_ENDED), ended=True)

@@ -1,0 +1,104 @@
+"""Events of a run: discovery answers or fails, the launched program starts, prints and ends."""
+
+from raydap.core.errors import Problem, ProblemError
+from raydap.core.events import (
+    DebuggeeExited,
+    DebuggeeFailed,
+    DebuggeeOutput,
+    DebuggeeStarted,
+    DiscoveryFailed,
+    DiscoveryReady,
+    JobsListed,
+)
+from raydap.core.model.state import State
+from raydap.core.workers import holding, worker_entries
+from raydap.protocol import messages
+
+_JOBS_SHOWN = 3
+
+
+def discovery_ready(state: State, event: DiscoveryReady) -> None:
+    run = state.run
+    run.where = event.where
+    if run.outage:
+        run.outage = ""
+        worker_entries.tell(state, [])
+        state.say(f"{event.where} answers again.")
+    if run.program is None:
+        run.started.set_result(None)
+
+
+def jobs_listed(state: State, event: JobsListed) -> None:
+    state.run.jobs = event.running
+    state.say(summary(state))
+
+
+def summary(state: State) -> str:
+    """The first line that a client's user reads: success and emptiness must not look the same."""
+    run = state.run
+    jobs = run.jobs or ()
+    shown = ", ".join(jobs[:_JOBS_SHOWN]) + (f" and {len(jobs) - _JOBS_SHOWN} more" if len(jobs) > _JOBS_SHOWN else "")
+    running = f"jobs: {shown}" if jobs else "no job runs yet"
+    found = len(run.paused.candidates) + sum(not worker.leaving for worker in state.workers.values())
+    if found == 0:
+        paused = "No worker is paused; raydap shows each one that calls breakpoint()."
+    elif run.auto_attach:
+        paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to each, now and later."
+    else:
+        paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to those that you choose."
+    where = f"raydap is connected to the Ray cluster at {run.where} ({running})."
+    return f"{where} {paused} Breakpoints of the editor hold in attached workers."
+
+
+def discovery_failed(state: State, event: DiscoveryFailed) -> None:
+    """At the first contact the failure fails the attach. Later it is an outage, and discovery tries again."""
+    run = state.run
+    if run.program is None and not run.started.done:
+        _fail_start(state, event.problem)
+    elif not run.outage:
+        run.outage = str(event.problem)
+        worker_entries.tell(state, [])
+        state.report(event.problem)
+
+
+def debuggee_started(state: State, event: DebuggeeStarted) -> None:
+    state.run.started.set_result(None)
+    body: messages.ProcessEventBody = {"name": event.name, "startMethod": "launch", "isLocalProcess": event.pid != 0}
+    if event.pid:
+        body["systemProcessId"] = event.pid
+    state.broadcast("process", body)
+
+
+def debuggee_output(state: State, event: DebuggeeOutput) -> None:
+    body: messages.OutputEventBody = {"category": event.category, "output": event.text}
+    state.broadcast("output", body)
+
+
+def debuggee_exited(state: State, event: DebuggeeExited) -> None:
+    state.run.program_ended = True
+    program = state.run.program
+    if program is not None:
+        state.say(f"{program.program or program.module} has ended with exit code {event.code}.")
+    state.broadcast("exited", {"exitCode": event.code})
+    state.broadcast("terminated", {})
+    if state.run.holding is not None:
+        holding.end_run(state)
+
+
+def debuggee_failed(state: State, event: DebuggeeFailed) -> None:
+    """The failure fails the launch. After a restart, which is answered already, it ends the session."""
+    if state.run.started.done:
+        state.run.program_ended = True
+        state.report(event.problem)
+        state.broadcast("terminated", {})
+    else:
+        _fail_start(state, event.problem)
+
+
+def _fail_start(state: State, problem: Problem) -> None:
+    """Answers the requests that wait for the start with the problem. Ends the run without the event `terminated`."""
+    state.log("warning", f"{problem} {problem.detail}".rstrip())
+    state.run.started.set_exception(ProblemError(problem))
+    for client in state.clients.values():
+        client.leave_run()
+    holding.end_run(state)

@@ -1,0 +1,181 @@
+"""Selects the workers to attach: from those that discovery finds, by the filters, and so many at a time."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from raydap.core.errors import Code, Problem
+from raydap.core.events import AskLabels, PausedWorker, WorkersLabelled, WorkersPaused
+from raydap.core.model.paused import Candidate
+from raydap.core.model.run import Run
+from raydap.core.model.state import State
+from raydap.core.model.worker import Worker
+from raydap.core.settings import AttachSettings
+from raydap.core.workers import attach
+from raydap.core.workers.detach import REDIAL_DELAY_S, let_go
+from raydap.protocol.types import Handle, WorkerKey
+
+AT_ONCE = 32
+"""Handshakes at a time. Each is little work, but in a process of its own."""
+
+LABELS_RETRY_S = 10.0
+"""Seconds until Ray is asked again for labels that a filter needs; its task list lags about one second."""
+
+
+def paused(state: State, event: WorkersPaused) -> None:
+    """Takes a snapshot of the paused workers. Workers that are attached already may still be in it for a moment."""
+    run = state.run
+    listed = {row.key: row for row in event.workers}
+    run.paused.keep_only(listed, state.workers)
+    state.cooling_down = {key: since for key, since in state.cooling_down.items() if state.now < since + REDIAL_DELAY_S}
+    fresh = []
+    for key, row in listed.items():
+        worker = state.workers.get(key)
+        if key in run.paused.candidates or (worker is not None and not worker.leaving):
+            continue
+        failure = run.paused.failures.get(key)
+        if failure is not None and failure.row.port == row.port and state.now < failure.retry_at:
+            continue
+        if _is_on_node(run.settings, row):
+            run.paused.add(Candidate(row, state.now + LABELS_RETRY_S))
+            fresh.append(row)
+    _ask_labels(state, fresh)
+
+
+def examine_again(state: State) -> None:
+    """Examines all candidates again: some may be dialled again by now. Called at every Tick.
+
+    Workers without the labels that the filters need stay paused: Ray is asked again, and the user is told once.
+    """
+    paused, settings = state.run.paused, state.run.settings
+    paused.examine_all()
+    if settings is None or not settings.needs_labels:
+        return
+    late = [
+        candidate.row
+        for key, candidate in paused.candidates.items()
+        if key not in paused.labels and candidate.ask_at <= state.now
+    ]
+    for row in late:
+        paused.candidates[row.key] = Candidate(row, state.now + LABELS_RETRY_S)
+    _ask_labels(state, late)
+    if late:
+        text = "Ray does not say yet what some paused workers run, so the filters cannot choose them; they stay paused."
+        state.report_once(Problem(Code.FILTER_UNKNOWN, text))
+
+
+def _ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
+    of_ray = tuple(row for row in rows if row.worker_type != "TARGET")
+    if of_ray:
+        state.emit(AskLabels(of_ray))
+
+
+def attach_candidates(state: State) -> None:
+    """Begins as many handshakes as may run at a time. Called after every event. A candidate that cannot be attached now
+    is examined again only after a change."""
+    run = state.run
+    if not run.configured or run.settings is None:
+        return
+    while run.paused.to_examine and len(state.attaching) < AT_ONCE:
+        key = next(iter(run.paused.to_examine))
+        candidate = run.paused.candidates.get(key)
+        if candidate is None or _is_leaving(state, key) or not _is_wanted(run, run.settings, candidate.row):
+            del run.paused.to_examine[key]
+        elif not run.choices.get(key) and _is_full(state, run.settings):
+            # Keep those that the user has chosen: they are attached beyond the limit.
+            run.paused.to_examine = {key: None for key in run.paused.to_examine if run.choices.get(key)}
+        else:
+            worker = Worker(state, run, run.paused.take(key).row, run.settings)
+            worker.label = run.paused.labels.get(key, worker.label)
+            attach.begin(state, worker)
+
+
+def _is_full(state: State, settings: AttachSettings) -> bool:
+    if settings.max_workers is None or sum(not each.leaving for each in state.workers.values()) < settings.max_workers:
+        return False
+    text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
+    state.report_once(Problem(Code.TOO_MANY_WORKERS, text))
+    return True
+
+
+def _is_leaving(state: State, key: WorkerKey) -> bool:
+    """Whether the debugger of a paused worker may still be busy with its last client."""
+    since = state.cooling_down.get(key)
+    return key in state.workers or (since is not None and state.now < since + REDIAL_DELAY_S)
+
+
+def child_started(state: State, parent: Worker, body: dict[str, Any]) -> None:
+    """Attaches to a subprocess of a worker at once, beyond all limits, because it waits for a debugger. Without
+    `subProcess` it is attached only to let it go: debugpy's `attach` cannot leave subprocesses alone.
+
+    Source: debugpy/adapter/clients.py, notify_of_subprocess. The event has the address as seen on the worker's node, so
+    the address by which the parent was reached is used instead.
+    """
+    pid = body.get("subProcessId")
+    key = WorkerKey(f"{parent.key}/{pid}")
+    if type(pid) is int and key not in state.workers:
+        row = replace(parent.row, key=key, pid=pid, worker_type="CHILD")
+        worker = Worker(state, parent.run, row, parent.settings, parent)
+        worker.leaving = parent.leaving or not parent.settings.sub_process
+        attach.begin(state, worker)
+
+
+def detach_worker(state: State, key: WorkerKey) -> None:
+    """Lets a worker go that the user does not want any more."""
+    worker = state.workers.get(key)
+    if worker is None or worker.leaving:
+        return
+    let_go(state, worker)
+    if worker.row.worker_type == "TARGET":
+        # Targets are found only once, and the user may want to attach again.
+        state.run.paused.add(Candidate(worker.row, state.now))
+
+
+def labelled(state: State, event: WorkersLabelled) -> None:
+    """Takes the labels that Ray's lists have (now) for workers. The names of shown threads may change.
+
+    `thread started` is sent once more for those threads, because an editor then asks for names again. Never send
+    `invalidated`: VS Code would show every stop anew, and move the user away from the current one.
+    """
+    paused = state.run.paused
+    renamed: list[Handle] = []
+    for key, label in event.labels.items():
+        worker = state.workers.get(key)
+        if worker is not None or key in paused.candidates or key in paused.failures:
+            paused.set_label(key, label)
+        if worker is not None and worker.label != label:
+            worker.label = label
+            renamed += (thread.handle for thread in worker.threads.values() if thread.is_shown)
+    for client in state.ready_clients():
+        if "supportsInvalidatedEvent" in client.supports:
+            for handle in renamed:
+                if handle in client.view.threads:
+                    client.event("thread", {"reason": "started", "threadId": handle})
+
+
+def _is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
+    wanted = settings.node if settings is not None else None
+    return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
+
+
+def _is_wanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
+    """Whether to attach to a worker. The user's choice decides; without one, the filters that need Ray's labels. Until
+    its labels are known, the worker stays paused."""
+    chosen = run.choices.get(row.key)
+    if chosen is not None or not run.auto_attach:
+        return chosen is True
+    if not settings.needs_labels:
+        return True
+    label = run.paused.labels.get(row.key)
+    if label is None:
+        return False
+    return (
+        _matches(settings.job, label.job, label.submission)
+        and _matches(settings.actor, label.actor, label.actor_name)
+        and _matches(settings.task, label.task, label.task.rpartition(".")[2])
+    )
+
+
+def _matches(pattern: str | None, *names: str) -> bool:
+    return pattern is None or any(name and fnmatchcase(name, pattern) for name in names)

@@ -1,0 +1,126 @@
+"""The events of threads that stop and run on: from workers, and to clients.
+
+Each stopped thread of each worker is a thread of the merged session. A thread that only runs is not listed.
+"""
+
+from typing import Any
+
+from raydap.core.errors import ProblemError
+from raydap.core.events import AskLabels
+from raydap.core.flows import Flow
+from raydap.core.model.client import Client
+from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.state import State
+from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
+from raydap.core.workers import exception_conditions
+from raydap.core.workers.replies import load_body
+from raydap.inworker import calls
+from raydap.protocol.types import LocalId
+
+
+def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
+    """Takes a worker's `stopped`. Some stops are verified before clients see them."""
+    local = body.get("threadId")
+    if type(local) is not int:
+        state.log("warning", f"{worker} sent a stop without a thread: {body}")
+        return
+    thread = worker.thread(LocalId(local))
+    if body.get("reason") == "exception" and worker.run.breakpoints.conditions:
+        state.start(_show_exception(state, thread, body))
+    elif worker.threaded:
+        state.start(_show_if_real(state, thread, body))
+    else:
+        show(state, thread, body)
+
+
+def _show_exception(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
+    """If the exception does not meet its condition, the thread goes on as if it had not stopped, also with a step."""
+    is_met = yield from exception_conditions.is_met(thread)
+    if not is_met:
+        state.log("info", f"an exception in {thread.worker} does not meet its condition")
+        try:
+            yield from thread.worker.tell(
+                "evaluate", {"expression": calls.resume_step(thread.local), "context": "repl"}
+            )
+        except WorkerRefusedError:
+            is_met = True  # The thread does not go on, so it must be seen.
+        except ProblemError:
+            return
+    if is_met:
+        show(state, thread, body)
+
+
+def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
+    """Shows the stop unless its stack is empty: a worker with several threads can report phantom stops."""
+    try:
+        reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
+        is_phantom = not load_body(reply).get("stackFrames")
+    except WorkerRefusedError:
+        is_phantom = True
+    except ProblemError:
+        is_phantom = False  # The worker is too busy to say.
+    if is_phantom:
+        state.log("info", f"dropped a phantom stop of {thread.worker}, thread {thread.local}")
+    else:
+        show(state, thread, body)
+
+
+def show(state: State, thread: Thread, body: dict[str, Any]) -> None:
+    worker = thread.worker
+    # The worker or the thread may have ended while its stack was fetched.
+    if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
+        return
+    # debugpy sends no description. Without a short one, editors write "Paused on breakpoint" beside each worker's name.
+    description = str(body.get("text") if body.get("reason") == "exception" else body.get("reason"))
+    stopped = {"description": description, **body, "threadId": thread.handle, "allThreadsStopped": False}
+    if "hitBreakpointIds" in body:
+        stopped["hitBreakpointIds"] = worker.run.breakpoints.handles(worker.key, body["hitBreakpointIds"])
+    thread.halt(stopped)
+    for client in state.ready_clients():
+        if client.sees(worker.key):
+            announce(client, thread)
+    if worker.row.worker_type not in ("TARGET", "CHILD"):
+        state.emit(AskLabels((worker.row,)))
+
+
+def show_missing(state: State, client: Client) -> None:
+    """Sends a client the stops that it may see but does not know yet."""
+    for thread in state.stopped_threads(client):
+        if thread.handle not in client.view.threads:
+            announce(client, thread)
+
+
+def announce(client: Client, thread: Thread) -> None:
+    """Sends a stop to one client. The focus stays where the user looks, unless that thread runs without a step."""
+    focus = client.view.focus
+    elsewhere = focus is not None and focus is not thread and (focus.state is ThreadState.STOPPED or focus.stepping)
+    if not elsewhere:
+        client.view.focus = thread
+    if thread.handle not in client.view.threads:
+        client.view.threads.add(thread.handle)
+        client.event("thread", {"reason": "started", "threadId": thread.handle})
+    client.event("stopped", {**thread.stopped, "preserveFocusHint": elsewhere})
+
+
+def continued(state: State, worker: Worker, body: dict[str, Any]) -> None:
+    """Takes a worker's `continued`. A missing `allThreadsContinued` means true (spec: ContinuedEvent)."""
+    everything = body.get("allThreadsContinued", True) is not False
+    for thread in list(worker.threads.values()):
+        if everything or thread.local == body.get("threadId"):
+            run(state, thread)
+
+
+def run(state: State, thread: Thread) -> None:
+    """Marks a thread as running, and tells the clients if they know a stop of it."""
+    if thread.is_shown:
+        thread.run()
+        state.broadcast("continued", {"threadId": thread.handle, "allThreadsContinued": False}, thread.worker)
+
+
+def exited(state: State, worker: Worker, body: dict[str, Any]) -> None:
+    """Takes a worker's `thread exited`. Clients do not know threads that never stopped."""
+    local = body.get("threadId")
+    if body.get("reason") == "exited" and type(local) is int:
+        thread = worker.threads.pop(LocalId(local), None)
+        if thread is not None:
+            state.end_thread(thread)

@@ -1,0 +1,176 @@
+"""The list of workers, whether attached or not: raydap/workers and its event (docs/requests.md).
+
+The transitions of workers, threads and paused workers mark what has changed; after each event only that is looked at.
+Entries are made only if somebody watches, because they are a tenth of the work of an attach.
+"""
+
+from collections.abc import Collection
+
+import msgspec
+
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.model.client import Client
+from raydap.core.model.roster import RosterEntry
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread, Worker
+from raydap.core.translate import names
+from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerList, WorkerState
+from raydap.protocol.types import WorkerKey
+
+REMEMBERED = 100
+"""The number of ended workers whose last entry is kept: Ray says only some seconds later that a worker has crashed."""
+
+_NOTE = "(note: "
+"""Begins what debugpy adds to the type of an exception (pydevd_comm.py, build_exception_info_response)."""
+
+
+def tell_changes(state: State) -> None:
+    """Sends the entries that have changed to the clients that watch. Called after every event."""
+    roster = state.run.roster
+    if not roster.changed:
+        return
+    keys, roster.changed = roster.changed, {}
+    for key in keys:
+        current = _state(state, key)
+        if current is None:
+            roster.states.pop(key, None)
+        elif key not in roster.states or roster.states[key][0] != current:
+            roster.states[key] = current, state.now
+    if _watching(state):
+        entries = [entry for key in keys if (entry := _renew(state, key)) is not None]
+        if entries:
+            tell(state, entries)
+    else:
+        roster.stale.update(keys)
+        for key in [key for key in keys if key not in roster.states]:
+            # An ended worker must not be kept until somebody watches.
+            _renew(state, key)
+
+
+def everything(state: State) -> WorkerList:
+    """All workers that there are now."""
+    for key in list(state.run.roster.stale):
+        _renew(state, key)
+    return _as_list(state, state.run.roster.entries.values())
+
+
+def tell(state: State, entries: Collection[RosterEntry]) -> None:
+    """Sends these entries to the clients that watch. Without entries the message has only the outage."""
+    watching = _watching(state)
+    if watching:
+        body = _as_list(state, entries)
+        for client in watching:
+            client.event("raydap/workersChanged", body)
+
+
+def _watching(state: State) -> list[Client]:
+    return [client for client in state.clients.values() if client.view.watching and client.is_attached]
+
+
+def _as_list(state: State, entries: Collection[RosterEntry]) -> WorkerList:
+    aged = (msgspec.structs.replace(each.entry, age=round(state.now - each.since, 1)) for each in entries)
+    return WorkerList(workers=tuple(aged), outage=state.run.outage)
+
+
+def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
+    """Renews the entry of one worker. Returns it; None if it has not changed."""
+    roster = state.run.roster
+    roster.stale.pop(key, None)
+    before, exit_reason = roster.entries.get(key), roster.exit_reasons.pop(key, None)
+    entry = _entry(state, key)
+    if entry is not None:
+        if before is not None and before.entry == entry:
+            return None
+        renewed = roster.entries[key] = RosterEntry(roster.states[key][1], entry)
+        return renewed
+    roster.entries.pop(key, None)
+    last = before or (None if exit_reason is None else roster.ended_entries.get(key))
+    if last is None:
+        return None
+    end: WorkerState = "detached" if exit_reason is None else "gone"
+    ended = msgspec.structs.replace(last.entry, state=end, threads=(), problem=exit_reason or "")
+    last_entry = roster.ended_entries[key] = RosterEntry(state.now, ended)
+    if len(roster.ended_entries) > REMEMBERED:
+        del roster.ended_entries[next(iter(roster.ended_entries))]
+    return last_entry
+
+
+def _state(state: State, key: WorkerKey) -> WorkerState | None:
+    """The state of a worker that is attached or paused; None for any other."""
+    worker = state.workers.get(key)
+    if worker is not None and not worker.leaving:
+        if not worker.is_attached:
+            return "attaching"
+        return "stopped" if any(thread.is_shown for thread in worker.threads.values()) else "running"
+    paused = state.run.paused
+    return "paused" if key in paused.candidates or key in paused.failures else None
+
+
+def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
+    """The entry of a worker that has a state."""
+    progress = _state(state, key)
+    worker = state.workers.get(key)
+    if progress is None:
+        return None
+    if worker is not None and not worker.leaving:
+        threads = tuple(_thread(thread) for thread in worker.threads.values() if thread.is_shown)
+        return _fill(worker.row, _origin(worker).label, names.label(worker), progress, threads)
+    paused = state.run.paused
+    failure = paused.failures.get(key)
+    waiting = paused.candidates.get(key) or failure
+    assert waiting is not None
+    label = paused.labels.get(key, WorkerLabel())
+    problem = "" if failure is None else failure.problem
+    return _fill(waiting.row, label, names.task(waiting.row, label), "paused", (), problem)
+
+
+def _origin(worker: Worker) -> Worker:
+    """The Ray worker that a child comes from; the worker itself if it is no child."""
+    while worker.parent is not None:
+        worker = worker.parent
+    return worker
+
+
+def _fill(
+    row: PausedWorker,
+    label: WorkerLabel,
+    name: str,
+    state: WorkerState,
+    threads: tuple[StoppedThread, ...],
+    problem: str = "",
+) -> WorkerEntry:
+    where = names.where(row, label)
+    return WorkerEntry(
+        key=row.key,
+        name=f"{name} · {where}",
+        label=name,
+        where=where,
+        state=state,
+        age=0.0,
+        type=row.worker_type.lower(),  # type: ignore[arg-type]  # Both are the same four words.
+        pid=row.pid,
+        node=row.node,
+        node_id=row.node_id,
+        job=label.job,
+        submission=label.submission,
+        actor=label.actor,
+        actor_name=label.actor_name,
+        task=label.task,
+        threads=threads,
+        problem=problem,
+    )
+
+
+def _thread(thread: Thread) -> StoppedThread:
+    stopped = thread.stopped
+    error = stopped.get("text") if thread.raised else None
+    # debugpy adds a note if the thread is held in another frame than the one that raised.
+    error = error.partition(_NOTE)[0].rstrip() if isinstance(error, str) else ""
+    shown = names.thread(thread)
+    return StoppedThread(
+        thread_id=thread.handle,
+        name=shown["name"],
+        reason=str(stopped.get("reason", "")),
+        error=error,
+        order=thread.order if thread.worker.threaded else 0,
+    )

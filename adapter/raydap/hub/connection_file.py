@@ -1,0 +1,125 @@
+"""Connection files: the addresses and tokens of this user's hubs, like those of Jupyter.
+
+They are in a folder that only the user can enter, one file for each hub. A hub removes its file when it ends.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class ConnectionInfo(msgspec.Struct, frozen=True):
+    """One hub. `pid` is 0 for a hub on another machine. `token` is None if none is required or known."""
+
+    host: str
+    port: int
+    tls: bool
+    token: str | None
+    pid: int
+    dashboard: str | None = None
+
+    @property
+    def url(self) -> str:
+        """The URL that `raydap connect` takes."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'wss' if self.tls else 'ws'}://{host}:{self.port}/dap"
+
+
+def reachable(host: str) -> str:
+    """The address under which this machine reaches a server that listens on `host`."""
+    return _WILDCARDS.get(host, host)
+
+
+def directory(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's runtime folder; made if it is missing. Raises OSError, also if it belongs to another user."""
+    given = environ.get("XDG_RUNTIME_DIR", "")
+    if given and os.access(given, os.W_OK | os.X_OK):
+        path = Path(given) / "raydap"
+    else:
+        path = Path(environ.get("HOME") or os.path.expanduser("~")) / ".local" / "share" / "raydap" / "runtime"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError(0, "it is not a folder of yours", str(path))
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+def write(connection: ConnectionInfo, path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+    """Writes the file, by default into `directory()`, whole or not at all. Only its owner can read it. Raises OSError.
+
+    A symbolic link in its place is replaced, not followed.
+    """
+    if path is None:
+        path = directory(environ) / f"hub-{connection.pid}-{connection.port}.json"
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(connection), indent=2) + b"\n")
+        fresh.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
+    return path
+
+
+def read(path: Path) -> ConnectionInfo:
+    """Raises OSError and, for what is no connection file, ValueError."""
+    return msgspec.json.decode(path.read_bytes(), type=ConnectionInfo)
+
+
+def remove(path: Path, connection: ConnectionInfo) -> None:
+    """Removes the file, unless another hub has replaced it."""
+    with suppress(OSError, ValueError):
+        if read(path) == connection:
+            path.unlink()
+
+
+def newest(
+    host: str | None = None, port: int | None = None, environ: Mapping[str, str] = os.environ
+) -> ConnectionInfo | None:
+    """The hub that was started last, at this address if one is given. Hubs whose process has ended are left out."""
+    for connection in all_hubs(environ):
+        if (host is None or _is_same_host(host, connection.host)) and port in (None, connection.port):
+            return connection
+    return None
+
+
+def all_hubs(environ: Mapping[str, str] = os.environ) -> list[ConnectionInfo]:
+    """All hubs, the one that was started last first. Hubs whose process has ended are left out."""
+    found = sorted(_all(environ), key=lambda one: one[0], reverse=True)
+    return [connection for _, connection in found if _is_alive(connection.pid)]
+
+
+def _all(environ: Mapping[str, str]) -> Iterator[tuple[int, ConnectionInfo]]:
+    with suppress(OSError):
+        for path in directory(environ).glob("*.json"):
+            with suppress(OSError, ValueError):
+                yield path.stat().st_mtime_ns, read(path)
+
+
+def _is_same_host(one: str, other: str) -> bool:
+    return one.lower() == other.lower() or (one.lower() in _LOOPBACK and other.lower() in _LOOPBACK)
+
+
+def _is_alive(pid: int) -> bool:
+    if pid <= 0:
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,0 +1,81 @@
+"""Tells the user how this machine reaches a hub inside a cluster: directly, or through SSH or Kubernetes."""
+
+import asyncio
+import json
+import textwrap
+
+from raydap.hub.hub_job import Hub
+from raydap.hub.server import is_loopback
+from raydap.transport import tcp
+
+_CONNECT_TIMEOUT_S = 3.0
+
+_EXTENSION = {"name": "Ray (hub)", "type": "raydap", "request": "attach"}
+_VSCODE = {"name": "Ray (hub)", "type": "debugpy", "request": "attach"}
+_TOKEN = "${input:raydapToken}"
+_INPUT = {"id": "raydapToken", "type": "promptString", "description": "raydap's token", "password": True}
+
+
+async def direct_host(hub: Hub) -> str | None:
+    """The host under which this machine reaches the hub without a tunnel; None if there is none. Tries to connect.
+
+    A loopback address is tried only on the hub's own machine. On another machine it may lead to another server, which
+    must not get the token.
+    """
+    host = _listening(hub)
+    if is_loopback(host) and not tcp.is_local_address(hub.node):
+        return None
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, hub.port), _CONNECT_TIMEOUT_S)
+    except (OSError, asyncio.TimeoutError):
+        return None
+    writer.close()
+    return host
+
+
+def describe(hub: Hub, host: str | None, url: str) -> str:
+    """What the user does next. `host` is the result of `direct_host`, `url` is for `raydap connect`."""
+    named = f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node
+    lines = [f"The hub is the job {hub.job} on {named} and listens on {_bracketed(hub.host)}:{hub.port}.", ""]
+    if host is None:
+        lines.append("This machine does not reach it directly. Forward its port, by one of")
+        lines += [f"  {command}" for command in tunnels(hub)]
+    else:
+        lines.append("This machine reaches it directly.")
+    lines += ["", "Editors that start a program (Neovim, Emacs) take this one:", f"  raydap connect {url}"]
+    lines += ["", "VS Code with raydap's extension takes this configuration in .vscode/launch.json:"]
+    lines += [f"  {json.dumps({**_EXTENSION, 'hub': url})}"]
+    without = "VS Code with the Python Debugger extension alone takes this .vscode/launch.json:"
+    lines += ["", without, textwrap.indent(_vscode(hub.port), "  ")]
+    if host is not None and not is_loopback(host):
+        lines += ["That extension looks on its own machine only, so for it forward the port:", f"  {tunnels(hub)[0]}"]
+    return "\n".join(lines)
+
+
+def tunnels(hub: Hub) -> list[str]:
+    """The commands that forward the hub's port to the same port of this machine's loopback."""
+    inside = "127.0.0.1" if _is_any(hub.host) else hub.host
+    commands = [f"ssh -N -L {hub.port}:{_bracketed(inside)}:{hub.port} USER@{hub.node}"]
+    if inside == "127.0.0.1":
+        # kubectl forwards to the pod's own loopback only.
+        commands.append(f"kubectl port-forward pod/{hub.machine} {hub.port}:{hub.port}")
+    return commands
+
+
+def _vscode(port: int) -> str:
+    """VS Code asks the user for the token, so that no file contains it."""
+    configuration = {**_VSCODE, "debugServer": port, "token": _TOKEN}
+    return json.dumps({"version": "0.2.0", "configurations": [configuration], "inputs": [_INPUT]}, indent=2)
+
+
+def _listening(hub: Hub) -> str:
+    """The host to connect to: the machine's own address if the hub listens on all addresses."""
+    return hub.node if _is_any(hub.host) else hub.host
+
+
+def _is_any(host: str) -> bool:
+    return host in ("0.0.0.0", "::")
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,175 @@
+"""The address of a hub as the user writes it, and the connection to it."""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.hub import connection_file
+from raydap.transport import tcp, websocket_handshake
+from raydap.transport.peer import Peer
+from raydap.transport.websocket_handshake import HandshakeRefused
+from raydap.wire import envelope
+
+CONNECT_TIMEOUT_S = 10.0
+"""Seconds for the connection to a hub."""
+
+ANSWER_TIMEOUT_S = 3.0
+"""Seconds in which a hub has to answer a new connection if it lives."""
+
+_SCHEMES = {"ws": (True, False), "wss": (True, True), "tcp": (False, False), "tcps": (False, True)}
+
+
+@dataclass(frozen=True, slots=True)
+class HubAddress:
+    """`url` is complete. Over TCP the token goes into `attach`, over WebSocket into the handshake."""
+
+    url: str
+    host: str
+    port: int
+    websocket: bool
+    tls: bool
+
+
+def parse(url: str, environ: Mapping[str, str] = os.environ) -> HubAddress:
+    """`host:port` is a WebSocket, with TLS if the connection file says so.
+
+    Raises ProblemError (BAD_ARGUMENT) for what is no hub's address.
+    """
+    bare = "://" not in url
+    try:
+        parts = urlsplit(f"ws://{url}" if bare else url)
+        port = parts.port
+    except ValueError as error:
+        raise _bad(f'"{url}" is no URL: {error}.') from None
+    known = _SCHEMES.get(parts.scheme)
+    if known is None:
+        raise _bad(f'"{url}" does not begin with ws://, wss://, tcp:// or tcps://.')
+    websocket, tls = known
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        # Other users of the machine see the command line.
+        raise _bad("A hub's address holds no token; use --token-file or RAYDAP_TOKEN.")
+    if not parts.hostname or not port:
+        raise _bad(f'"{url}" has no host and port; write it like {parts.scheme}://127.0.0.1:4711.')
+    path = parts.path.rstrip("/")
+    if path not in (("", "/dap") if websocket else ("",)):
+        raise _bad(f'"{url}" leads to no hub; its path is {"/dap" if websocket else "empty"}.')
+    scheme = parts.scheme
+    if bare:
+        hub = connection_file.newest(parts.hostname, port, environ)
+        if hub is not None and hub.tls:
+            scheme, tls = "wss", True
+    whole = f"{scheme}://{parts.netloc}{'/dap' if websocket else ''}"
+    return HubAddress(whole, parts.hostname, port, websocket, tls)
+
+
+def _bad(text: str) -> ProblemError:
+    return ProblemError(Problem(Code.BAD_ARGUMENT, text))
+
+
+def token_for(address: HubAddress, environ: Mapping[str, str]) -> str | None:
+    """The token of RAYDAP_TOKEN, else that of the newest connection file for this address."""
+    given = environ.get("RAYDAP_TOKEN", "").strip()
+    if given:
+        return given
+    found = connection_file.newest(address.host, address.port, environ)
+    return None if found is None else found.token
+
+
+async def dial(
+    address: HubAddress,
+    token: str | None,
+    authority: str | None,
+    on_message: Callable[[bytes], None],
+    on_gone: Callable[[str], None],
+) -> Peer:
+    """Connects to a hub. `authority` is a file with certificates to trust besides those of the system.
+
+    Raises ProblemError (HUB_UNREACHABLE, HUB_REFUSED, BAD_ARGUMENT); then `on_gone` is not called.
+    """
+    try:
+        context = _tls(authority) if address.tls else None
+        if address.websocket:
+            return await websocket_handshake.dial(address.url, token, on_message, on_gone, CONNECT_TIMEOUT_S, context)
+        return await tcp.dial(
+            address.host, address.port, on_message, on_gone, CONNECT_TIMEOUT_S, context, keepalive=True
+        )
+    except HandshakeRefused as refused:
+        raise ProblemError(_refused(address, token, refused)) from None
+    except ssl.SSLCertVerificationError as error:
+        text = (
+            f"The hub at {address.url} has a certificate that is not trusted ({error.verify_message}); give --tls-ca."
+        )
+        raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
+    except (ssl.SSLError, ConnectionResetError) as error:
+        if not address.tls:
+            raise _unreachable(address, error) from None
+        scheme = "ws" if address.websocket else "tcp"
+        text = f"What answers at {address.url} does not speak TLS; a hub without --tls-cert is reached by {scheme}://."
+        raise ProblemError(Problem(Code.HUB_UNREACHABLE, text)) from None
+    except OSError as error:
+        raise _unreachable(address, error) from None
+
+
+async def answers(address: HubAddress, token: str | None, authority: str | None) -> bool:
+    """Whether a hub answers there in time. It shows a hub nothing but a client that leaves at once.
+
+    A connection alone says nothing: SSH and kubectl accept one for a port that they forward in vain.
+    """
+    answered = asyncio.get_running_loop().create_future()
+
+    def settle(result: bool) -> None:
+        if not answered.done():
+            answered.set_result(result)
+
+    async def ask() -> bool:
+        peer = await dial(address, token, authority, lambda _: settle(True), lambda _: settle(False))
+        try:
+            peer.send(envelope.request(1, "initialize", envelope.dump({"adapterID": "raydap"})))
+            return bool(await answered)
+        finally:
+            peer.close()
+
+    try:
+        return await asyncio.wait_for(ask(), ANSWER_TIMEOUT_S)
+    except (ProblemError, asyncio.TimeoutError):
+        return False
+
+
+def _unreachable(address: HubAddress, error: OSError) -> ProblemError:
+    text = f"The hub at {address.url} cannot be reached ({tcp.reason(error)}); is it running, and its port forwarded?"
+    return ProblemError(Problem(Code.HUB_UNREACHABLE, text))
+
+
+def token_refused(url: str, token: str | None) -> Problem:
+    if token is None:
+        text = f"The hub at {url} wants its token; give --token-file or set RAYDAP_TOKEN."
+    else:
+        text = f"The hub at {url} refuses the token; give the hub's own by --token-file or RAYDAP_TOKEN."
+    return Problem(Code.HUB_REFUSED, text)
+
+
+def _refused(address: HubAddress, token: str | None, refused: HandshakeRefused) -> Problem:
+    if refused.status == 401:
+        return token_refused(address.url, token)
+    if refused.status == 0:
+        hint = "" if address.tls else ", or one that speaks TLS, which is reached by wss://"
+        return Problem(Code.HUB_UNREACHABLE, f"What answers at {address.url} is no hub{hint}.")
+    return Problem(Code.HUB_REFUSED, f"The hub at {address.url} refuses the connection ({refused.status}): {refused}")
+
+
+def _tls(authority: str | None) -> ssl.SSLContext:
+    """Raises ProblemError (BAD_ARGUMENT) for a file that holds no certificates."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if authority is not None:
+        try:
+            context.load_verify_locations(authority)
+        except ssl.SSLError:
+            raise _bad(f'The file "{authority}" (--tls-ca) holds no certificate in PEM.') from None
+        except OSError as error:
+            raise _bad(f'The file "{authority}" (--tls-ca) cannot be read: {tcp.reason(error)}.') from None
+    return context

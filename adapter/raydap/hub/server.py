@@ -1,0 +1,157 @@
+"""The hub as a server: checks its options before it listens, and serves until it is ended."""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from raydap.core.settings import HubSettings
+from raydap.hub import connection_file
+from raydap.hub.acceptor import Acceptor
+from raydap.hub.connection_file import ConnectionInfo
+from raydap.hub.hub_token import TokenVerifier
+from raydap.runtime.engine import Engine
+from raydap.transport import tcp
+
+
+class StartRefused(Exception):
+    """The hub does not start; the text is one sentence with what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How the hub serves.
+
+    digest: of the token that clients have to show; None for no token.
+    token: for the connection file, if it is known. announce_token: tell the user, because it was made for this hub.
+    write_connection_file: to `connection_file`, or without it into the user's runtime folder.
+    names: Host names besides `host`. once: end when the last client has left.
+    """
+
+    host: str
+    port: int
+    hub_settings: HubSettings
+    digest: str | None
+    token: str | None = None
+    announce_token: bool = False
+    write_connection_file: bool = True
+    connection_file: Path | None = None
+    names: tuple[str, ...] = ()
+    once: bool = False
+    tls: ssl.SSLContext | None = None
+
+
+def tls_context(certificate: str, key: str) -> ssl.SSLContext:
+    """TLS 1.2 or later, with the files of `--tls-cert` and `--tls-key` (PEM). Raises StartRefused."""
+    for option, path in (("--tls-cert", certificate), ("--tls-key", key)):
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as error:
+            raise StartRefused(f'The file "{path}" ({option}) cannot be read: {error.strerror}.') from None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        # Without a password here OpenSSL would ask for one on the terminal.
+        context.load_cert_chain(certificate, key, password="")
+    except (ssl.SSLError, ValueError) as error:
+        reason = getattr(error, "reason", None) or str(error)
+        text = f'"{certificate}" and "{key}" are no certificate with its unencrypted key in PEM ({reason}).'
+        raise StartRefused(text) from None
+    return context
+
+
+def check(options: ServerOptions) -> list[str]:
+    """Warnings for the user. Raises StartRefused for an address of the network without a token."""
+    if is_loopback(options.host):
+        return []
+    if options.digest is None:
+        raise StartRefused(
+            f"Without a token raydap listens on loopback only, not on {options.host}: whoever connects can run code in "
+            "every worker."
+        )
+    if options.tls is None:
+        return [f"warning: without TLS the token and all data cross the network to {options.host} in the clear."]
+    return []
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` is certainly loopback. A name other than localhost may lead anywhere."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+async def serve(options: ServerOptions, ended: "asyncio.Future[None]", say: Callable[[str], None]) -> None:
+    """Serves until `ended` or, with `once`, until the last client has left; then detaches from every worker.
+
+    `say` gets lines for the user. Raises StartRefused, before anything listens or if the address cannot be used.
+    """
+    for warning in check(options):
+        say(warning)
+    engine = Engine(options.hub_settings)
+    try:
+        await _serve(options, engine, ended, say)
+    finally:
+        await engine.close()
+
+
+async def _serve(
+    options: ServerOptions, engine: Engine, ended: "asyncio.Future[None]", say: Callable[[str], None]
+) -> None:
+    acceptor = Acceptor(engine.clients, TokenVerifier(options.digest), (options.host, *options.names))
+    try:
+        listener = await tcp.listen(options.host, options.port, acceptor.protocol, options.tls)
+    except (OSError, UnicodeError) as error:
+        reason = tcp.reason(error) if isinstance(error, OSError) else "it is no name of a host"
+        text = f"raydap cannot listen on {options.host}:{options.port}: {reason}; choose another address."
+        raise StartRefused(text) from None
+    host = f"[{listener.host}]" if ":" in listener.host else listener.host
+    info = ConnectionInfo(
+        host=connection_file.reachable(listener.host),
+        port=listener.port,
+        tls=options.tls is not None,
+        token=options.token,
+        pid=os.getpid(),
+        dashboard=options.hub_settings.settings.dashboard,
+    )
+    path = None
+    try:
+        path = _write(info, options.connection_file) if options.write_connection_file else None
+        say(f"raydap serving on {host}:{listener.port}")
+        if options.announce_token:
+            say(f"token: {options.token}")
+            say(f"connection file: {path}")
+        say(_connect_command(options, info))
+        left = asyncio.ensure_future(acceptor.wait_left())
+        await asyncio.wait((ended, left) if options.once else (ended,), return_when=asyncio.FIRST_COMPLETED)
+        left.cancel()
+    finally:
+        listener.close()
+        await acceptor.close()
+        if path is not None:
+            connection_file.remove(path, info)
+
+
+def _connect_command(options: ServerOptions, info: ConnectionInfo) -> str:
+    """The command for editors that start a program, as a line for the shell with a remark."""
+    command = f"raydap connect {info.url}"
+    if options.digest is None:
+        return command
+    if options.token is not None and options.connection_file is None:
+        return f"{command}    # for your editor; the command finds the token in the connection file"
+    return f"{command} --token-file FILE    # for your editor; the token is the first line of FILE"
+
+
+def _write(info: ConnectionInfo, path: Path | None) -> Path:
+    try:
+        return connection_file.write(info, path)
+    except OSError as error:
+        name = path or error.filename
+        raise StartRefused(f'The connection file "{name}" cannot be written: {error.strerror}; name another.') from None

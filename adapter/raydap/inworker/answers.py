@@ -1,0 +1,49 @@
+"""Lets every request have an answer, whatever the user's code in it raises; runs in the worker.
+
+pydevd's commands catch Exception. Whatever else comes out of them, such as the SystemExit of `exit()`, is logged there,
+and the request is never answered.
+"""
+
+import traceback
+from typing import Any
+
+
+def answer_commands(debugger: Any, wake: bool) -> None:
+    """A command that fails answers its request with the error; the worker runs on.
+
+    With `wake`, every command for a thread ends by setting the event of that thread. A suspended thread waits on after
+    it has taken the command that lets it run, until somebody sets its event or a poll of 0.2 s ends (pydevd.py,
+    _do_wait_suspend). pydevd means to set it, but with several threads it sets that of any of them
+    (pydevd_additional_thread_info_regular.py, _update_stepping_info: a loop's variable takes the place of the
+    argument), so steps in Ray workers took up to 0.2 s. debugpy before 1.8.6 has no such event: there a suspended
+    thread polls every 10 ms.
+    """
+    wake = wake and hasattr(debugger, "get_internal_queue_and_event")
+
+    def post_method_as_internal_command(thread_id: str, method: Any, *args: Any, **kwargs: Any) -> None:
+        def run(*inner: Any, **keywords: Any) -> None:
+            try:
+                method(*inner, **keywords)
+            except BaseException as error:
+                requests = [each for each in args if hasattr(each, "command") and hasattr(each, "arguments")]
+                if not requests:
+                    raise
+                _refuse(debugger, requests[0], error)
+            finally:
+                if wake:
+                    debugger.get_internal_queue_and_event(thread_id)[1].set()
+
+        type(debugger).post_method_as_internal_command(debugger, thread_id, run, *args, **kwargs)
+
+    debugger.post_method_as_internal_command = post_method_as_internal_command
+
+
+def _refuse(debugger: Any, request: Any, error: BaseException) -> None:
+    from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+    from _pydevd_bundle.pydevd_net_command import NetCommand
+
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if isinstance(error, SystemExit):
+        text += " (this does not end the worker)"
+    answer = {"type": "response", "request_seq": request.seq, "command": request.command}
+    debugger.writer.add_command(NetCommand(CMD_RETURN, 0, {**answer, "success": False, "message": text}, is_json=True))

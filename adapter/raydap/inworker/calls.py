@@ -1,0 +1,151 @@
+"""Expressions that the core lets workers evaluate, and how their results are read.
+
+The functions themselves are in the other files of this package; they run in the worker. `enter` sends all of them but
+file_queries.py, and leaves one object in the worker, `raydap`, as an attribute of pydevd's debugger object; later
+expressions are calls of that object. It is no module, so nothing appears in the worker's sys.modules, and `leave` takes
+it away again.
+
+All expressions are for `evaluate` without a frame. Those for the context "repl" give None, because older debugpys print
+whatever else an evaluate gives. The others are for the context "clipboard", whose results pydevd does not shorten, and
+`read_result` reads what they give. Those for files do not need `enter`.
+"""
+
+import ast
+import base64
+import json
+import re
+import zlib
+from importlib import resources
+from typing import Any
+
+PART = 250_000
+"""Characters in a part of a long text. JSON in JSON has at most 14 bytes for one, and debugpy before 1.8.22 sends such
+results twice; that is less than a message may have (message_limit.py)."""
+
+_DEBUGGER = "__import__('pydevd').get_global_debugger()"
+
+
+class ResultError(ValueError):
+    """The text is not a result of one of the expressions for "clipboard"."""
+
+
+def _source(*modules: str) -> str:
+    """The source of these modules as one text, without what a worker does not need.
+
+    Left out are comments, docstrings, annotations of functions, what they import from each other, and three of four
+    spaces of each indentation.
+    """
+    body: list[ast.stmt] = []
+    for module in modules:
+        tree = ast.parse(resources.files(__package__).joinpath(f"{module}.py").read_text("utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                node.body = [statement for statement in node.body if not _is_left_out(statement)] or [ast.Pass()]
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+            elif isinstance(node, ast.arg):
+                node.annotation = None
+        body += tree.body
+    text = ast.unparse(ast.Module(body, []))
+    return re.sub("^(?: {4})+", lambda indent: " " * (len(indent[0]) // 4), text, flags=re.MULTILINE)
+
+
+def _is_left_out(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return str(node.module).startswith("raydap.")
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+_CHANGES = _source(
+    *("thread_control", "message_limit", "answers", "stuck_adapter", "post_mortem", "forked_children", "relisten"),
+    "changes",
+)
+_FILES = _source("file_queries")
+_CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
+
+
+def _packed(code: str) -> str:
+    """Runs `code`. It is sent to every worker, so it is compressed: 6 KB instead of 16."""
+    packed = base64.b85encode(zlib.compress(code.encode(), 9)).decode()
+    return f"exec(__import__('zlib').decompress(__import__('base64').b85decode({packed!r})), {{}})"
+
+
+_ENTER = {tune: _packed(code) for tune, code in _CODE.items()}
+
+
+def enter(tune: bool) -> str:
+    """For "repl", at attach; once more in a worker that is attached again. changes.py lists the changes."""
+    return _ENTER[tune]
+
+
+def leave(tune: bool) -> str:
+    """For "repl", before `disconnect`, with the `tune` of `enter`: undoes its changes, but for one (relisten.py)."""
+    return f"{_DEBUGGER}.raydap.leave({tune})"
+
+
+def resume_thread(thread: int) -> str:
+    """For "repl", with the worker's own id of a stopped thread. Fails where `enter` has failed."""
+    return f"{_DEBUGGER}.raydap.threads.resume({thread})"
+
+
+def resume_step(thread: int) -> str:
+    """For "repl", like `resume_thread`. At a stop for an exception, a step that it has interrupted goes on."""
+    return f"{_DEBUGGER}.raydap.threads.resume_step({thread})"
+
+
+def pause_thread(thread: int) -> str:
+    """For "repl", with the worker's own id of a thread."""
+    return f"{_DEBUGGER}.raydap.threads.pause({thread})"
+
+
+def working_dir() -> str:
+    """For "clipboard". The result is the path as a `str`."""
+    return _query("names['working_dir']")
+
+
+def copy_of(path: str) -> str:
+    """For "clipboard". The result is a path as a `str`, "" if the worker's current directory has no such file."""
+    return _query("names['copy_of']", path)
+
+
+def source_text(path: str, start: int = 0) -> str:
+    """For "clipboard". The result is a part of the file's text as a `str`, with PART characters but for the last part;
+    there is none for a file that cannot be read."""
+    return _query("names['source_text']", path, start, PART)
+
+
+def code_lines(path: str, first: int, last: int) -> str:
+    """For "clipboard". The result is the sorted `list` of the line numbers from `first` to `last` that have code."""
+    return _query("names['code_lines']", path, first, last)
+
+
+def result_part(number: int, start: int) -> str:
+    """For "clipboard", with what `raydapResult` has for a result that was too long (message_limit.py). The result is a
+    part of that as a `str`, with PART characters but for the last part; there is none if another result was too long
+    meanwhile."""
+    return _query(f"{_DEBUGGER}.raydap.limit.part", number, start, PART)
+
+
+def read_result(text: object) -> Any:
+    """What an expression for "clipboard" gave: a `str` or a `list[int]`. Raises ResultError for anything else.
+
+    `text` is the `result` of an evaluate, or the `message` of one that failed: debugpy before 1.8.22 gives results by
+    failing (file_queries.py, answer). A worker is not trusted: `text` can be of any type, of any length and nested as
+    deeply as it likes.
+    """
+    if not isinstance(text, str):
+        raise ResultError(f"not a text but {type(text).__name__}")
+    try:
+        # JSON has no line breaks inside a string, so this finds nothing in a result that stands alone.
+        result = json.loads(text.rpartition("\nRaydapResult: ")[2])
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ResultError(f"not JSON: {type(error).__name__}") from None
+    if isinstance(result, str) or (isinstance(result, list) and all(type(item) is int for item in result)):
+        return result
+    raise ResultError("neither a text nor a list of line numbers")
+
+
+def _query(function: str, *arguments: str | int) -> str:
+    """Calls a function. `names`, which is gone with the call, has those of file_queries.py."""
+    call = f"names['answer']({function}, *{arguments!r})"
+    return f"(lambda names: exec({_FILES!r}, names) or {call})({{}})"

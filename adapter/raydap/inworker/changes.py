@@ -1,0 +1,74 @@
+"""The changes to a worker while it is debugged; runs there.
+
+Methods are overridden on pydevd's one debugger object, not in its class, so that taking an override away undoes it.
+`leave` undoes all but three: one does nothing while a debugger is there (relisten.py), one does nothing but in forked
+children (forked_children.py), and one lets exceptions be unpickled that pydevd has tagged (post_mortem.py). The second
+is the only one that touches an object of Ray.
+"""
+
+import socket
+from typing import Any
+
+from raydap.inworker.answers import answer_commands
+from raydap.inworker.forked_children import stop_in_forked_children
+from raydap.inworker.message_limit import MessageLimit
+from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
+from raydap.inworker.relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
+from raydap.inworker.stuck_adapter import end_stuck_adapter, set_send_timeout
+from raydap.inworker.thread_control import ThreadControl
+
+
+class Changes:
+    """The changes to `debugger`, an object of pydevd, whose attribute `raydap` this becomes.
+
+    A process that is attached again gets a new one, with the same debugger object or with another.
+    """
+
+    def __init__(self, debugger: Any) -> None:
+        self.debugger = debugger
+        self.threads = ThreadControl(debugger)
+        self.limit = MessageLimit(debugger.writer)
+        self.post_mortem = PostMortem(debugger)
+
+    def enter(self, tune: bool) -> None:
+        """Always: each thread reports its own stops, steps are kept at stops for exceptions, every request is answered,
+        and no message is too long.
+
+        With `tune`: what makes the worker answer and step at once, and what keeps it reachable when its debugger dies.
+        """
+        # This comes first: single threads can be resumed even if something below fails.
+        self.debugger.raydap = self
+        # A notification for each thread, not one for all: so each stop of a threaded actor is seen exactly once.
+        self.debugger.multi_threads_single_notification = False
+        self.threads.override()
+        self.limit.override()
+        answer_commands(self.debugger, wake=tune)
+        self.post_mortem.override()
+        if tune:
+            set_nodelay(self.debugger, 1)
+            stop_for_clients_only(self.debugger)
+            end_stuck_adapter(self.debugger)
+            relisten_when_lost(self.debugger)
+        stop_in_forked_children()
+        keep_exceptions_picklable()
+
+    def leave(self, tune: bool) -> None:
+        """Undoes `enter`."""
+        self.debugger.multi_threads_single_notification = True
+        self.threads.restore()
+        self.limit.restore()
+        self.post_mortem.restore()
+        for name in ("raydap", "post_method_as_internal_command", *OVERRIDDEN):
+            vars(self.debugger).pop(name, None)
+        if tune:
+            set_nodelay(self.debugger, 0)
+            set_send_timeout(self.debugger, 0)
+
+
+def set_nodelay(debugger: Any, value: int) -> None:
+    """With 1, a message of pydevd goes out at once.
+
+    It goes out in two parts, and without TCP_NODELAY the second waits 40 ms for the acknowledgement of the first
+    (measured with debugpy 1.8).
+    """
+    debugger.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, value)

@@ -1,0 +1,106 @@
+"""Lets a Ray worker that loses its debugger listen again, on another port; runs in the worker.
+
+debugpy's adapter ends itself when it cannot forward an answer because its client is gone (messaging.py, _run_handlers:
+os._exit), as after `kill -9` of a raydap that had asked something. The worker has run on to its next `breakpoint()` by
+then, and would wait there for ever: Ray opens the port once in a process (ray/util/debugpy.py), and pydevd's wait ends
+only when a client has come (pydevd.py, block_until_configuration_done).
+
+pydevd's reader or writer is the first to know, and disposes of the debugger. Two methods of that debugger object are
+overridden. Disposing of it lets debugpy listen once more, and tells Ray the new port, as Ray itself does. A thread
+that waits for a client of the old debugger goes on waiting for a client of the new one. Ray's own lock keeps further
+`breakpoint()`s back meanwhile. A worker that ends disposes of its debugger in another thread, so nothing is started
+then.
+"""
+
+import sys
+import threading
+from typing import Any
+
+from raydap.inworker.stuck_adapter import kill_adapter
+
+OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads", "block_until_configuration_done")
+
+
+def stop_for_clients_only(debugger: Any) -> None:
+    """Lets a thread that is about to stop run on when its client has gone.
+
+    debugpy resumes once, at `disconnect`, what is stopped then. A thread on its way from Ray's wait for a client to its
+    stop would stop a moment later, unseen: nobody is told of it, Ray does not list it, and the next client hears
+    nothing of it either. So a stop is skipped while nobody is logged in to pydevd, which logs out at `disconnect`
+    (pydevd.py, on_disconnect). This override is never undone, because it is needed just after the client has gone; it
+    does nothing while a client is there.
+    """
+    from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
+
+    def do_wait_suspend(thread: Any, *args: Any, **kwargs: Any) -> None:
+        if debugger.authentication.is_authenticated():
+            type(debugger).do_wait_suspend(debugger, thread, *args, **kwargs)
+        else:
+            internal_run_thread(thread, debugger.set_additional_thread_info)
+
+    debugger.do_wait_suspend = do_wait_suspend
+
+
+def relisten_when_lost(debugger: Any) -> None:
+    """Does nothing in a process that is no Ray worker with a debug port of its own."""
+    # A forked child has all of its parent's modules, but the port is the parent's.
+    if "ray.util.debugpy" in sys.modules and not debugger.get_arg_ppid():
+        ray = sys.modules["ray"]
+        _override(debugger, ray._private.worker.global_worker, ray.util.debugpy.debugger_port_lock)
+
+
+def _override(debugger: Any, worker: Any, lock: Any) -> None:
+    """`worker` is Ray's global worker, and `lock` is what Ray holds while it opens the port."""
+    import pydevd
+    from _pydevd_bundle.pydevd_comm import resume_threads
+
+    listening = threading.Event()
+    once = threading.Lock()
+
+    def dispose_and_kill_all_pydevd_threads(*args: Any, **kwargs: Any) -> None:
+        lost = threading.current_thread() in (debugger.reader, debugger.writer) and not debugger.pydb_disposed
+        if lost:
+            if not once.acquire(blocking=False):
+                # The reader and the writer can both find out at once. A second port would lead to no debugger.
+                return
+            kill_adapter(debugger)
+            lock.acquire()
+            # A thread that steps would stop again at its first line under the new debugger, before a client has come.
+            resume_threads("*")
+        try:
+            type(debugger).dispose_and_kill_all_pydevd_threads(debugger, *args, **kwargs)
+        finally:
+            if lost:
+                thread: Any = threading.Thread(target=_listen_again, args=(worker, lock, listening), daemon=True)
+                thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
+                thread.start()
+                debugger._on_configuration_done_event.set()
+
+    def block_until_configuration_done(*args: Any, **kwargs: Any) -> None:
+        type(debugger).block_until_configuration_done(debugger, *args, **kwargs)
+        if debugger.pydb_disposed:
+            listening.wait()
+            new = pydevd.get_global_debugger()
+            if new is not None:
+                new.block_until_configuration_done()
+
+    debugger.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+    debugger.block_until_configuration_done = block_until_configuration_done
+
+
+def _listen_again(worker: Any, lock: Any, listening: threading.Event) -> None:
+    """Releases `lock` and sets `listening` whatever happens: others wait for them."""
+    import debugpy
+    import pydevd
+    from debugpy.server import api
+
+    try:
+        api.listen.called = False
+        # Otherwise pydevd keeps the old port, and the connection of a forked child fails.
+        pydevd.SetupHolder.setup = None
+        with pydevd.skip_subprocess_arg_patch():
+            port = debugpy.listen((worker.node_ip_address, 0))[1]
+        worker.set_debugger_port(port)
+    finally:
+        lock.release()
+        listening.set()

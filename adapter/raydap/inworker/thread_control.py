@@ -1,0 +1,173 @@
+"""Resumes and pauses single threads of a debuggee; runs there.
+
+debugpy's own `continue` and `pause` are for all threads of the process, whatever `singleThread` says: `continue` loses
+the stop of another thread, and leaves the thread to a poll of 0.2 s.
+
+A thread id here is DAP's: a number that is valid in this process only.
+"""
+
+from typing import Any
+
+_STEP = (
+    "pydev_original_step_cmd",
+    "pydev_step_cmd",
+    "pydev_step_stop",
+    "pydev_use_scoped_step_frame",
+    "step_in_initial_location",
+    "suspend_type",
+)
+"""What pydevd knows of a thread's step (PyDBAdditionalThreadInfo): the command, and the frame where it was given."""
+
+
+class ThreadControl:
+    """The threads of one debugger object of pydevd, two of whose methods are overridden.
+
+    **Steps.** A stop for an exception interrupts the step that is in progress. pydevd resumes the thread with a new
+    command: with "run" there is no step any more, and a new step starts at the frame of the exception. So each such
+    stop keeps what was before it, and `resume_step` puts that back. A pause that was asked for during the stop is not
+    lost either. (One that is due already lets pydevd ignore the exception.)
+
+    **Reports.** debugpy before 1.8.6 has no message for the stop of a single thread, but one for all that names the
+    thread. That is sent for each thread instead. It is sent where the thread starts to wait, because it contains the
+    frames of an exception, which pydevd keeps locked where it would make a message for a single thread.
+    """
+
+    def __init__(self, debugger: Any) -> None:
+        self.debugger = debugger
+        self.interrupted: dict[str, dict[str, Any]] = {}
+        """By pydevd's id of each thread that is stopped for an exception: its step before."""
+        self.going_on: set[str] = set()
+        """Threads among them that resume_step has resumed."""
+        self.waiting: set[str] = set()
+        """All stopped threads."""
+
+    def override(self) -> None:
+        self.debugger.set_suspend = self._set_suspend
+        self.debugger._do_wait_suspend = self._do_wait_suspend
+
+    def restore(self) -> None:
+        """Undoes `override`. A thread that is still stopped for an exception loses its step."""
+        for name in ("set_suspend", "_do_wait_suspend"):
+            vars(self.debugger).pop(name, None)
+
+    def resume(self, thread: int) -> None:
+        """Lets one stopped thread run, and wakes it. Raises KeyError for a thread that there never was."""
+        from _pydevd_bundle.pydevd_comm import resume_threads
+
+        key = self._key(thread)
+        resume_threads(key)
+        self._wake(key)
+
+    def resume_step(self, thread: int) -> None:
+        """Lets a thread run on as if the exception had not stopped it: a step that was in progress goes on.
+
+        Any other stop, and one without a step, is left as by `resume`.
+        """
+        from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
+
+        key = self._key(thread)
+        found = pydevd_find_thread_by_id(key)
+        if key not in self.interrupted or found is None:
+            self.resume(thread)
+            return
+        # It is put back here, so that pydevd sees a step all the time, and once more when the thread has woken up.
+        self.going_on.add(key)
+        self._put_back(found, self.interrupted[key])
+        self._wake(key)
+
+    def pause(self, thread: int) -> None:
+        """Stops one running thread; its `stopped` follows. Raises KeyError for a thread that there never was."""
+        from _pydevd_bundle.pydevd_api import PyDevdAPI
+        from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
+
+        key = self._key(thread)
+        PyDevdAPI().request_suspend_thread(self.debugger, key)
+        found = pydevd_find_thread_by_id(key)
+        if found is not None:
+            self._keep_events(found)
+
+    def _set_suspend(self, thread: Any, stop_reason: int, *args: Any, **kwargs: Any) -> None:
+        """Takes the place of pydevd's method, which decides that a thread stops, and why."""
+        from _pydevd_bundle.pydevd_comm_constants import CMD_ADD_EXCEPTION_BREAK, CMD_STEP_CAUGHT_EXCEPTION
+        from _pydevd_bundle.pydevd_constants import get_thread_id
+
+        if stop_reason in (CMD_ADD_EXCEPTION_BREAK, CMD_STEP_CAUGHT_EXCEPTION):
+            info = self.debugger.set_additional_thread_info(thread)
+            self.interrupted[get_thread_id(thread)] = {
+                name: getattr(info, name) for name in _STEP if hasattr(info, name)
+            }
+        type(self.debugger).set_suspend(self.debugger, thread, stop_reason, *args, **kwargs)
+
+    def _do_wait_suspend(self, thread: Any, *args: Any, **kwargs: Any) -> Any:
+        """Takes the place of pydevd's method, in which a stopped thread waits, and which prepares its next step."""
+        from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
+        from _pydevd_bundle.pydevd_constants import get_thread_id
+        from _pydevd_bundle.pydevd_thread_lifecycle import mark_thread_suspended
+
+        wait = type(self.debugger)._do_wait_suspend
+        key = get_thread_id(thread)
+        if key in self.waiting:  # pydevd calls this method once more when it could not do a `goto`.
+            return wait(self.debugger, thread, *args, **kwargs)
+        self.waiting.add(key)
+        try:
+            self._report(key, thread)
+            result = wait(self.debugger, thread, *args, **kwargs)
+        finally:
+            self.waiting.discard(key)
+            step = self.interrupted.pop(key, {})
+        if key in self.going_on:
+            self.going_on.discard(key)
+            self._put_back(thread, step)
+            # The reason of the stop has changed if a pause was asked for meanwhile.
+            if thread.stop_reason == CMD_THREAD_SUSPEND:
+                mark_thread_suspended(thread, CMD_THREAD_SUSPEND)
+        return result
+
+    def _keep_events(self, thread: Any) -> None:
+        """Keeps other threads from switching off the events at which this one, just asked to pause, would stop.
+
+        From Python 3.12 on, events are switched on and off for all threads at once (sys.monitoring). A thread with
+        nothing to do switches them off where it runs, unless any thread steps or is about to stop. pydevd takes the
+        second for "in its wait loop" (pydevd_additional_thread_info_regular.py, _is_stepping), so the thread is said
+        to be there until it is. Then what was switched off in between is switched on.
+        """
+        from _pydevd_bundle import pydevd_constants
+
+        info = self.debugger.set_additional_thread_info(thread)
+        # Older Pythons, and debugpys before 1.8.6, do not have all of it.
+        shared = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False) and hasattr(info, "is_in_wait_loop")
+        if not shared or info.pydev_state != pydevd_constants.STATE_SUSPEND:
+            return
+        from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+        info.is_in_wait_loop = True
+        info.update_stepping_info()
+        pydevd_sys_monitoring.restart_events()
+
+    def _report(self, key: str, thread: Any) -> None:
+        factory = self.debugger.cmd_factory
+        if type(factory).make_thread_suspend_message.__code__.co_argcount > 1:
+            return  # pydevd has sent a message for this thread.
+        message = factory.make_thread_suspend_single_notification(self.debugger, key, thread, thread.stop_reason)
+        self.debugger.writer.add_command(message)
+
+    def _put_back(self, thread: Any, step: dict[str, Any]) -> None:
+        from _pydevd_bundle.pydevd_constants import STATE_RUN
+
+        info = self.debugger.set_additional_thread_info(thread)
+        for name, value in step.items():
+            setattr(info, name, value)
+        info.pydev_state = STATE_RUN
+        if hasattr(info, "update_stepping_info"):  # debugpy before 1.8.6 keeps no list of the threads that step.
+            info.update_stepping_info()
+
+    def _wake(self, key: str) -> None:
+        # debugpy before 1.8.6 has no event for each thread: there a stopped thread polls every 10 ms.
+        if hasattr(self.debugger, "get_internal_queue_and_event"):
+            self.debugger.get_internal_queue_and_event(key)[1].set()
+
+    def _key(self, thread: int) -> str:
+        from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+
+        key: str = BaseSchema._dap_id_to_obj_id[thread]
+        return key

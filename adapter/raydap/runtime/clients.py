@@ -1,0 +1,80 @@
+"""The clients of one bridge: makes them of connections, and hands their messages to the core as events."""
+
+import asyncio
+from collections.abc import Callable
+
+from raydap.core import events as ev
+from raydap.protocol.types import ClientId
+from raydap.transport.peer import Peer
+
+
+class Clients:
+    """All clients by their ids. `handle` takes the events.
+
+    A child-session client (core/workers/child_sessions.py) came by the port for child sessions. It keeps nothing alive:
+    `wait_left` does not wait for it.
+    """
+
+    def __init__(self, handle: Callable[[ev.Event], None]) -> None:
+        self._handle = handle
+        self._peers: dict[ClientId, Peer] = {}
+        self._child_sessions: set[ClientId] = set()
+        self._count = 0
+        self._left = asyncio.Event()
+
+    def connect(
+        self,
+        open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer],
+        child_session: bool = False,
+        admitted: bool = True,
+    ) -> Peer:
+        """Takes a new client. `open_peer` makes its connection from the two callbacks of transport.Peer."""
+        self._count += 1
+        client = ClientId(self._count)
+        peer = open_peer(
+            lambda data: self._handle(ev.ClientMessage(client, data)), lambda reason: self._gone(client, reason)
+        )
+        self._peers[client] = peer
+        if child_session:
+            self._child_sessions.add(client)
+        self._handle(ev.ClientConnected(client, child_session, admitted))
+        return peer
+
+    def connect_unauthenticated(
+        self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None], Callable[[], None]], Peer]
+    ) -> Peer:
+        """Takes a client that has not shown the token yet. It has when it calls the third callback of `open_peer`."""
+        client = ClientId(self._count + 1)
+        return self.connect(
+            lambda on_message, on_gone: open_peer(on_message, on_gone, lambda: self._handle(ev.ClientAdmitted(client))),
+            admitted=False,
+        )
+
+    def send(self, client: ClientId, data: bytes) -> None:
+        """Does nothing for a client that is gone."""
+        peer = self._peers.get(client)
+        if peer is not None:
+            peer.send(data)
+
+    def remove(self, client: ClientId) -> Peer | None:
+        """Forgets a client and returns its connection, which the caller closes. No ClientGone follows."""
+        peer = self._peers.pop(client, None)
+        self._child_sessions.discard(client)
+        if not self._peers.keys() - self._child_sessions:
+            self._left.set()
+        return peer
+
+    def remove_all(self, reason: str) -> list[Peer]:
+        """The core gets ClientGone for each; the caller closes the connections."""
+        peers = list(self._peers.values())
+        for client in list(self._peers):
+            self._gone(client, reason)
+        return peers
+
+    async def wait_left(self) -> None:
+        """Returns when the last client has left; child-session clients do not count."""
+        await self._left.wait()
+
+    def _gone(self, client: ClientId, reason: str) -> None:
+        if self.remove(client) is not None:
+            self._handle(ev.ClientGone(client, reason))

@@ -1,0 +1,153 @@
+"""`launch`: the driver program as a child process of the bridge."""
+
+import asyncio
+import codecs
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Literal
+
+from raydap.cluster.frozen_modules import FrozenModulesFilter
+from raydap.core.errors import Code, Problem
+from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
+from raydap.core.settings import LaunchSettings
+
+_TERMINATE_TIMEOUT_S = 5.0
+_DRAIN_TIMEOUT_S = 2.0
+_CATEGORIES: dict[int, Literal["stdout", "stderr"]] = {1: "stdout", 2: "stderr"}
+
+
+def command(settings: LaunchSettings) -> list[str]:
+    what = ["-m", settings.module] if settings.module is not None else [settings.program or ""]
+    return [settings.python or sys.executable, "-u", *what, *settings.args]
+
+
+def environment(settings: LaunchSettings, environ: Mapping[str, str]) -> dict[str, str]:
+    """The child's environment. An empty RAY_DEBUG is left out: it switches Ray's debugger off."""
+    merged: dict[str, str | None] = {"PYTHONUNBUFFERED": "1", **environ, **settings.env}
+    return {name: value for name, value in merged.items() if value is not None and (name != "RAY_DEBUG" or value)}
+
+
+class DebuggeeProcess(asyncio.SubprocessProtocol):
+    """Runs the program in a process group of its own and passes on its output.
+
+    Emits DebuggeeStarted, DebuggeeOutput in order, and DebuggeeExited last; or only DebuggeeFailed. The exit code of a
+    process that a signal ended is 128 plus the signal, as in shells. POSIX only.
+    """
+
+    def __init__(
+        self,
+        settings: LaunchSettings,
+        emit: Callable[[Event], None],
+        environ: Mapping[str, str] = os.environ,
+        terminate_timeout_s: float = _TERMINATE_TIMEOUT_S,
+    ) -> None:
+        self._settings = settings
+        self._emit = emit
+        self._environ = environ
+        self._terminate_timeout_s = terminate_timeout_s
+        self._transport: asyncio.SubprocessTransport | None = None
+        decoder = codecs.getincrementaldecoder("utf-8")
+        self._decoders = {fd: decoder(errors="replace") for fd in _CATEGORIES}
+        self._filters = {fd: FrozenModulesFilter() for fd in _CATEGORIES}
+        self._started = asyncio.Event()
+        self._exited = asyncio.Event()
+        self._finished = asyncio.Event()
+
+    async def start(self) -> None:
+        """Starts the program. Emits DebuggeeFailed if the system cannot run it."""
+        settings = self._settings
+        try:
+            missing = _missing(settings)
+            if missing:
+                self._fail(missing, "")
+                return
+            self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
+                lambda: self,
+                *command(settings),
+                cwd=settings.cwd,
+                env=environment(settings, self._environ),
+                stdin=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            self._fail(f"{settings.python or sys.executable} cannot be run", repr(error))
+        finally:
+            self._started.set()
+
+    async def stop(self) -> None:
+        """Ends the program's process group and returns when DebuggeeExited has been emitted.
+
+        The group gets SIGTERM, and SIGKILL after `terminate_timeout_s`. May be called while `start` runs.
+        """
+        await self._started.wait()
+        if self._transport is None:
+            return
+        if not self._exited.is_set():
+            self._signal(signal.SIGTERM)
+            try:
+                await asyncio.wait_for(self._exited.wait(), self._terminate_timeout_s)
+            except asyncio.TimeoutError:
+                self._signal(signal.SIGKILL)
+        await self._finished.wait()
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+        name = self._settings.module or os.path.basename(self._settings.program or "")
+        self._emit(DebuggeeStarted(name, transport.get_pid()))
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._output(fd, self._decoders[fd].decode(data))
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        decoder = self._decoders.pop(fd, None)
+        if decoder is not None:
+            self._output(fd, decoder.decode(b"", final=True))
+        self._finish_when_drained()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        # A process that the program has started may outlive it and keep its output open.
+        asyncio.get_running_loop().call_later(_DRAIN_TIMEOUT_S, self._finish)
+        self._finish_when_drained()
+
+    def _finish_when_drained(self) -> None:
+        if self._exited.is_set() and not self._decoders:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._finished.is_set():
+            return
+        assert self._transport is not None
+        self._finished.set()
+        code = self._transport.get_returncode() or 0
+        self._transport.close()
+        self._emit(DebuggeeExited(code if code >= 0 else 128 - code))
+
+    def _output(self, fd: int, text: str) -> None:
+        text = self._filters[fd].drop(text)
+        if text and not self._finished.is_set():
+            self._emit(DebuggeeOutput(_CATEGORIES[fd], text))
+
+    def _signal(self, number: int) -> None:
+        assert self._transport is not None
+        # The process leads its group: with start_new_session its pid is the group's id.
+        with suppress(ProcessLookupError):
+            os.killpg(self._transport.get_pid(), number)
+
+    def _fail(self, why: str, detail: str) -> None:
+        self._emit(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, f"The program was not started: {why}.", detail)))
+
+
+def _missing(settings: LaunchSettings) -> str:
+    """The path that does not exist, if any. The system's exception would not say which one it is."""
+    if settings.cwd is not None and not os.path.isdir(settings.cwd):
+        return f'the folder "{settings.cwd}" (cwd) does not exist'
+    if settings.program is not None and not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
+        return f'the file "{settings.program}" (program) does not exist'
+    return ""

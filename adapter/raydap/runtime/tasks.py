@@ -1,0 +1,46 @@
+"""Owns asyncio tasks, so that none is lost and none fails without a word."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+log = logging.getLogger("raydap")
+
+
+class Tasks:
+    """Keeps each task until it ends, and logs the exception of one that fails."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        """The number of tasks that have not ended."""
+        return len(self._running)
+
+    def spawn(
+        self, work: Coroutine[Any, Any, None], on_failure: Callable[[Exception], None] = lambda error: None
+    ) -> "asyncio.Task[None]":
+        """Runs `work` as a task. `on_failure` gets the exception if it fails, not if it is cancelled."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._running.add(task)
+        task.add_done_callback(lambda _: self._ended(task, on_failure))
+        return task
+
+    def cancel(self) -> None:
+        """Cancels all that run now; `wait` returns when they have ended."""
+        for task in self._running:
+            task.cancel()
+
+    async def wait(self) -> None:
+        """Returns when none runs any more, including those that are started meanwhile."""
+        while self._running:
+            await asyncio.wait(self._running)
+
+    def _ended(self, task: "asyncio.Task[None]", on_failure: Callable[[Exception], None]) -> None:
+        self._running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            log.error("a task of raydap failed", exc_info=error)
+        if isinstance(error, Exception):
+            on_failure(error)

@@ -1,0 +1,79 @@
+"""Connects to a worker's debug port: directly, or over the relay if only the worker's node reaches it."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+from raydap.core.events import DialWorker
+from raydap.transport import tcp
+from raydap.transport.peer import Peer
+
+log = logging.getLogger("raydap")
+
+DIRECT_TIMEOUT_S = 10.0
+"""Seconds for a direct connection, if there is no other way."""
+
+DIRECT_BEFORE_RELAY_TIMEOUT_S = 3.0
+"""Seconds for a direct connection, if the relay comes next. They suffice for a lost packet or two."""
+
+
+class WorkerDialer:
+    """Dials workers, and remembers which nodes need the relay: a firewall costs its timeout once. Must be closed.
+
+    The mode "auto" uses the relay for what is not reached directly. A worker without a Ray node is always dialled
+    directly.
+    """
+
+    def __init__(
+        self, mode: Literal["auto", "always", "never"], cluster_access: Callable[[], Awaitable[ClusterAccess | None]]
+    ) -> None:
+        self._mode = mode
+        self._cluster_access = cluster_access
+        self._relay = Relay(self._relay_access)
+        self._relay_nodes: set[str] = set()
+
+    async def dial(
+        self, target: DialWorker, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]
+    ) -> Peer:
+        """Like transport.tcp.dial, with the same errors. The reason of `on_gone` says if it went over the relay."""
+        if self._mode == "never" or not target.node_id:
+            return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_TIMEOUT_S)
+        if self._mode == "always" or target.node_id in self._relay_nodes:
+            return await self._over_relay(target, "it is what --relay always asks for", on_message, on_gone)
+        try:
+            return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_BEFORE_RELAY_TIMEOUT_S)
+        except OSError as error:
+            if isinstance(error, ConnectionRefusedError) and tcp.is_local_address(target.host):
+                raise
+            try:
+                reason = f"a direct connection fails ({error.strerror or error})"
+                return await self._over_relay(target, reason, on_message, on_gone)
+            except RelayFailed as failure:
+                log.info("no relay to node %s: %s", target.node_id, failure)
+                if isinstance(error, ConnectionRefusedError):
+                    raise error from None
+                raise OSError(f"{error.strerror or error}; nor over the relay: {failure}") from None
+
+    async def close(self) -> None:
+        """Ends the relay. Workers should be detached before."""
+        await self._relay.close()
+
+    async def _over_relay(
+        self, target: DialWorker, reason: str, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]
+    ) -> Peer:
+        try:
+            connection = await self._relay.open(target.node_id, target.host, target.port)
+        except RelayFailed:
+            self._relay_nodes.discard(target.node_id)
+            raise
+        if target.node_id not in self._relay_nodes:
+            self._relay_nodes.add(target.node_id)
+            log.info("node %s is reached over the relay: %s", target.node_id, reason)
+        return await tcp.adopt(connection, on_message, lambda why: on_gone(f"{why} over the relay"))
+
+    async def _relay_access(self) -> ClusterAccess:
+        access = await self._cluster_access()
+        if access is None:
+            raise RelayFailed("the dashboard does not say which cluster this is")
+        return access

@@ -1,0 +1,189 @@
+"""The opening handshake of WebSocket (RFC 6455, section 4), for servers and for clients."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from ssl import SSLContext
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus
+from websockets.http11 import Request
+from websockets.protocol import Protocol, State
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+from raydap.transport import tcp
+from raydap.transport.peer import Peer
+from raydap.transport.websocket import WebSocketPeer, write
+from raydap.wire.framing import MAX_BODY
+
+SUBPROTOCOL = Subprotocol("raydap")
+
+# At debug level the library logs headers, which contain tokens.
+_log = logging.getLogger("raydap.websocket")
+_log.setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Refuses a handshake: an HTTP status, and one sentence with the reason."""
+
+    status: int
+    text: str
+
+
+class Handshake(asyncio.Protocol):
+    """Reads one HTTP request and answers it.
+
+    `decide` may take its time; None accepts the request. If the request then asks for a WebSocket, `open_peer` makes
+    the peer that takes the connection over. If the connection ends without a peer, `on_lost` is called.
+    """
+
+    def __init__(
+        self,
+        decide: Callable[[Request], Awaitable[Refusal | None]],
+        open_peer: Callable[[Protocol], Peer],
+        on_lost: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._decide = decide
+        self._open_peer = open_peer
+        self._on_lost = on_lost
+        self._protocol = ServerProtocol(
+            select_subprotocol=lambda _, offered: SUBPROTOCOL if SUBPROTOCOL in offered else None,
+            max_size=MAX_BODY,
+            logger=_log,
+        )
+        self._transport: asyncio.Transport | None = None
+        self._answering: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        assert self._transport is not None
+        if self._transport.is_closing():
+            return
+        if self._answering is not None:
+            self._transport.abort()
+            return
+        self._protocol.receive_data(data)
+        events = self._protocol.events_received()
+        if not events:
+            write(self._transport, self._protocol)
+        elif len(events) == 1 and isinstance(events[0], Request) and self._protocol.parser_exc is None:
+            self._answering = asyncio.get_running_loop().create_task(self._answer(self._transport, events[0]))
+        else:
+            # A client may send nothing before it has the answer.
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._answering is not None:
+            self._answering.cancel()
+        self._on_lost()
+
+    async def _answer(self, transport: asyncio.Transport, request: Request) -> None:
+        """A failure ends the connection at once, so that the client does not wait for an answer."""
+        try:
+            await self._answer_as_decided(transport, request)
+        except Exception:
+            logging.getLogger("raydap").exception("a WebSocket handshake failed")
+            transport.abort()
+
+    async def _answer_as_decided(self, transport: asyncio.Transport, request: Request) -> None:
+        refusal = await self._decide(request)
+        if refusal is None:
+            response = self._protocol.accept(request)
+        else:
+            response = self._protocol.reject(refusal.status, f"{refusal.text}\n")
+            if refusal.status == 401:
+                response.headers["WWW-Authenticate"] = "Bearer"
+        self._protocol.send_response(response)
+        write(transport, self._protocol)
+        if self._protocol.state is State.OPEN and not transport.is_closing():
+            peer = self._open_peer(self._protocol)
+            transport.set_protocol(peer)
+            peer.connection_made(transport)
+
+
+class HandshakeRefused(OSError):
+    """The server's answer accepts no WebSocket. `status` is that of HTTP, 0 if the answer is not HTTP."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+async def dial(
+    url: str,
+    token: str | None,
+    on_message: Callable[[bytes], None],
+    on_gone: Callable[[str], None],
+    timeout_s: float,
+    ssl: SSLContext | None = None,
+) -> WebSocketPeer:
+    """Connects to a hub. `url` begins with ws:// or, if `ssl` is given, with wss://.
+
+    `timeout_s` covers connection and handshake. Raises TimeoutError, HandshakeRefused or another OSError; `on_gone` is
+    not called then. Neither callback is called before this has returned.
+    """
+    uri = parse_uri(url)
+    protocol = ClientProtocol(uri, subprotocols=[SUBPROTOCOL], max_size=MAX_BODY, logger=_log)
+    request = protocol.connect()
+    if token is not None:
+        request.headers["Authorization"] = f"Bearer {token}"
+    protocol.send_request(request)
+    opening = _Opening(protocol)
+
+    async def connect() -> asyncio.Transport:
+        create = asyncio.get_running_loop().create_connection(lambda: opening, uri.host, uri.port, ssl=ssl)
+        transport, _ = await create
+        try:
+            await opening.answered.wait()
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
+        return transport
+
+    transport = await tcp.within(timeout_s, uri.host, connect())
+    if protocol.state is not State.OPEN or transport.is_closing():
+        transport.abort()
+        raise _refusal(protocol.handshake_exc)
+    tcp.keep_alive(transport)
+    peer = WebSocketPeer(on_message, on_gone, protocol)
+    transport.set_protocol(peer)
+    peer.connection_made(transport)
+    return peer
+
+
+class _Opening(asyncio.Protocol):
+    """A client's connection until it has the server's answer. The protocol keeps the bytes behind the answer."""
+
+    def __init__(self, protocol: ClientProtocol) -> None:
+        self.answered = asyncio.Event()
+        self._protocol = protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        write(transport, self._protocol)
+
+    def data_received(self, data: bytes) -> None:
+        self._protocol.receive_data(data)
+        if self._protocol.state is not State.CONNECTING or self._protocol.handshake_exc is not None:
+            self.answered.set()
+
+    def eof_received(self) -> None:
+        # An answer without Content-Length ends with the connection.
+        self._protocol.receive_eof()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.answered.set()
+
+
+def _refusal(error: Exception | None) -> HandshakeRefused:
+    if isinstance(error, InvalidStatus):
+        text = bytes(error.response.body or b"").decode(errors="replace").strip()
+        return HandshakeRefused(error.response.status_code, text or error.response.reason_phrase)
+    return HandshakeRefused(0, "it answers no WebSocket handshake")

@@ -1,0 +1,84 @@
+"""What users read of workers and jobs that end, and of what there is at the beginning."""
+
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code
+from raydap.core.events import EndedJob, EndedWorker, JobsEnded, JobsListed, WorkerLabel, WorkersEnded, WorkersLabelled
+from raydap.core.workers.loss import STOPPED_WAIT_S
+from support.fake_worker import FakeWorker
+from support.playbook import FakeClient, Play
+
+
+def stopped_and_ended(play: Play, client: FakeClient, *labels: WorkerLabel) -> list[FakeWorker]:
+    """Stopped workers, whose processes have all ended then."""
+    workers = play.attached(*(f"w{number}" for number in range(len(labels))))
+    play.feed(WorkersLabelled({worker.key: label for worker, label in zip(workers, labels, strict=True)}))
+    for worker in workers:
+        worker.stop()
+        client.stop()
+    for worker in workers:
+        worker.say("terminated")
+        client.event("thread")
+    client.nothing()
+    return workers
+
+
+def test_the_message_about_a_stopped_worker_that_has_ended_waits_for_rays_reason(play: Play) -> None:
+    client = play.session()
+    label = WorkerLabel("Trainer.step", "Trainer", job="01000000")
+    one, _ = stopped_and_ended(play, client, label, label)
+    play.feed(WorkersEnded((EndedWorker(one.row, "Killed by a signal. SIGKILL", crashed=True),)))
+    assert client.told(Code.WORKER_GONE).startswith(
+        "Trainer 101 · step: The stopped worker 101 on 10.0.0.1 is gone (Killed by a signal); the other workers go on."
+    )
+    play.tick(STOPPED_WAIT_S)
+    assert "Trainer 102 · step: The stopped worker 102 on 10.0.0.1 is gone (its process has" in client.told(
+        Code.WORKER_GONE
+    )
+
+
+@pytest.mark.parametrize("job", ["01000000", ""])
+def test_a_job_that_ends_is_one_line_and_its_workers_are_none(play: Play, job: str) -> None:
+    client = play.session()
+    label = WorkerLabel("Trainer.step", "Trainer", job=job)
+    workers = stopped_and_ended(play, client, label, label, WorkerLabel("other", job="02000000"))
+    ends = tuple(EndedWorker(worker.row, "Its owner has died.", crashed=False) for worker in workers)
+    play.feed(WorkersEnded(ends))
+    play.feed(JobsEnded((EndedJob("01000000", "Job train.py (raysubmit_1) has failed: exit code 1"),)))
+    assert client.event("output")["output"] == "Job train.py (raysubmit_1) has failed: exit code 1\n"
+    play.tick(STOPPED_WAIT_S)
+    assert client.told(Code.WORKER_GONE).startswith("other: The stopped worker 103 on 10.0.0.1 is gone (Its owner has")
+    client.nothing()
+
+
+@pytest.mark.parametrize(
+    ("running", "workers", "arguments", "text"),
+    [
+        (
+            (),
+            0,
+            {},
+            "the cluster (no job runs yet). No worker is paused; raydap shows each one that calls breakpoint().",
+        ),
+        (("a.py (01)",), 1, {}, "(jobs: a.py (01)). 1 paused worker found; raydap attaches to each, now and later."),
+        (
+            ("a", "b", "c", "d", "e"),
+            2,
+            {"autoAttach": False},
+            "(jobs: a, b, c and 2 more). 2 paused workers found; raydap",
+        ),
+    ],
+)
+def test_the_first_line_says_what_was_found(
+    play: Play, running: tuple[str, ...], workers: int, arguments: dict[str, Any], text: str
+) -> None:
+    client = play.session(arguments)
+    play.attached(*(f"w{number}" for number in range(workers)))
+    play.feed(JobsListed(running))
+    first = client.event("output")
+    assert first["category"] == "console"
+    assert text in first["output"]
+    later = play.joined(arguments)
+    assert later.event("output") == first

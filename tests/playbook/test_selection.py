@@ -1,0 +1,297 @@
+"""Which workers are attached, what they are called, and what happens when they go."""
+
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code
+from raydap.core.events import EndedWorker, WorkerLabel, WorkersEnded, WorkersLabelled
+from raydap.core.workers import detach
+from raydap.core.workers.loss import RUNNING_WAIT_S, STOPPED_WAIT_S
+from support.playbook import Play
+
+ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ({"job": "01000000"}, True),
+        ({"job": "raysubmit_*"}, True),
+        ({"job": "02000000"}, False),
+        ({"actor": "Train*"}, True),
+        ({"actor": "lead"}, True),
+        ({"actor": "trainer"}, False),
+        ({"task": "Trainer.step"}, True),
+        ({"task": "step"}, True),
+        ({"task": "*.reset"}, False),
+        ({"node": "10.0.0.?"}, True),
+        ({"node": "node-a"}, True),
+        ({"node": "abc123"}, True),
+        ({"node": "10.0.1.*"}, False),
+        ({"job": "01000000", "actor": "Other"}, False),
+    ],
+)
+def test_filters(play: Play, arguments: dict[str, Any], wanted: bool) -> None:
+    play.session(arguments)
+    worker = play.worker("w1", ACTOR, node="node-a", node_id="abc123")
+    play.paused(worker)
+    assert worker.dials == wanted
+
+
+def test_a_filter_waits_for_the_label(play: Play) -> None:
+    play.session({"task": "Trainer.step"})
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert play.described == ["w1"]
+    assert worker.dials == 0
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    assert worker.dials == 1
+
+
+def test_a_worker_that_is_not_paused_any_more_is_not_dialled(play: Play) -> None:
+    play.session({"task": "Trainer.step"})
+    worker = play.worker("w1")
+    play.paused(worker)
+    play.paused()
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    assert worker.dials == 0
+
+
+def test_no_more_workers_than_wanted(play: Play) -> None:
+    client = play.session({"maxWorkers": 2, "actor": "Trainer"})
+    workers = [play.worker(f"w{number}", ACTOR) for number in range(4)]
+    other = play.worker("other", WorkerLabel(task="f"))
+    play.paused(*workers[:2], other)
+    client.nothing()
+    play.paused(*workers, other)
+    assert "2 workers" in client.told(Code.TOO_MANY_WORKERS)
+    assert [worker.dials for worker in workers] == [1, 1, 0, 0]
+    play.paused(*workers, other)
+    workers[0].die()
+    assert [worker.dials for worker in workers] == [1, 1, 1, 0]
+    assert other.dials == 0
+
+
+@pytest.mark.parametrize(
+    ("label", "row", "name"),
+    [
+        (ACTOR, {"pid": 7, "node": "node-a"}, "Trainer 7 · step · node-a"),
+        (WorkerLabel(actor="Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
+        (WorkerLabel("Trainer", "Trainer"), {"pid": 7, "node": "node-a"}, "Trainer 7 · node-a"),
+        (
+            WorkerLabel("Trainer.step", "Trainer", title="Trainer#2"),
+            {"pid": 7, "node": "node-a"},
+            "Trainer#2 · step · 7 · node-a",
+        ),
+        (None, {"pid": 7, "node": "node-a", "worker_type": "DRIVER"}, "driver · 7 · node-a"),
+        (None, {"pid": 7, "node": ""}, "worker · 7 · 10.0.0.1"),
+        (None, {"pid": 0, "node": "", "worker_type": "TARGET"}, "worker · 4711 · 10.0.0.1"),
+    ],
+)
+def test_names_of_threads(play: Play, label: WorkerLabel | None, row: dict[str, Any], name: str) -> None:
+    client = play.session()
+    worker = play.worker("w1", label, **row)
+    play.paused(worker)
+    worker.stop()
+    thread = client.stop()["threadId"]
+    assert client.request("threads") == {"threads": [{"id": thread, "name": name}]}
+
+
+def test_a_label_that_comes_late_renames_the_thread_for_those_who_can_take_it(play: Play) -> None:
+    plain = play.session()
+    able = play.joined(supportsInvalidatedEvent=True)
+    (worker,) = play.attached("w1")
+    play.feed(WorkersLabelled({worker.key: WorkerLabel(actor="Trainer")}))
+    able.nothing()
+    worker.stop()
+    plain.stop()
+    thread = able.stop()["threadId"]
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    assert able.event("thread") == {"reason": "started", "threadId": thread}
+    plain.nothing()
+    assert plain.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    able.nothing()
+
+
+def test_each_stop_asks_for_the_label_again_but_not_that_of_a_target(play: Play) -> None:
+    client = play.session()
+    worker, target = play.worker("w1"), play.worker("t1", worker_type="TARGET")
+    play.paused(worker, target)
+    worker.stop()
+    client.stop()
+    target.stop()
+    client.stop()
+    assert play.described == ["w1", "w1"]
+
+
+def test_a_worker_that_is_attached_is_not_dialled_again(play: Play) -> None:
+    play.session()
+    (worker,) = play.attached("w1")
+    play.paused(worker)
+    play.paused()
+    play.paused(worker)
+    assert worker.dials == 1
+
+
+def test_a_stopped_worker_that_dies_is_told_and_the_others_go_on(play: Play) -> None:
+    client = play.session()
+    one, two = play.attached("w1", "w2")
+    one.stop()
+    two.stop()
+    first, second = client.stop()["threadId"], client.stop()["threadId"]
+    one.hold.add("stackTrace")
+    pending = client.send("stackTrace", threadId=first)
+    one.die()
+    assert "so stackTrace has no answer" in client.refusal(Code.WORKER_GONE, pending)
+    told = client.told(Code.WORKER_GONE)
+    assert "of the stopped worker 101 on 10.0.0.1 is lost (connection reset)" in told
+    assert "runs on and can stop here again at its next breakpoint()" in told
+    assert client.event("thread") == {"reason": "exited", "threadId": first}
+    assert [thread["id"] for thread in client.request("threads")["threads"]] == [second]
+    assert client.request("stackTrace", threadId=second)["totalFrames"] == 2
+
+
+def test_of_a_stopped_worker_whose_process_has_ended_nothing_more_is_promised(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    client.stop()
+    worker.say("terminated")
+    client.event("thread")
+    play.tick(STOPPED_WAIT_S)
+    told = client.told(Code.WORKER_GONE)
+    assert "The stopped worker 101 on 10.0.0.1 is gone (its process has ended); the other workers go on." in told
+
+
+def test_a_worker_that_is_no_ray_worker_does_not_wait_again(play: Play) -> None:
+    client = play.session()
+    worker = play.worker("t1", worker_type="TARGET")
+    play.paused(worker)
+    worker.stop()
+    client.stop()
+    worker.die()
+    assert "if it lives, runs on; the other workers go on." in client.told(Code.WORKER_GONE)
+    client.event("thread")
+
+
+def test_a_running_worker_that_dies_is_no_news(play: Play) -> None:
+    client = play.session()
+    one, two = play.attached("w1", "w2")
+    one.stop()
+    thread = client.stop()["threadId"]
+    client.resume(thread)
+    one.die()
+    assert client.event("thread") == {"reason": "exited", "threadId": thread}
+    two.die()
+    client.nothing()
+
+
+def test_a_worker_whose_process_has_ended_is_let_go_and_the_session_goes_on(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    client.resume(thread)
+    worker.commands()
+    worker.say("exited", {"exitCode": 0})
+    worker.say("terminated")
+    assert client.event("thread") == {"reason": "exited", "threadId": thread}
+    assert worker.commands() == []  # Its adapter may serve a parent that goes on.
+    assert not worker.connected
+    client.nothing()
+
+
+def test_the_same_worker_can_be_attached_again_after_it_was_lost(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    first = client.stop()["threadId"]
+    worker.die()
+    client.told(Code.WORKER_GONE)
+    client.event("thread")
+    play.paused(worker)
+    assert worker.dials == 2
+    worker.started.clear()
+    worker.stop()
+    assert client.stop()["threadId"] > first
+
+
+def test_a_worker_gone_while_it_ran_is_told_if_ray_says_that_it_crashed(play: Play) -> None:
+    client = play.session()
+    one, two, three = play.attached("w1", "w2", "w3")
+    for worker in (one, two, three):
+        worker.die()
+    assert play.asked_exit_reasons == [one.row, two.row, three.row]
+    client.nothing()
+    reasons = ("Worker exits\nunexpectedly. More detail.", "Killed.", "Not needed any more.")
+    ends = zip((one, two, three), reasons, (True, True, False), strict=True)
+    play.feed(WorkersEnded(tuple(EndedWorker(worker.row, reason, crashed) for worker, reason, crashed in ends)))
+    assert client.told(Code.WORKER_GONE).startswith(
+        "The running worker 101 on 10.0.0.1 is gone (Worker exits unexpectedly). 1 more worker is gone, too. ["
+    )
+    play.tick(RUNNING_WAIT_S)
+    client.nothing()
+
+
+def test_a_worker_that_the_user_has_chosen_is_attached_beyond_the_limit(play: Play) -> None:
+    client = play.session({"maxWorkers": 1})
+    play.attached("w1")
+    two, three = play.worker("w2"), play.worker("w3")
+    play.paused(two, three)
+    client.told(Code.TOO_MANY_WORKERS)
+    client.request("raydap/attach", workers=["w3"])
+    assert (two.dials, three.dials) == (0, 1)
+    client.request("raydap/detach", workers=["w3"])
+    play.paused(two, three)
+    client.request("raydap/attach", workers=["w3"])
+    assert three.dials == 1  # Its debugger is not done with the last session yet.
+    play.tick(detach.REDIAL_DELAY_S)
+    assert (two.dials, three.dials) == (0, 2)
+
+
+def test_a_label_says_nothing_of_the_next_worker_under_the_same_key(play: Play) -> None:
+    play.session({"task": "Trainer.step"})
+    worker = play.worker("w1")
+    other = play.worker("w2", ACTOR)
+    play.paused(worker)
+    play.feed(WorkersLabelled({worker.key: WorkerLabel(task="other")}))
+    play.paused()
+    play.feed(WorkersLabelled({worker.key: ACTOR}))  # It comes too late.
+    assert not play.bridge.state.run.paused.labels
+    play.paused(worker, other)
+    assert (worker.dials, other.dials) == (0, 1)
+    assert play.bridge.state.run.paused.labels.keys() == {"w2"}
+
+
+def test_a_label_of_an_attached_worker_says_nothing_of_its_next_pause(play: Play) -> None:
+    client = play.session({"task": "Trainer.step"})
+    worker = play.worker("w1", ACTOR)
+    play.paused(worker)
+    assert worker.dials == 1
+    client.request("raydap/detach", workers=["w1"])
+    worker.label = None
+    play.tick(detach.REDIAL_DELAY_S)
+    client.request("raydap/attach")
+    play.paused()
+    play.paused(worker)
+    assert worker.dials == 1
+    play.feed(WorkersLabelled({worker.key: WorkerLabel(task="other")}))
+    assert worker.dials == 1
+
+
+def test_a_worker_that_pauses_before_it_is_let_go_is_judged_by_what_it_runs_then(play: Play) -> None:
+    client = play.session({"task": "Trainer.step"})
+    worker = play.worker("w1", ACTOR)
+    play.paused(worker)
+    worker.hold.add("disconnect")
+    client.request("raydap/detach", workers=["w1"])
+    worker.label = None
+    play.paused(worker)
+    worker.release()
+    client.request("raydap/attach")
+    play.tick(detach.REDIAL_DELAY_S)
+    assert worker.dials == 1
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    assert worker.dials == 2

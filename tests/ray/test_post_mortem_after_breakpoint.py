@@ -1,0 +1,79 @@
+"""A post mortem in a call that has stopped before: the failing frame is the next thing that is shown."""
+
+import sys
+from collections.abc import Callable
+
+import pytest
+from dap_client import Client
+from local_cluster import Child
+
+from support.look import bodies, go_on, local_variables, user_frames
+
+DRIVER = """\
+import sys
+import ray
+
+POST_MORTEM = {"env_vars": {"RAY_DEBUG_POST_MORTEM": "1"}}
+
+def head(values):
+    position = 3
+    if position >= len(values):
+        raise ValueError("refused")
+
+@ray.remote(num_cpus=0.1, max_retries=0, runtime_env=POST_MORTEM)
+def task(values):
+    breakpoint()
+    first = head(values)
+    return first
+
+@ray.remote(num_cpus=0.1, runtime_env=POST_MORTEM)
+class Shop:
+    def price(self, values):
+        breakpoint()
+        return head(values)
+
+@ray.remote(num_cpus=0.1, runtime_env=POST_MORTEM)
+class AsyncShop:
+    async def price(self, values):
+        breakpoint()
+        return head(values)
+
+ray.init()
+kind = sys.argv[1]
+if kind == "task":
+    call = task.remote([])
+else:
+    shop = {"actor": Shop, "async": AsyncShop, "threaded": Shop.options(max_concurrency=3)}[kind].remote()
+    call = shop.price.remote([])
+try:
+    ray.get(call)
+except ValueError as error:
+    print("result:", error.cause)
+"""
+
+
+@pytest.mark.core
+@pytest.mark.skipif(
+    sys.version_info < (3, 12),
+    reason="Ray's hook was shown from Python 3.12 on; before, an actor may still stop twice for one exception",
+)
+@pytest.mark.parametrize("kind", ["task", "actor", "async", "threaded"])
+def test_the_failing_frame_is_shown_next(
+    attach: Callable[..., Client], run_driver: Callable[..., Child], kind: str
+) -> None:
+    client = attach()
+    driver = run_driver(DRIVER, kind)
+    stop = client.wait_event("stopped")
+    assert stop["reason"] == "breakpoint"
+    go_on(client, stop)
+    stop = client.wait_event("stopped")
+    assert stop["reason"] == "exception"
+    assert user_frames(client, stop)[0]["name"] == "head"
+    found = local_variables(client, stop)
+    assert (found["position"], found["values"]) == ("3", "[]")
+    info = client.request("exceptionInfo", threadId=stop["threadId"])
+    assert (info["exceptionId"].split()[0], info["description"]) == ("ValueError", "refused")
+    go_on(client, stop)
+    assert driver.wait() == 0, driver.output
+    assert "result: refused" in driver.output
+    assert len(bodies(client, "stopped")) == 2

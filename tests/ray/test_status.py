@@ -1,0 +1,86 @@
+"""`raydap status` on a real cluster, with a hub, a session and a worker whose debugger has died."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from dap_client import Client
+from local_cluster import Child, Cluster, clean_environment
+
+from support import processes
+
+TWO_STOPS = """\
+import ray
+
+@ray.remote(num_cpus=0.1)
+def collect():
+    breakpoint()
+
+ray.init()
+ray.get([collect.remote(), collect.remote()])
+"""
+
+RAYDAP = [sys.executable, "-m", "raydap"]
+WAIT = 60.0
+
+
+def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
+    cluster: Cluster, run_driver: Callable[..., Child], children: ExitStack, tmp_path: Path
+) -> None:
+    env = clean_environment({"XDG_RUNTIME_DIR": str(tmp_path)})
+
+    def status(*options: str) -> str:
+        ended = subprocess.run([*RAYDAP, "status", *options], env=env, capture_output=True, timeout=WAIT, check=True)
+        return ended.stdout.decode()
+
+    def here() -> dict[str, Any]:
+        (found,) = [one for one in json.loads(status("--json"))["clusters"] if one["dashboard"] == cluster.dashboard]
+        return dict(found)
+
+    def when(done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Ray's lists lag: they are asked again until they say what is awaited."""
+        deadline = time.monotonic() + WAIT
+        while not done(found := here()):
+            assert time.monotonic() < deadline, found
+        return found
+
+    command = [*RAYDAP, "serve", "--dashboard", cluster.dashboard]
+    hub = children.enter_context(Child(command, tmp_path / "hub.log", {"XDG_RUNTIME_DIR": str(tmp_path)}))
+    url = hub.wait_for(r"raydap connect (\S+)")[1]
+    editor = children.enter_context(Client.spawn([*RAYDAP, "connect"], env=env))
+    # Its filter leaves the workers to nobody.
+    editor.start_session("attach", {"actor": "Nobody"})
+    program = tmp_path / "collecting.py"
+    program.write_text(TWO_STOPS)
+    run_driver(program)
+
+    found = when(lambda one: [worker["name"] for worker in one["paused"]] == ["collect", "collect"])
+    assert found["ours"]
+    assert found["jobs"] == ["collecting.py"]
+    assert [worker["stuck"] for worker in found["paused"]] == [False, False]
+    dead, alive = found["paused"]
+    os.kill(processes.listening_on(dead["port"]), signal.SIGKILL)
+    found = when(lambda one: any(worker["stuck"] for worker in one["paused"]))
+    assert {worker["worker"]: worker["stuck"] for worker in found["paused"]} == {
+        dead["worker"]: True,
+        alive["worker"]: False,
+    }
+
+    everything = json.loads(status("--json"))
+    (known,) = [one for one in everything["hubs"] if one["url"] == url]
+    assert (known["pid"], known["clients"], known["debugs"]) == (hub.pid, 1, [cluster.dashboard])
+    (session,) = [one for one in everything["sessions"] if url in one["debugs"]]
+    assert session["command"] == "connect"
+
+    lines = status().splitlines()
+    assert any(line.startswith(f"  {url}  pid {hub.pid}, since ") for line in lines)
+    assert any(line.startswith(f"    collect  pid {dead['pid']} on {cluster.host}, stuck: ") for line in lines)
+    assert f"    collect  pid {alive['pid']} on {cluster.host}" in lines
+    editor.request("disconnect")

@@ -1,0 +1,279 @@
+"""Questions to a dashboard: what is asked, how answers are read, and what each sickness is called."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from aiohttp import web
+
+from raydap.cluster.dashboard import Dashboard
+from raydap.cluster.rest import Rest
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
+
+T = TypeVar("T")
+
+PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
+
+
+def ask(
+    fake: FakeDashboard,
+    question: Callable[[Dashboard], Awaitable[T]],
+    environ: dict[str, str] | None = None,
+    **limits: Any,
+) -> T:
+    async def main() -> T:
+        async with fake.running():
+            rest = Rest(fake.url, environ if environ is not None else {"HOME": "/nonexistent"}, **limits)
+            try:
+                return await question(Dashboard(rest))
+            finally:
+                await rest.close()
+
+    return asyncio.run(main())
+
+
+def problem(fake: FakeDashboard, environ: dict[str, str] | None = None, **limits: Any) -> Problem:
+    with pytest.raises(ProblemError) as caught:
+        ask(fake, Dashboard.paused, environ, **limits)
+    assert fake.url in caught.value.problem.text
+    assert caught.value.problem.text.count(". ") == 0, "one sentence"
+    return caught.value.problem
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_paused_workers_are_read_in_both_shapes(flat: bool) -> None:
+    fake = FakeDashboard()
+    driver = {**WORKER, "worker_id": "01000000" + "f" * 48, "worker_type": "DRIVER", "pid": 1}
+    fake.answers["/api/v0/workers"] = listing([WORKER, driver], flat)
+    first, second = ask(fake, Dashboard.paused)
+    assert first == PAUSED
+    assert (second.key, second.worker_type, second.pid) == (driver["worker_id"], "DRIVER", 1)
+
+
+def test_both_filters_are_asked_for() -> None:
+    """Without is_alive dead workers are listed; without the pause filter everybody is."""
+    fake = FakeDashboard()
+    assert ask(fake, Dashboard.paused) == ()
+    query = fake.requests[0].query
+    asked = zip(
+        query.getall("filter_keys"), query.getall("filter_predicates"), query.getall("filter_values"), strict=True
+    )
+    assert list(asked) == [("num_paused_threads", "!=", "0"), ("is_alive", "=", "True")]
+    assert query["detail"] == "1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"debugger_port": None},
+        {"debugger_port": 0},
+        {"debugger_port": 70000},
+        {"debugger_port": "40001"},
+        {"ip": None},
+        {"ip": ""},
+        {"worker_id": None},
+    ],
+)
+def test_rows_nobody_could_attach_to_are_skipped(change: dict[str, Any]) -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = listing([{**WORKER, **change}, "no row", WORKER])
+    assert ask(fake, Dashboard.paused) == (PAUSED,)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (text(200, "<html>hello</html>"), Code.DASHBOARD_GARBAGE),
+        (text(404, "404: Not Found"), Code.DASHBOARD_GARBAGE),
+        (text(500, "boom"), Code.DASHBOARD_GARBAGE),
+        (text(302, "", Location="http://elsewhere.invalid/"), Code.DASHBOARD_GARBAGE),
+        ([], Code.DASHBOARD_GARBAGE),
+        ({"hello": "world"}, Code.DASHBOARD_GARBAGE),
+        ({"result": True, "data": None}, Code.DASHBOARD_GARBAGE),
+        ({"result": True, "data": {"result": {"result": None}}}, Code.DASHBOARD_GARBAGE),
+        ({"result": False, "msg": "GCS timed out"}, Code.DASHBOARD_UNREACHABLE),
+        (text(500, '{"result": false, "msg": "GCS timed out"}'), Code.DASHBOARD_UNREACHABLE),
+    ],
+)
+def test_sick_answers_have_a_name(answer: Any, code: Code) -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = answer
+    assert problem(fake).code is code
+
+
+def test_rays_own_complaint_is_kept_for_the_log() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = {"result": False, "msg": "GCS timed out"}
+    assert problem(fake).detail == "GCS timed out"
+
+
+def test_a_redirect_is_not_followed() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = text(302, "", Location="/api/v0/actors")
+    problem(fake)
+    assert [request.path for request in fake.requests] == ["/api/v0/workers"]
+
+
+def test_a_huge_answer_is_given_up() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = text(200, "[" * 200_000)
+    assert problem(fake, limit=100_000).code is Code.DASHBOARD_GARBAGE
+
+
+def test_a_dashboard_that_does_not_answer_is_given_up() -> None:
+    fake = FakeDashboard()
+
+    async def never(_: web.Request) -> web.StreamResponse:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    fake.answers["/api/v0/workers"] = never
+    found = problem(fake, timeout_s=0.1)
+    assert found.code is Code.DASHBOARD_UNREACHABLE
+    assert "0.1 s" in found.text
+
+
+def test_what_speaks_no_http_is_garbage() -> None:
+    async def main() -> Problem:
+        async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readline()
+            writer.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        rest = Rest(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", {})
+        with pytest.raises(ProblemError) as caught:
+            await Dashboard(rest).paused()
+        await rest.close()
+        server.close()
+        return caught.value.problem
+
+    assert asyncio.run(main()).code is Code.DASHBOARD_GARBAGE
+
+
+def unreachable(url: Callable[[FakeDashboard], str], runs: bool = False) -> Problem:
+    """The problem of a URL where no dashboard answers, whether the fake one runs or has ended."""
+
+    async def main() -> Problem:
+        fake = FakeDashboard()
+        async with fake.running():
+            rest = Rest(url(fake), {})
+            if runs:
+                return await failure(rest)
+        return await failure(rest)
+
+    async def failure(rest: Rest) -> Problem:
+        with pytest.raises(ProblemError) as caught:
+            await Dashboard(rest).paused()
+        await rest.close()
+        assert f"The Ray dashboard at {rest.url} " in caught.value.problem.text
+        return caught.value.problem
+
+    found = asyncio.run(main())
+    assert found.code is Code.DASHBOARD_UNREACHABLE
+    assert "ConnectionKey" not in found.text + found.detail, "aiohttp's objects are of no use to anybody"
+    return found
+
+
+def test_nobody_listening_is_unreachable_for_the_system_s_reason() -> None:
+    assert "cannot be reached (Connection refused);" in unreachable(lambda fake: fake.url).text
+
+
+def test_a_name_that_leads_nowhere_and_a_server_without_tls_are_unreachable_too() -> None:
+    assert re.search(r"reached \([\w -]*[Nn]ame[\w -]*\);", unreachable(lambda _: "http://no-such.invalid:1").text)
+    plain = unreachable(lambda fake: fake.url.replace("http", "https"), runs=True)
+    assert re.search(r"reached \([A-Z_]+\);", plain.text), plain.text
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert ask(FakeDashboard(), Dashboard.paused) == ()
+
+
+def guarded(token: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """Ray's own middleware: 401 without a token, 403 with a wrong one."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        given = request.headers.get("Authorization")
+        if given is None:
+            return web.Response(status=401, text="Unauthorized: Missing authentication token")
+        if given != f"Bearer {token}":
+            return web.Response(status=403, text="Forbidden: Invalid authentication token")
+        return web.json_response(listing([WORKER]))
+
+    return answer
+
+
+def test_a_cluster_that_wants_a_token_gets_it() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = guarded("s3cret")
+    assert ask(fake, Dashboard.paused, {"RAY_AUTH_TOKEN": "s3cret"}) == (PAUSED,)
+    assert len(fake.requests) == 2
+
+
+def test_with_auth_mode_the_token_is_sent_at_once() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = guarded("s3cret")
+    assert ask(fake, Dashboard.paused, {"RAY_AUTH_TOKEN": "s3cret", "RAY_AUTH_MODE": "token"}) == (PAUSED,)
+    assert len(fake.requests) == 1
+
+
+def test_a_cluster_that_wants_none_gets_none() -> None:
+    fake = FakeDashboard()
+    ask(fake, Dashboard.paused, {"RAY_AUTH_TOKEN": "s3cret"})
+    assert "Authorization" not in fake.requests[0].headers
+
+
+def test_a_missing_and_a_wrong_token_are_two_things(tmp_path: Path) -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/workers"] = guarded("s3cret")
+    assert problem(fake, {"HOME": str(tmp_path)}).code is Code.TOKEN_WANTED
+    refused = problem(fake, {"RAY_AUTH_TOKEN": "wr0ng"})
+    assert refused.code is Code.TOKEN_REFUSED
+    assert "wr0ng" not in refused.text + refused.detail
+
+
+def test_labels_join_tasks_actors_and_jobs() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/v0/tasks"] = listing(
+        [{"worker_id": PAUSED.key, "func_or_class_name": "Act.step", "actor_id": "a1", "job_id": "01000000"}]
+    )
+    fake.answers["/api/v0/actors"] = listing([{"actor_id": "a1", "class_name": "Act", "name": "bob"}])
+    fake.answers["/api/jobs/"] = [{"job_id": "01000000", "submission_id": "raysubmit_x"}]
+    labels = ask(fake, lambda dashboard: dashboard.labels([PAUSED]))
+    assert labels == {PAUSED.key: WorkerLabel("Act.step", "Act", "bob", "01000000", "raysubmit_x", "bob")}
+    tasks = next(request for request in fake.requests if request.path == "/api/v0/tasks")
+    assert (tasks.query["filter_keys"], tasks.query["filter_values"]) == ("state", "RUNNING")
+
+
+def test_labels_do_without_the_jobs_api() -> None:
+    fake = FakeDashboard()
+    fake.answers["/api/jobs/"] = text(500, "boom")
+    assert ask(fake, lambda dashboard: dashboard.labels([PAUSED])) == {PAUSED.key: WorkerLabel()}
+
+
+def test_passwords_in_the_url_are_not_shown() -> None:
+    async def main() -> str:
+        rest = Rest("http://ann:pa55@127.0.0.1:8265/ray", {})
+        await rest.close()
+        return rest.where
+
+    assert asyncio.run(main()) == "http://127.0.0.1:8265/ray"
+
+
+def test_a_dashboard_that_was_left_is_a_problem_too() -> None:
+    async def main() -> None:
+        rest = Rest("http://127.0.0.1:1", {})
+        await rest.close()
+        with pytest.raises(ProblemError) as caught:
+            await rest.get("/api/version")
+        assert caught.value.problem.code is Code.DASHBOARD_UNREACHABLE
+
+    asyncio.run(main())

@@ -1,0 +1,40 @@
+"""The source for given addresses."""
+
+import asyncio
+
+from raydap.cluster.fixed_addresses import FixedAddresses
+from raydap.core.events import DiscoveryReady, Event, PausedWorker, WorkersPaused
+from raydap.protocol.types import WorkerKey
+
+
+def workers(*addresses: str) -> tuple[PausedWorker, ...]:
+    """Runs the source to its end, with all questions that it can be asked."""
+    events: list[Event] = []
+
+    async def main() -> None:
+        source = FixedAddresses(addresses, events.append)
+        await source.run()
+        source.note_user_activity()
+        ready, paused = events
+        assert ready == DiscoveryReady("the given workers")
+        assert isinstance(paused, WorkersPaused)
+        await source.look_up_labels(paused.workers)
+        await source.look_up_exit_reason(paused.workers[0])
+        assert await source.cluster_access() is None
+        assert events == [ready, paused], "nothing is known of them"
+
+    asyncio.run(main())
+    assert isinstance(events[1], WorkersPaused)
+    return events[1].workers
+
+
+def test_each_address_is_reported_once_in_order() -> None:
+    assert workers("b:2", "a:1", "b:2") == (
+        PausedWorker(WorkerKey("b:2"), "b", 2, node="b", worker_type="TARGET"),
+        PausedWorker(WorkerKey("a:1"), "a", 1, node="a", worker_type="TARGET"),
+    )
+
+
+def test_ipv6_brackets_are_not_part_of_the_host() -> None:
+    (worker,) = workers("[::1]:5678")
+    assert (worker.key, worker.host, worker.port) == ("[::1]:5678", "::1", 5678)

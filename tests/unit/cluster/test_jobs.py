@@ -1,0 +1,62 @@
+"""Jobs from rows of Ray's Jobs API; the rows are cut down from ones that Ray 2.60 sent."""
+
+import asyncio
+from typing import Any
+
+from raydap.cluster.jobs import Jobs
+from raydap.core.events import EndedJob, JobsEnded, JobsListed
+
+DRIVER = {"type": "DRIVER", "job_id": "01000000", "submission_id": None, "entrypoint": "python -u a/train.py --lr 1"}
+SUBMITTED = {"type": "SUBMISSION", "job_id": "02000000", "submission_id": "raysubmit_7", "entrypoint": "bash run.sh"}
+EARLY = {"type": "SUBMISSION", "job_id": None, "submission_id": "raysubmit_8", "entrypoint": "python b.py"}
+
+
+def told(*answers: list[dict[str, Any]], pauses_s: tuple[float, ...] = (0.0, 0.0, 0.0)) -> list[JobsListed | JobsEnded]:
+    """What is told when the Jobs API answers so: at the first contact, and in the lookups after it."""
+    events: list[JobsListed | JobsEnded] = []
+    rest = iter(answers)
+
+    async def ask() -> list[Any]:
+        return next(rest)
+
+    async def main() -> None:
+        jobs = Jobs(ask, events.append, pauses_s)
+        await jobs.look_for_ends()
+        await jobs.list()
+        await jobs.list()
+        await asyncio.gather(jobs.look_for_ends(), jobs.look_for_ends())
+
+    asyncio.run(main())
+    return events
+
+
+def test_the_jobs_that_run_are_listed_once() -> None:
+    ended = {**EARLY, "status": "SUCCEEDED"}
+    found = told([{**DRIVER, "status": "RUNNING"}, {**SUBMITTED, "status": "PENDING"}, ended], pauses_s=())
+    assert found == [JobsListed(("train.py (01000000)", "raysubmit_7"))]
+
+
+def test_rows_that_are_odd_are_only_named_oddly() -> None:
+    odd: list[dict[str, Any]] = [{}, {"status": ["RUNNING"], "job_id": {}, "entrypoint": 7}, {"status": None}]
+    assert told(odd, odd, pauses_s=(0.0,)) == [JobsListed(("", "", ""))]
+
+
+def test_the_end_of_a_job_is_told_once_with_its_result() -> None:
+    running, stopped = {**DRIVER, "status": "RUNNING"}, {**EARLY, "status": "STOPPED"}
+    before: list[dict[str, Any]] = [running, {**SUBMITTED, "status": "RUNNING"}, stopped]
+    message = "Job entrypoint command failed with exit code 1,\nlast available logs"
+    after: list[dict[str, Any]] = [running, {**SUBMITTED, "status": "FAILED", "message": message}, stopped]
+    text = "Job raysubmit_7 has failed: Job entrypoint command failed with exit code 1"
+    assert told(before, before, after)[1:] == [JobsEnded((EndedJob("02000000", text),))]
+
+
+def test_of_a_driver_that_was_not_submitted_ray_does_not_know_the_result() -> None:
+    ends = told([], [{**DRIVER, "status": "SUCCEEDED"}, {**EARLY, "status": "SUCCEEDED"}])[1:]
+    assert ends == [
+        JobsEnded(
+            (
+                EndedJob("01000000", "Job train.py (01000000) has ended."),
+                EndedJob("", "Job b.py (raysubmit_8) has succeeded."),
+            )
+        )
+    ]

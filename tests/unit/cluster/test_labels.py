@@ -1,0 +1,103 @@
+"""Labels from rows of Ray's lists; the rows are cut down from ones that Ray 2.60 sent."""
+
+from typing import Any
+
+import pytest
+
+from raydap.cluster.labels import label
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+
+WORKER = PausedWorker(WorkerKey("w1"), "10.0.0.7", 1, pid=7, node_id="n1")
+DRIVER = PausedWorker(WorkerKey("02000000" + "f" * 48), "10.0.0.7", 2, worker_type="DRIVER")
+
+
+def task(function: str, actor: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"worker_id": "w1", "func_or_class_name": function, "actor_id": actor, "job_id": "02000000", **more}
+
+
+def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) -> WorkerLabel:
+    return label([WORKER], tasks, actors or [], [])[WORKER.key]
+
+
+def test_a_task_is_named_by_its_function_not_by_the_users_text() -> None:
+    assert of([task("work", name="fancy name.x")]) == WorkerLabel(task="work", job="02000000")
+
+
+def test_a_dotted_function_is_named_by_its_end() -> None:
+    assert of([task("outer.<locals>.inner")]).task == "inner"
+
+
+def test_of_two_tasks_the_newest_counts() -> None:
+    assert of([task("new", start_time_ms=2.0), task("old", start_time_ms=1.0), task("x")]).task == "new"
+
+
+def test_an_actor_with_one_method_is_named_by_both() -> None:
+    actors = [{"actor_id": "a1", "class_name": "Act", "name": "bob"}]
+    found = of([task("Act.step", "a1"), task("Act.step", "a1")], actors)
+    assert found == WorkerLabel("Act.step", "Act", "bob", "02000000", title="bob")
+
+
+def test_several_methods_at_once_name_only_the_class() -> None:
+    found = of([task("Act.step", "a1"), task("Act.wait", "a1")])
+    assert (found.task, found.actor) == ("Act", "Act")
+
+
+def test_an_actor_without_a_running_task_is_known_by_its_process() -> None:
+    """User threads of an actor go on between its tasks; the same pid on another node is another process."""
+    actors: list[dict[str, Any]] = [
+        {"actor_id": "a0", "class_name": "Other", "pid": 7, "node_id": "n2"},
+        {"actor_id": "a1", "class_name": "pkg.Act", "pid": 7, "node_id": "n1", "job_id": "02000000"},
+    ]
+    assert of([], actors) == WorkerLabel("Act", "Act", "", "02000000")
+
+
+@pytest.mark.parametrize(
+    ("row", "title"),
+    [
+        ({}, ""),
+        ({"name": "", "repr_name": "", "serialized_runtime_env": "{}"}, ""),
+        ({"name": "trainer", "repr_name": "Act(3)"}, "trainer"),
+        ({"name": "", "repr_name": "Act(rank=3,\n role='x')"}, "Act(rank=3, role='x')"),
+        ({"repr_name": "x" * 41}, "x" * 39 + "…"),
+        ({"serialized_runtime_env": '{"env_vars": {"RANK": "12", "A": "b"}}'}, "Act#12"),
+        ({"serialized_runtime_env": '{"env_vars": {"RANK": "first"}}'}, ""),
+        ({"serialized_runtime_env": '{"env_vars": {"A": "b"}}'}, ""),
+        ({"serialized_runtime_env": '{"env_vars": null}'}, ""),
+        ({"serialized_runtime_env": "[]"}, ""),
+        ({"serialized_runtime_env": "[" * 100_000}, ""),
+        ({"serialized_runtime_env": None}, ""),
+    ],
+)
+def test_an_actors_title_is_its_name_its_repr_or_its_rank(row: dict[str, Any], title: str) -> None:
+    assert of([task("Act.step", "a1")], [{"actor_id": "a1", "class_name": "Act", **row}]).title == title
+
+
+def test_tasks_of_other_workers_do_not_count() -> None:
+    assert of([{**task("work"), "worker_id": "w2"}, {**task("work"), "worker_id": None}]) == WorkerLabel()
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "name"),
+    [
+        ("python job.py", "driver job.py"),
+        ("/opt/bin/python -u src/train.py --config x.py", "driver train.py"),
+        ("A=1 python -m pkg.train", "driver pkg.train"),
+        ("bash run.sh", "driver"),
+        ("echo 'unbalanced", "driver"),
+        ("", "driver"),
+        (None, "driver"),
+    ],
+)
+def test_a_driver_is_named_by_its_program(entrypoint: str | None, name: str) -> None:
+    jobs = [{"job_id": "02000000", "submission_id": "raysubmit_x", "entrypoint": entrypoint}]
+    assert label([DRIVER], [], [], jobs)[DRIVER.key] == WorkerLabel(name, job="02000000", submission="raysubmit_x")
+
+
+def test_a_driver_of_an_unknown_job_still_has_its_job_id() -> None:
+    assert label([DRIVER], [], [], [])[DRIVER.key] == WorkerLabel("driver", job="02000000")
+
+
+def test_explicit_targets_have_no_label() -> None:
+    target = PausedWorker(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
+    assert label([target], [], [], []) == {}

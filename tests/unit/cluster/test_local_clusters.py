@@ -1,0 +1,158 @@
+"""The clusters of this machine: which are listed, which one is meant, and what is said when that is not certain."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from raydap.cluster import local_clusters
+from raydap.cluster.local_clusters import LocalCluster
+from raydap.cluster.ray_query import query
+from raydap.cluster.ray_query_script import the_one_meant
+from raydap.core.errors import Code
+from unit.cluster.fake_dashboard import FakeDashboard
+
+NOBODY = 65534
+MINE = LocalCluster("10.0.0.1:1", "http://10.0.0.1:8265", "me", True, 0.0)
+HERS = LocalCluster("10.0.0.2:1", None, "alice", False, 60.0)
+
+Raylet = Callable[..., None]
+
+
+@pytest.fixture
+def raylet() -> Iterator[Raylet]:
+    """`raylet(address, dashboard, user)` starts a process with the command line of a raylet, which does nothing."""
+    with ExitStack() as stack:
+
+        def start(address: str, dashboard: str | None = None, user: int | None = None) -> None:
+            worker = "python worker.py" + (f" --webui={dashboard} --more" if dashboard else "")
+            command = ["/ray/raylet", "-c", "read x", f"--gcs-address={address}", f"--python_worker_command={worker}"]
+            process = subprocess.Popen(command, executable="/bin/sh", stdin=subprocess.PIPE, user=user, cwd="/")
+            stack.callback(process.wait)
+            assert process.stdin is not None
+            stack.callback(process.stdin.close)
+
+        yield start
+
+
+def found_at(*addresses: str) -> list[dict[str, Any]]:
+    """What Ray's process says of the clusters at these addresses. Others may run on this machine."""
+    answer = asyncio.run(query({"clusters": True}, os.environ, 60.0))
+    return [cluster for cluster in answer["clusters"] if cluster["address"] in addresses]
+
+
+def test_each_cluster_is_listed_once_with_what_its_command_line_says(raylet: Raylet) -> None:
+    raylet("10.255.0.1:1", "10.255.0.1:8265")
+    raylet("10.255.0.1:1", "10.255.0.1:8265")
+    raylet("10.255.0.2:1")
+    found = found_at("10.255.0.1:1", "10.255.0.2:1")
+    assert {cluster["address"]: cluster["url"] for cluster in found} == {
+        "10.255.0.1:1": "http://10.255.0.1:8265",
+        "10.255.0.2:1": None,
+    }
+    assert [cluster["ours"] for cluster in found] == [True, True]
+    assert [cluster["launched"] for cluster in found] == [True, True], "they descend from the process that asks"
+    assert found[0]["started"] >= found[1]["started"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start processes of another user")
+def test_a_cluster_of_another_user_is_not_ours(raylet: Raylet) -> None:
+    raylet("10.255.0.3:1", user=NOBODY)
+    (cluster,) = found_at("10.255.0.3:1")
+    assert not cluster["ours"]
+    assert cluster["owner"] == "nobody"
+
+
+def row(address: str, ours: bool = True, started: float = 10.0, launched: bool = False) -> dict[str, Any]:
+    return {"address": address, "ours": ours, "started": started, "launched": launched}
+
+
+@pytest.mark.parametrize(
+    ("clusters", "meant"),
+    [
+        ([], None),
+        ([row("a")], "a"),
+        ([row("a", ours=False)], None),
+        ([row("a", ours=False), row("b")], "b"),
+        ([row("a"), row("b")], None),
+        ([row("a", launched=True), row("b")], None),
+    ],
+)
+def test_the_only_cluster_of_this_user_is_meant(clusters: list[dict[str, Any]], meant: str | None) -> None:
+    assert the_one_meant(clusters, None, None) == meant
+    assert the_one_meant(clusters, None, "a") == meant, "another program may have recorded it"
+
+
+@pytest.mark.parametrize(
+    ("clusters", "meant"),
+    [
+        ([row("new", started=21.0), row("own", started=20.5, launched=True), row("recorded")], "own"),
+        ([row("newer", started=22.0), row("new", started=21.0), row("recorded")], "newer"),
+        ([row("hers", ours=False, started=21.0), row("old"), row("recorded")], "recorded"),
+        ([row("recorded", ours=False), row("old")], "old"),
+        ([row("old"), row("older")], None),
+    ],
+)
+def test_a_launched_program_has_its_own_cluster_or_the_one_that_ray_gives_it(
+    clusters: list[dict[str, Any]], meant: str | None
+) -> None:
+    assert the_one_meant(clusters, 20.0, "recorded") == meant
+
+
+def told(*clusters: LocalCluster, pattern: str = '"dashboard": "{}"') -> str:
+    problem = asyncio.run(local_clusters.not_named(list(clusters), pattern, {"HOME": "/nonexistent"}))
+    assert problem.code is Code.CLUSTER_NOT_NAMED
+    return problem.text
+
+
+def test_several_clusters_are_listed_with_the_argument_to_give_and_what_they_run() -> None:
+    async def script() -> str:
+        fake = FakeDashboard()
+        fake.answers["/api/jobs/"] = [
+            {"status": "RUNNING", "entrypoint": "python train.py --lr 1"},
+            {"status": "SUCCEEDED", "entrypoint": "python old.py"},
+            {"status": "PENDING", "entrypoint": None, "submission_id": "nightly"},
+        ]
+        async with fake.running():
+            busy = replace(MINE, url=fake.url)
+            unknown = replace(MINE, url=None)
+            problem = await local_clusters.not_named([HERS, busy, unknown], '"dashboard": "{}"', {})
+            return problem.text.replace(fake.url, "URL")
+
+    first, hers = (local_clusters.minute(cluster.started) for cluster in (MINE, HERS))
+    assert asyncio.run(script()).split("\n") == [
+        "2 Ray clusters of yours run on this machine; name the one to debug:",
+        f'  "dashboard": "URL" (by me, since {first}, runs train.py, nightly),',
+        f'  "dashboard": "10.0.0.1:1" (by me, since {first}),',
+        f'  "dashboard": "10.0.0.2:1" (by alice, since {hers}).',
+    ]
+
+
+def test_clusters_of_others_are_never_asked() -> None:
+    """Their dashboards could ask for this user's token."""
+
+    async def script() -> list[Any]:
+        fake = FakeDashboard()
+        async with fake.running():
+            await local_clusters.not_named([replace(HERS, url=fake.url)], "{}", {})
+        return fake.requests
+
+    assert asyncio.run(script()) == []
+    text = told(HERS, replace(HERS, owner="bob"), pattern="--dashboard {}")
+    assert text.startswith("You have started no Ray cluster on this machine; name one of alice and bob if you may")
+    assert "--dashboard 10.0.0.2:1 (by alice," in text
+
+
+def test_a_cluster_that_does_not_answer_is_listed_all_the_same() -> None:
+    async def script() -> str:
+        fake = FakeDashboard()
+        async with fake.running():
+            pass
+        return (await local_clusters.not_named([replace(MINE, url=fake.url)], "{}", {})).text
+
+    assert asyncio.run(script()).endswith(", does not answer).")

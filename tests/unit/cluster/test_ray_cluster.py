@@ -1,0 +1,468 @@
+"""Polling a dashboard through good and bad times, fast enough for tests."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from raydap.cluster import ray_cluster
+from raydap.cluster.dashboard import Dashboard
+from raydap.cluster.dashboard_address import DEFAULT_URL, Location
+from raydap.cluster.exit_reasons import ExitReasons
+from raydap.cluster.ray_cluster import RayCluster, Timing
+from raydap.cluster.relay import ClusterAccess
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import (
+    DiscoveryFailed,
+    DiscoveryReady,
+    EndedWorker,
+    Event,
+    JobsListed,
+    PausedWorker,
+    WorkerLabel,
+    WorkersEnded,
+    WorkersLabelled,
+    WorkersPaused,
+)
+from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.protocol.types import WorkerKey
+from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
+
+WAIT = 20.0
+SOON = (0.001, 0.001, 0.001)
+FAST = Timing(
+    poll_s=0.001,
+    idle_poll_s=0.001,
+    retry_s=0.001,
+    max_retry_s=0.01,
+    search_s=0.0,
+    outage_grace_s=0.0,
+    label_pauses_s=SOON[:2],
+    exit_reason_pauses_s=SOON,
+)
+PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
+
+
+class Polling:
+    """A running source and what it emits, but for the jobs (test_jobs.py)."""
+
+    def __init__(self, settings: AttachSettings, timing: Timing = FAST, **options: Any) -> None:
+        self.events: list[Event] = []
+        self._news = asyncio.Event()
+        self.source = RayCluster(settings, self._emit, environ={"HOME": "/nonexistent"}, timing=timing, **options)
+        self._task: asyncio.Task[None] | None = None
+
+    def _emit(self, event: Event) -> None:
+        if not isinstance(event, JobsListed):
+            self.events.append(event)
+            self._news.set()
+
+    async def __aenter__(self) -> "Polling":
+        self._task = asyncio.create_task(self.source.run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def next(self, kind: type[Event], after: int = 0) -> int:
+        """Waits for the first event of this kind from index `after` on; returns the index behind it."""
+
+        async def look() -> int:
+            while True:
+                for index, event in enumerate(self.events[after:], after):
+                    if isinstance(event, kind):
+                        return index + 1
+                self._news.clear()
+                await self._news.wait()
+
+        return await asyncio.wait_for(look(), WAIT)
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def run(script: Callable[[FakeDashboard], Awaitable[None]]) -> None:
+    async def main() -> None:
+        fake = FakeDashboard()
+        async with fake.running():
+            await script(fake)
+
+    asyncio.run(main())
+
+
+def test_it_says_where_then_who_and_when_nobody_is_left() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            seen = await polling.next(DiscoveryReady)
+            await fake.asked(3)
+            assert polling.events == [DiscoveryReady(fake.url)], "empty snapshots are left out"
+            fake.answers["/api/v0/workers"] = listing([WORKER])
+            seen = await polling.next(WorkersPaused, seen)
+            seen = await polling.next(WorkersPaused, seen)
+            fake.answers["/api/v0/workers"] = listing([])
+            await fake.asked(3)
+            snapshots = polling.of(WorkersPaused)
+            assert snapshots[0] == snapshots[1] == WorkersPaused((PAUSED,))
+            assert snapshots[-1] == WorkersPaused(())
+            assert snapshots.count(WorkersPaused(())) == 1
+
+    run(script)
+
+
+def test_an_outage_is_told_once_and_so_is_its_end() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            seen = await polling.next(DiscoveryReady)
+            fake.answers["/api/v0/workers"] = text(200, "<html>")
+            seen = await polling.next(DiscoveryFailed, seen)
+            await fake.asked(3)
+            fake.answers["/api/v0/workers"] = listing([])
+            seen = await polling.next(DiscoveryReady, seen)
+            fake.answers["/api/v0/workers"] = {"result": False, "msg": "x"}
+            await polling.next(DiscoveryFailed, seen)
+            kinds = [type(event) for event in polling.events]
+            assert kinds == [DiscoveryReady, DiscoveryFailed, DiscoveryReady, DiscoveryFailed]
+            codes = [event.problem.code for event in polling.events if isinstance(event, DiscoveryFailed)]
+            assert codes == [Code.DASHBOARD_GARBAGE, Code.DASHBOARD_UNREACHABLE]
+
+    run(script)
+
+
+def test_a_short_outage_is_no_news() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        quiet = Timing(**{**_fields(FAST), "outage_grace_s": 60.0})
+        async with Polling(AttachSettings(dashboard=fake.url), timing=quiet) as polling:
+            seen = await polling.next(DiscoveryReady)
+            fake.answers["/api/v0/workers"] = text(200, "<html>")
+            await fake.asked(5)
+            fake.answers["/api/v0/workers"] = listing([])
+            await polling.next(DiscoveryReady, seen)
+            assert polling.of(DiscoveryFailed) == []
+
+    run(script)
+
+
+def test_a_patient_source_is_silent_until_its_time_of_grace_ends() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        fake.answers["/api/v0/workers"] = text(200, "<html>")
+        async with Polling(AttachSettings(dashboard=fake.url), patient=True) as polling:
+            await fake.asked(5)
+            assert polling.events == []
+            fake.answers["/api/v0/workers"] = listing([])
+            await polling.next(DiscoveryReady)
+        hasty = Timing(**{**_fields(FAST), "startup_grace_s": 0.0})
+        fake.answers["/api/v0/workers"] = text(200, "<html>")
+        async with Polling(AttachSettings(dashboard=fake.url), timing=hasty, patient=True) as polling:
+            await polling.next(DiscoveryFailed)
+
+    run(script)
+
+
+def test_what_is_no_address_is_told_at_once_even_when_patient() -> None:
+    async def main() -> None:
+        async with Polling(AttachSettings(dashboard="nonsense"), patient=True) as polling:
+            await polling.next(DiscoveryFailed)
+            (event,) = polling.events
+            assert isinstance(event, DiscoveryFailed)
+            assert event.problem.code is Code.BAD_ARGUMENT
+
+    asyncio.run(main())
+
+
+def test_ray_s_default_without_anybody_there_means_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        fake = FakeDashboard()
+        async with fake.running():
+            pass
+
+        async def guess(*_: object) -> Location:
+            return Location(fake.url, guessed=True)
+
+        monkeypatch.setattr(ray_cluster, "resolve", guess)
+        async with Polling(AttachSettings()) as polling:
+            await polling.next(DiscoveryFailed)
+            (event,) = polling.events
+            assert isinstance(event, DiscoveryFailed)
+            assert event.problem.code is Code.NO_CLUSTER
+            assert "ray start --head" in event.problem.text
+
+    asyncio.run(main())
+    assert DEFAULT_URL.startswith("http://127.0.0.1:")
+
+
+def test_a_patient_source_moves_to_the_cluster_that_the_program_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def script(old: FakeDashboard) -> None:
+        new = FakeDashboard()
+        async with new.running():
+            places: Iterator[str | None] = iter([old.url, None, new.url])
+            last = new.url
+
+            async def resolve(*_: object) -> Location:
+                place = next(places, last)
+                if place is None:
+                    raise ProblemError(Problem(Code.NO_CLUSTER, "It is just starting."))
+                return Location(place)
+
+            monkeypatch.setattr(ray_cluster, "resolve", resolve)
+            new.answers["/api/v0/workers"] = listing([WORKER])
+            async with Polling(LaunchSettings(program="x"), patient=True) as polling:
+                await polling.next(WorkersPaused)
+                assert polling.events[:3] == [
+                    DiscoveryReady(old.url),
+                    DiscoveryReady(new.url),
+                    WorkersPaused((PAUSED,)),
+                ]
+
+    run(script)
+
+
+def test_only_a_program_that_runs_here_may_start_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So only then a new cluster is preferred to the one that is running."""
+
+    async def script(fake: FakeDashboard) -> None:
+        given: list[object] = []
+
+        async def resolve(dashboard: object, environ: object, since: object) -> Location:
+            given.append(since)
+            return Location(fake.url)
+
+        monkeypatch.setattr(ray_cluster, "resolve", resolve)
+        for settings, patient in (
+            (AttachSettings(), False),
+            (LaunchSettings(program="x", submit=True), True),
+            (LaunchSettings(program="x"), True),
+        ):
+            async with Polling(settings, timing=replace(FAST, search_s=60.0), patient=patient) as polling:
+                await polling.next(DiscoveryReady)
+        assert [since is not None for since in given] == [False, False, True]
+
+    run(script)
+
+
+def test_a_second_cluster_that_comes_up_does_not_hide_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def script(fake: FakeDashboard) -> None:
+        problem = Problem(Code.CLUSTER_NOT_NAMED, "There are two now.")
+        answers: Iterator[Location | Problem] = iter([problem, Location(fake.url)])
+
+        async def resolve(*_: object) -> Location:
+            answer = next(answers, problem)
+            if isinstance(answer, Problem):
+                raise ProblemError(answer)
+            return answer
+
+        monkeypatch.setattr(ray_cluster, "resolve", resolve)
+        async with Polling(AttachSettings()) as polling:
+            seen = await polling.next(DiscoveryReady)
+            fake.answers["/api/v0/workers"] = text(500, "boom")
+            seen = await polling.next(DiscoveryFailed, seen)
+            fake.answers["/api/v0/workers"] = listing([])
+            await polling.next(DiscoveryReady, seen)
+            codes = [event.problem.code for event in polling.events if isinstance(event, DiscoveryFailed)]
+            assert codes == [Code.CLUSTER_NOT_NAMED, Code.DASHBOARD_GARBAGE]
+
+    run(script)
+
+
+def test_labels_are_told_when_they_come_and_when_they_change() -> None:
+    """The task list lags: it may know nothing yet, or still name the task before."""
+
+    async def script(fake: FakeDashboard) -> None:
+        names = iter(["", "before", "now"])
+
+        def rows() -> list[dict[str, Any]]:
+            name = next(names)
+            return [{"worker_id": PAUSED.key, "func_or_class_name": name, "job_id": "01"}] if name else []
+
+        async def tasks(_: web.Request) -> web.StreamResponse:
+            return web.json_response(listing(rows()))
+
+        fake.answers["/api/v0/tasks"] = tasks
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            await polling.next(DiscoveryReady)
+            await polling.source.look_up_labels((PAUSED,))
+            assert polling.of(WorkersLabelled) == [
+                WorkersLabelled({PAUSED.key: WorkerLabel("before", job="01")}),
+                WorkersLabelled({PAUSED.key: WorkerLabel("now", job="01")}),
+            ]
+
+    run(script)
+
+
+def test_labels_of_a_sick_dashboard_are_no_error() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        fake.answers["/api/v0/tasks"] = text(500, "boom")
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            await polling.next(DiscoveryReady)
+            await polling.source.look_up_labels((PAUSED,))
+            assert polling.of(WorkersLabelled) == []
+
+    run(script)
+
+
+def test_it_polls_slowly_when_nobody_does_anything_and_quickly_after_they_do() -> None:
+    source = RayCluster(AttachSettings(), print, environ={}, timing=Timing(idle_after_s=0.0))
+    assert source._next_poll_s() == Timing().idle_poll_s
+    source = RayCluster(AttachSettings(), print, environ={}, timing=Timing(idle_after_s=1e9))
+    source.note_user_activity()
+    assert source._next_poll_s() == Timing().poll_s <= 0.2
+
+
+def test_many_workers_get_labels_when_they_are_attached_but_filters_do_not_wait() -> None:
+    source = RayCluster(AttachSettings(), print, environ={})
+    assert source._label_delay_s(1) == source._label_delay_s(4) == 0.0
+    assert source._label_delay_s(5) == Timing().many_workers_delay_s > 0.0
+    for settings in (AttachSettings(job="x*"), AttachSettings(actor="x*"), AttachSettings(task="x*")):
+        assert RayCluster(settings, print, environ={})._label_delay_s(1000) == 0.0
+
+
+def test_a_launched_program_s_environment_counts() -> None:
+    settings = LaunchSettings(program="x", env={"RAY_ADDRESS": "http://head:1", "GONE": None})
+    source = RayCluster(settings, print, environ={"GONE": "x", "KEPT": "y"})
+    assert source._environ == {"RAY_ADDRESS": "http://head:1", "KEPT": "y"}
+
+
+def _fields(timing: Timing) -> dict[str, Any]:
+    return {name: getattr(timing, name) for name in Timing.__slots__}
+
+
+def test_what_it_takes_to_join_the_cluster() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            assert await polling.source.cluster_access() is None, "not found yet"
+            await polling.next(DiscoveryReady)
+            assert await polling.source.cluster_access() is None, "its dashboard does not say"
+            fake.answers["/api/version"] = {"session_name": "session_1"}
+            assert await polling.source.cluster_access() == ClusterAccess("session_1", {"HOME": "/nonexistent"})
+            fake.answers["/api/version"] = text(500, "sick")
+            assert await polling.source.cluster_access() is None
+
+    run(script)
+
+
+def test_a_cluster_that_wants_a_token_is_joined_with_it() -> None:
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Authorization") != "Bearer s3cret":
+            return web.Response(status=401)
+        return web.json_response({"session_name": "session_1"} if "version" in request.path else listing([]))
+
+    async def script(fake: FakeDashboard) -> None:
+        fake.answers |= {"/api/v0/workers": guarded, "/api/version": guarded}
+        environ = {"RAY_AUTH_TOKEN": "s3cret"}
+        source = RayCluster(AttachSettings(dashboard=fake.url), print, environ=environ, timing=FAST)
+        task = asyncio.create_task(source.run())
+        await fake.asked(3)
+        assert await source.cluster_access() == ClusterAccess("session_1", {**environ, "RAY_AUTH_MODE": "token"})
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run(script)
+
+
+def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
+    """Ray learns of a death a moment later than the debugger of the worker."""
+
+    async def script(fake: FakeDashboard) -> None:
+        other = replace(PAUSED, key=WorkerKey("other"))
+        asked = replace(PAUSED, key=WorkerKey("asked"))
+        detail = "Worker unexpectedly exits with a connection error code 2. End of file."
+        dead = [
+            {"worker_id": PAUSED.key, "exit_type": "SYSTEM_ERROR", "exit_detail": detail},
+            {"worker_id": other.key, "exit_type": "INTENDED_USER_EXIT", "exit_detail": "done"},
+            {
+                "worker_id": asked.key,
+                "exit_type": "SYSTEM_ERROR",
+                "exit_detail": "Worker exits unexpectedly by a signal. SIGTERM",
+            },
+        ]
+        answers = iter([[], dead[1:], dead])
+
+        async def workers(request: web.Request) -> web.StreamResponse:
+            return web.json_response(listing(next(answers) if "False" in request.query_string else []))
+
+        fake.answers["/api/v0/workers"] = workers
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            await polling.next(DiscoveryReady)
+            await asyncio.gather(
+                polling.source.look_up_exit_reason(PAUSED),
+                polling.source.look_up_exit_reason(other),
+                polling.source.look_up_exit_reason(asked),
+            )
+            assert polling.of(WorkersEnded) == [
+                WorkersEnded(
+                    (
+                        EndedWorker(other, "done", crashed=False),
+                        EndedWorker(asked, "Worker exits unexpectedly by a signal. SIGTERM", crashed=False),
+                    )
+                ),
+                WorkersEnded((EndedWorker(PAUSED, detail, crashed=True),)),
+            ]
+
+    run(script)
+
+
+def test_what_ray_does_not_say_in_time_is_left_open() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            await polling.next(DiscoveryReady)
+            await polling.source.look_up_exit_reason(PAUSED)
+            fake.answers["/api/v0/workers"] = text(500, "boom")
+            await polling.source.look_up_exit_reason(PAUSED)
+            assert polling.of(WorkersEnded) == []
+
+    run(script)
+
+
+def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture) -> None:
+    """Labels and exit reasons are asked for again, after an exception too."""
+
+    async def script(fake: FakeDashboard) -> None:
+        task = {"worker_id": PAUSED.key, "func_or_class_name": "f", "job_id": "01"}
+        answers: list[list[Any]] = [[{**task, "actor_id": ["odd"]}], [task], [task]]
+        tasks = iter(answers)
+
+        async def answer_tasks(_: web.Request) -> web.StreamResponse:
+            return web.json_response(listing(next(tasks)))
+
+        failures = [TypeError("odd")]
+
+        async def exit_reasons(_: Dashboard) -> dict[WorkerKey, tuple[str, str]]:
+            if failures:
+                raise failures.pop()
+            return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
+
+        fake.answers["/api/v0/tasks"] = answer_tasks
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
+            await polling.next(DiscoveryReady)
+            await polling.source.look_up_labels((PAUSED,))
+            assert polling.of(WorkersLabelled) == [WorkersLabelled({PAUSED.key: WorkerLabel("f", job="01")})]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Dashboard, "exit_reasons", exit_reasons)
+                await polling.source.look_up_exit_reason(PAUSED)
+            assert polling.of(WorkersEnded) == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
+
+    run(script)
+    assert caplog.text.count("TypeError") >= 2
+
+
+def test_a_lookup_that_is_cancelled_hinders_no_later_one() -> None:
+    async def main() -> None:
+        told: list[Event] = []
+
+        async def ask() -> dict[WorkerKey, tuple[str, str]]:
+            return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
+
+        reasons = ExitReasons(ask, told.append, (1000.0,))
+        looking = asyncio.create_task(reasons.look_up(PAUSED))
+        await asyncio.sleep(0)
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+        reasons._pauses_s = (0.001,)
+        await asyncio.wait_for(reasons.look_up(PAUSED), WAIT)
+        assert told == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
+
+    asyncio.run(main())

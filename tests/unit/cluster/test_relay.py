@@ -1,0 +1,247 @@
+"""The bridge's side of the relay. Ray is played by a script that connects directly."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raydap.cluster import relay
+from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+
+WAIT = 30.0
+
+SCRIPT = """\
+import json, os, socket, sys, threading
+
+folder = {folder!r}
+control = socket.socket(fileno=os.dup(0))
+with open(folder + "/runs", "a") as runs:
+    print(os.getpid(), sys.argv[1], os.environ.get("RAY_ADDRESS"), os.environ.get("KEPT"), file=runs)
+print("a word for the log", file=sys.stderr, flush=True)
+{start}
+print(json.dumps({{"ready": True}}), flush=True)
+
+def copy(source, target):
+    while data := source.recv(65536):
+        target.sendall(data)
+    target.shutdown(socket.SHUT_WR)
+
+def serve(ours):
+    question = json.loads(ours.makefile("rb", buffering=0).readline())
+    if question["node_id"] == "dead":
+        os._exit(3)
+    if question["node_id"] == "full":
+        answer = {{"error": "no room"}}
+    elif question["node_id"] == "closed":
+        answer = {{"error": "nothing there", "refused": True}}
+    elif question["node_id"] == "far":
+        answer = {{"error": "no way", "refused": False}}
+    else:
+        answer = {{"ok": True}}
+        theirs = socket.create_connection((question["host"], question["port"]))
+    ours.sendall(json.dumps(answer).encode() + b"\\n")
+    if "ok" in answer:
+        threading.Thread(target=copy, args=(theirs, ours)).start()
+        copy(ours, theirs)
+
+while True:
+    data, (*fds,), *_ = socket.recv_fds(control, 1, 1)
+    if not data:
+        os._exit(0)
+    threading.Thread(target=serve, args=(socket.socket(fileno=fds[0]),)).start()
+"""
+
+
+class Play:
+    """One relay and its cluster, in an event loop."""
+
+    def __init__(self, folder: Path, **environ: str) -> None:
+        self.folder = folder
+        self.session = "session_1"
+        self.environ = {**os.environ, **environ}
+        self.relay = Relay(self.cluster)
+
+    async def cluster(self) -> ClusterAccess:
+        return ClusterAccess(self.session, self.environ)
+
+    @property
+    def runs(self) -> list[list[str]]:
+        """Of each process that was started: pid, session, and what it has of two variables."""
+        return [line.split() for line in (self.folder / "runs").read_text().splitlines()]
+
+    def left(self) -> list[str]:
+        """The processes that still run."""
+        return [pid for pid, *_ in self.runs if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`play(part, start="")` runs `part(Play)` with a script that does `start` first; nothing may be left of it."""
+
+    def run(part: Callable[[Play], Awaitable[None]], start: str = "", **environ: str) -> None:
+        script = tmp_path / "script.py"
+        script.write_text(SCRIPT.format(folder=str(tmp_path), start=start))
+        monkeypatch.setattr(relay, "_SCRIPT", script)
+
+        async def main() -> None:
+            it = Play(tmp_path, **environ)
+            try:
+                await asyncio.wait_for(part(it), WAIT)
+            finally:
+                await it.relay.close()
+            assert it.left() == []
+
+        asyncio.run(main())
+
+    return run
+
+
+async def echo() -> tuple[asyncio.Server, str, int]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello ")
+        while data := await reader.read(65536):
+            writer.write(data)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    return server, host, port
+
+
+async def receive(connection: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = await asyncio.get_running_loop().sock_recv(connection, size - len(data))
+        assert more, data
+        data += more
+    return data
+
+
+def test_bytes_and_the_end_go_both_ways(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
+        server, host, port = await echo()
+        loop = asyncio.get_running_loop()
+        first, second = await asyncio.gather(*(it.relay.open("node", host, port) for _ in range(2)))
+        for connection, word in ((first, b"one"), (second, b"two")):
+            # The worker's debugger speaks first: nothing of it may be taken for a part of the relay's answer.
+            assert await receive(connection, 6) == b"hello "
+            await loop.sock_sendall(connection, word)
+            assert await receive(connection, 3) == word
+            connection.shutdown(socket.SHUT_WR)
+            assert await loop.sock_recv(connection, 1) == b""
+            connection.close()
+        server.close()
+        assert [run[1:] for run in it.runs] == [["session_1", "None", "yes"]]
+
+    play(part, RAY_ADDRESS="elsewhere:1", KEPT="yes")
+
+
+@pytest.mark.parametrize(
+    ("node", "kind", "text"),
+    [("closed", ConnectionRefusedError, "nothing there"), ("far", OSError, "no way"), ("full", RelayFailed, "no room")],
+)
+def test_what_cannot_be_reached(play: Callable[..., None], node: str, kind: type[Exception], text: str) -> None:
+    async def part(it: Play) -> None:
+        with pytest.raises(OSError, match=text) as caught:
+            await it.relay.open(node, "127.0.0.1", 1)
+        assert type(caught.value) is kind
+
+    play(part)
+
+
+def test_a_process_that_ended_is_started_again(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
+        server, host, port = await echo()
+        (await it.relay.open("node", host, port)).close()
+        with pytest.raises(RelayFailed, match="its process has ended"):
+            await it.relay.open("dead", host, port)
+        assert len(it.runs) == 2, "a process may have ended unnoticed, so another one is asked once"
+        (await it.relay.open("node", host, port)).close()
+        assert len(it.runs) == 3
+        server.close()
+
+    play(part)
+
+
+def test_another_cluster_gets_another_process(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
+        server, host, port = await echo()
+        (await it.relay.open("node", host, port)).close()
+        it.session = "session_2"
+        (await it.relay.open("node", host, port)).close()
+        assert [run[1] for run in it.runs] == ["session_1", "session_2"]
+        assert it.left() == [it.runs[1][0]]
+        server.close()
+
+    play(part)
+
+
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [
+        ("print(json.dumps({'error': 'NoNode: none here'})); sys.exit()", "NoNode: none here"),
+        ("os._exit(7)", "ended with code 7"),
+    ],
+)
+def test_a_cluster_that_cannot_be_joined(play: Callable[..., None], start: str, text: str) -> None:
+    async def part(it: Play) -> None:
+        for _ in range(3):
+            with pytest.raises(RelayFailed, match=text):
+                await it.relay.open("node", "127.0.0.1", 1)
+        assert len(it.runs) == 1, "that was tried just now"
+        it.session = "session_2"
+        with pytest.raises(RelayFailed, match=text):
+            await it.relay.open("node", "127.0.0.1", 1)
+        assert len(it.runs) == 2
+
+    play(part, start)
+
+
+def test_a_client_of_ray_that_hangs_is_ended(play: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "START_TIMEOUT_S", 1.0)
+
+    async def part(it: Play) -> None:
+        with pytest.raises(RelayFailed, match="not joined within 1 s"):
+            await it.relay.open("node", "127.0.0.1", 1)
+        assert it.left() == []
+
+    play(part, "import time; time.sleep(600)")
+
+
+def test_closing_while_the_process_starts(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
+        opening = asyncio.ensure_future(it.relay.open("node", "127.0.0.1", 1))
+        while not (it.folder / "runs").exists() or not it.runs:  # noqa: ASYNC110  # The script says it in a file.
+            await asyncio.sleep(0.01)
+        await it.relay.close()
+        with pytest.raises(RelayFailed):
+            await opening
+
+    play(part, "import time; time.sleep(600)")
+
+
+def test_the_process_speaks_to_the_log(play: Callable[..., None], caplog: pytest.LogCaptureFixture) -> None:
+    async def part(it: Play) -> None:
+        with pytest.raises(RelayFailed):
+            await it.relay.open("full", "127.0.0.1", 1)
+
+    with caplog.at_level("INFO", "raydap"):
+        play(part)
+    assert "relay: a word for the log" in caplog.messages
+
+
+def test_a_cluster_that_is_not_known(play: Callable[..., None]) -> None:
+    async def unknown() -> Any:
+        raise RelayFailed("nobody knows")
+
+    async def part(it: Play) -> None:
+        (it.folder / "runs").touch()
+        with pytest.raises(RelayFailed, match="nobody knows"):
+            await Relay(unknown).open("node", "127.0.0.1", 1)
+        assert it.runs == []
+
+    play(part)

@@ -1,0 +1,30 @@
+"""The files of the package are where the pages say, and their names say enough."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "adapter" / "raydap"
+FILES = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+
+
+def test_a_module_name_is_unique_in_the_package() -> None:
+    assert [name for name, count in Counter(path.name for path in FILES).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_names_is_there(page: str) -> None:
+    named = re.findall(r"`([\w/]+\.(?:py|json))(?:: \w+)?`", (ROOT / page).read_text(encoding="utf-8"))
+    there = [
+        str(path.relative_to(ROOT)) for folder in ("adapter", "tests", "docs") for path in (ROOT / folder).rglob("*")
+    ]
+    missing = [name for name in named if not any(path == name or path.endswith(f"/{name}") for path in there)]
+    assert missing == [], "a recipe leads nowhere"
+    assert named
+
+
+def test_no_file_is_too_long_to_be_read_at_once() -> None:
+    assert {path.name: lines for path in FILES if (lines := len(path.read_text().splitlines())) >= 400} == {}

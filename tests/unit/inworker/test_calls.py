@@ -1,0 +1,114 @@
+"""The texts that are sent and read; what they do in a worker is for tests/inworker."""
+
+import ast
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raydap.inworker import calls
+
+REPL = [
+    calls.enter(True),
+    calls.enter(False),
+    calls.leave(True),
+    calls.leave(False),
+    calls.resume_thread(3),
+    calls.resume_step(3),
+    calls.pause_thread(3),
+]
+QUERIES = [
+    calls.working_dir(),
+    calls.copy_of("/a.py"),
+    calls.source_text("/a'b\"\\c\n\udc80.py"),
+    calls.code_lines("/a.py", 1, 2),
+    calls.result_part(1, 250_000),
+]
+
+
+@pytest.mark.parametrize("expression", [*REPL, *QUERIES])
+def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> None:
+    compile(expression, "expression", "eval")
+    assert expression.isascii()
+    assert "\n" not in expression
+
+
+def test_all_are_different_and_what_is_sent_often_is_short() -> None:
+    assert len({*REPL, *QUERIES}) == len(REPL) + len(QUERIES)
+    assert max(map(len, REPL[2:])) < 100
+    assert max(map(len, QUERIES)) < 1_500
+    assert max(map(len, REPL)) < 8_000
+
+
+@pytest.mark.parametrize("source", [calls._CHANGES, calls._FILES])
+def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: str) -> None:
+    tree = ast.parse(source, feature_version=(3, 10))
+    nodes = list(ast.walk(tree))
+    modules = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    modules |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    assert modules <= {
+        *("collections.abc", "contextlib", "dis", "json", "os", "signal", "socket", "struct", "sys", "threading"),
+        *("tokenize", "traceback", "types", "typing"),
+        *("debugpy", "debugpy.server", "pydevd"),
+        *(module for module in modules if module.startswith(("_pydevd_bundle", "_pydevd_sys_monitoring"))),
+    }
+    # Python 3.12 and newer write an f-string inside another one as older ones cannot read it.
+    assert not any(isinstance(node, ast.JoinedStr) for node in nodes)
+    # The files are one namespace there.
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert len(names) == len(set(names))
+
+
+@given(st.text() | st.lists(st.integers()))
+def test_results_are_read_from_answers_and_from_failures(result: Any) -> None:
+    text = json.dumps(result)
+    assert calls.read_result(text) == result
+    assert calls.read_result(f"Traceback (most recent call last):\n  ...\nRaydapResult: {text}\n") == result
+
+
+HOSTILE = [
+    *(
+        "",
+        "nonsense",
+        "[1, 2",
+        "{}",
+        "7",
+        "null",
+        "true",
+        "[true]",
+        "[1, 2.0]",
+        '["a"]',
+        "[[1]]",
+        "NaN",
+        "__import__('os')",
+    ),
+    *("[" * 1_000_000, '{"a":' * 100_000, "9" * 100_000, "[" + "9" * 100_000 + "]", "\udc80", "\0"),
+    *("RaydapResult: 7", "\nRaydapResult: ", "\nRaydapResult: " + "[" * 1_000_000),
+    *("Traceback (most recent call last):\nFileNotFoundError: no such file",),
+    *(None, 7, True, b"[1]", ["a"], {"a": 1}, object()),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_anything_else_is_an_error(text: object) -> None:
+    with pytest.raises(calls.ResultError):
+        calls.read_result(text)
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError, ValueError])
+def test_no_error_of_the_parser_gets_out(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def loads(text: str) -> None:
+        raise error
+
+    monkeypatch.setattr(json, "loads", loads)
+    with pytest.raises(calls.ResultError):
+        calls.read_result("[1]")
+
+
+@given(st.text() | st.binary() | st.none() | st.integers())
+def test_any_text_is_a_result_or_an_error(text: object) -> None:
+    with contextlib.suppress(calls.ResultError):
+        assert isinstance(calls.read_result(text), str | list)

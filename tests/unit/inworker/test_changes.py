@@ -1,0 +1,116 @@
+"""The changes to a debugger object are undone; with a stand-in for pydevd's."""
+
+import socket
+import struct
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raydap.inworker.changes import Changes
+from raydap.inworker.relisten import OVERRIDDEN
+from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S
+
+
+class Factory:
+    def make_thread_suspend_message(self, *args: Any) -> None:
+        pass
+
+
+class Debugger:
+    def __init__(self) -> None:
+        self.multi_threads_single_notification = True
+        self.cmd_factory = Factory()
+        self.stop_on_unhandled_exception = "pydevd's function"
+        self.options: list[tuple[object, ...]] = []
+        sock = SimpleNamespace(setsockopt=lambda *option: self.options.append(option))
+        self.writer = SimpleNamespace(sock=sock, ident=None)
+
+    def get_arg_ppid(self) -> int:
+        return 0
+
+    def get_internal_queue_and_event(self, thread_id: str) -> None:
+        pass
+
+
+def try_import_debugpy() -> str:
+    """Stands in for the function of Ray that is overridden."""
+    return "debugpy"
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins for what is imported, in a Ray worker that has opened its debug port."""
+    ray: Any = SimpleNamespace(_private=SimpleNamespace(worker=SimpleNamespace(global_worker=None)))
+    ray.util = SimpleNamespace(debugpy=SimpleNamespace(debugger_port_lock=None, _try_import_debugpy=try_import_debugpy))
+    for name, names in {
+        "pydevd": (),
+        "_pydevd_bundle": (),
+        "_pydevd_bundle.pydevd_breakpoints": ("stop_on_unhandled_exception",),
+        "_pydevd_bundle.pydevd_comm": ("resume_threads",),
+        "_pydevd_bundle.pydevd_thread_lifecycle": ("internal_run_thread",),
+    }.items():
+        module = ModuleType(name)
+        vars(module).update(dict.fromkeys(names, "pydevd's function"))
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray.util.debugpy)
+
+
+@pytest.mark.usefixtures("ray")
+def test_all_is_undone_but_for_stops_without_a_client() -> None:
+    debugger: Any = Debugger()
+    before = dict(vars(debugger))
+    Changes(debugger).enter(True)
+    Changes(debugger).enter(True)  # As in a worker that was lost and is attached again.
+    assert debugger.stop_on_unhandled_exception == debugger.raydap.post_mortem._stop
+    always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command"}
+    always.add("do_stop_on_unhandled_exception")
+    tuned = {"do_wait_suspend", *OVERRIDDEN}
+    assert vars(debugger).keys() - before == always | tuned
+    assert "add_command" in vars(debugger.writer)
+    assert debugger.multi_threads_single_notification is False
+    debugger.raydap.leave(True)
+    del debugger.do_wait_suspend
+    assert vars(debugger) == before
+    assert "add_command" not in vars(debugger.writer)
+    nodelay = (socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    timeout = (socket.SOL_SOCKET, socket.SO_SNDTIMEO)
+    entered = [(*nodelay, 1), (*timeout, struct.pack("ll", SEND_TIMEOUT_S, 0))]
+    assert debugger.options == [*entered, *entered, (*nodelay, 0), (*timeout, struct.pack("ll", 0, 0))]
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_worker_that_is_not_to_be_tuned_is_changed_less() -> None:
+    debugger: Any = Debugger()
+    before = set(vars(debugger))
+    Changes(debugger).enter(False)
+    always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command"}
+    always.add("do_stop_on_unhandled_exception")
+    assert set(vars(debugger)) - before == always
+    debugger.raydap.leave(False)
+    assert set(vars(debugger)) == before
+    assert debugger.options == []
+
+
+def test_single_threads_can_be_resumed_even_if_the_rest_fails() -> None:
+    debugger: Any = Debugger()
+    debugger.writer = None
+    with pytest.raises(AttributeError):
+        Changes(debugger).enter(True)
+    assert debugger.raydap.threads.debugger is debugger
+
+
+@pytest.mark.usefixtures("ray")
+def test_the_function_of_ray_is_overridden_once_and_does_what_it_did_in_the_worker() -> None:
+    functions = vars(sys.modules["ray.util.debugpy"])
+    debugger: Any = Debugger()
+    Changes(debugger).enter(True)
+    overridden = functions["_try_import_debugpy"]
+    assert overridden is not try_import_debugpy
+    assert overridden() == "debugpy"
+    Changes(debugger).enter(True)
+    debugger.raydap.leave(True)
+    # A child that begins later must not wait for ever.
+    assert functions["_try_import_debugpy"] is overridden

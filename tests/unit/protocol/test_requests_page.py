@@ -1,0 +1,63 @@
+"""docs/requests.md, held against the types that are declared in raydap_messages.py."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from raydap.protocol.generate_typescript import fields
+from raydap.protocol.raydap_messages import (
+    EVENTS,
+    REQUESTS,
+    Evaluation,
+    Message,
+    OutputData,
+    ProblemData,
+    Server,
+    StoppedThread,
+    WorkerEntry,
+    WorkerState,
+)
+
+PAGE = (Path(__file__).parents[3] / "docs" / "requests.md").read_text(encoding="utf-8")
+
+
+def documented(name: str) -> dict[str, str]:
+    """The fields of an interface of the page, without its comments."""
+    found = re.search(rf"^interface {name} {{\n(.*?)^}}", PAGE, re.MULTILINE | re.DOTALL)
+    assert found is not None, name
+    return dict(re.findall(r"^  (\w+\??): ([^;]+);", found[1], re.MULTILINE))
+
+
+@pytest.mark.parametrize("struct", [WorkerEntry, StoppedThread, Evaluation, Server, OutputData, ProblemData])
+def test_an_interface_has_the_fields_of_its_struct(struct: type[Message]) -> None:
+    types = {name: type_.removeprefix("readonly ") for name, type_ in fields(struct).items()}
+    assert documented(struct.__name__) == types
+
+
+def test_the_states_are_all_named() -> None:
+    (states,) = re.findall(r"^type WorkerState = (.*);$", PAGE, re.MULTILINE)
+    declared = get_args(WorkerState)
+    assert states.split(" | ") == [f"'{state}'" for state in declared]
+    (table,) = re.findall(r"^\| state \| \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == declared
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_is_on_the_page_with_its_arguments(name: str) -> None:
+    arguments, _ = REQUESTS[name]
+    if not fields(arguments):
+        assert f"`{name}`, without arguments," in PAGE
+        return
+    (row,) = re.findall(rf"^\| `{name}` \| ([^|]*) \|", PAGE, re.MULTILINE)
+    # A choice is among them, too.
+    named = re.findall(r"`(\w+)`", row)
+    assert [name for name in named if name not in ("next", "stepIn", "stepOut")] == [
+        field.rstrip("?") for field in fields(arguments)
+    ]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_is_on_the_page(name: str) -> None:
+    assert f"`{name}`" in PAGE

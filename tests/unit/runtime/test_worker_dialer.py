@@ -1,0 +1,190 @@
+"""When a worker is dialled directly, and when over the relay."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from raydap.cluster.relay import RelayFailed
+from raydap.core.events import DialWorker
+from raydap.protocol.types import WorkerKey
+from raydap.runtime import worker_dialer
+from raydap.runtime.worker_dialer import DIRECT_BEFORE_RELAY_TIMEOUT_S, DIRECT_TIMEOUT_S, WorkerDialer
+from raydap.transport import tcp
+from raydap.transport.peer import Peer
+
+FAR, NEAR = "192.0.2.7", "127.0.0.1"
+SILENCE = TimeoutError("no connection within 3 s")
+REFUSAL = ConnectionRefusedError(111, "Connection refused")
+
+
+class Ways:
+    """Stands in for both ways; each has an error to raise, or None. `went` tells which were tried."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.direct: OSError | None = None
+        self.relay: OSError | None = None
+        self.went: list[str] = []
+        self.patience = 0.0
+        self.closed = 0
+        self.ends: list[socket.socket] = []
+        monkeypatch.setattr(tcp, "dial", self._dial)
+        monkeypatch.setattr(worker_dialer, "Relay", lambda cluster_access: self)
+
+    async def _dial(self, host: str, port: int, on_message: Any, on_gone: Any, timeout: float) -> Peer:
+        self.went.append("direct")
+        self.patience = timeout
+        if self.direct is not None:
+            raise self.direct
+        return Peer(on_message, on_gone)
+
+    async def open(self, node_id: str, host: str, port: int) -> socket.socket:
+        self.went.append("relay")
+        if self.relay is not None:
+            raise self.relay
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self.ends.append(theirs)
+        return ours
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ways]:
+    both = Ways(monkeypatch)
+    yield both
+    for end in both.ends:
+        end.close()
+
+
+async def unknown() -> None:
+    return None
+
+
+async def hang_up(peer: Peer) -> None:
+    peer.close()
+    # The connection is gone after a few turns of the event loop; the stand-in for a direct one has none.
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def dial(mode: Any, *targets: DialWorker) -> None:
+    async def main() -> None:
+        it = WorkerDialer(mode, unknown)
+        for target in targets:
+            await hang_up(await it.dial(target, lambda message: None, print))
+        await it.close()
+
+    asyncio.run(main())
+
+
+def to(host: str, node: str = "n1") -> DialWorker:
+    return DialWorker(WorkerKey("w"), host, 5, node)
+
+
+def test_what_is_reached_directly_needs_no_relay(ways: Ways) -> None:
+    dial("auto", to(FAR), to(FAR))
+    assert ways.went == ["direct", "direct"]
+    assert ways.patience == DIRECT_BEFORE_RELAY_TIMEOUT_S
+    assert ways.closed == 1
+
+
+def test_a_firewalled_node_costs_its_timeout_once(ways: Ways, caplog: pytest.LogCaptureFixture) -> None:
+    ways.direct = SILENCE
+    with caplog.at_level("INFO", "raydap"):
+        dial("auto", to(FAR), to(FAR), to(FAR, "n2"), to(FAR))
+    assert ways.went == ["direct", "relay", "relay", "direct", "relay", "relay"]
+    assert [line.partition(" is reached over the relay: ")[0] for line in caplog.messages] == ["node n1", "node n2"]
+
+
+def test_a_debugger_bound_to_the_node_alone(ways: Ways) -> None:
+    ways.direct = REFUSAL
+    dial("auto", to(FAR))
+    assert ways.went == ["direct", "relay"]
+
+
+def test_a_port_of_this_machine_that_refuses_is_refused(ways: Ways) -> None:
+    ways.direct = REFUSAL
+    with pytest.raises(ConnectionRefusedError):
+        dial("auto", to(NEAR))
+    assert ways.went == ["direct"]
+
+
+@pytest.mark.parametrize(("mode", "node"), [("never", "n1"), ("auto", ""), ("always", "")])
+def test_there_is_only_the_direct_way(ways: Ways, mode: str, node: str) -> None:
+    ways.direct = SILENCE
+    with pytest.raises(TimeoutError):
+        dial(mode, to(FAR, node))
+    assert ways.went == ["direct"]
+    assert ways.patience == DIRECT_TIMEOUT_S
+
+
+def test_always(ways: Ways) -> None:
+    dial("always", to(NEAR), to(FAR))
+    assert ways.went == ["relay", "relay"]
+
+
+def test_neither_way_leads_there(ways: Ways) -> None:
+    ways.direct, ways.relay = SILENCE, RelayFailed("no node here")
+    with pytest.raises(OSError, match=r"^no connection within 3 s; nor over the relay: no node here$"):
+        dial("auto", to(FAR))
+    ways.direct = REFUSAL
+    with pytest.raises(ConnectionRefusedError):
+        dial("auto", to(FAR))
+    with pytest.raises(RelayFailed):
+        dial("always", to(FAR))
+
+
+def test_what_the_relay_finds_out_counts(ways: Ways) -> None:
+    ways.direct, ways.relay = SILENCE, REFUSAL
+    with pytest.raises(ConnectionRefusedError):
+        dial("auto", to(FAR))
+
+
+def test_a_relay_that_fails_later_is_not_kept(ways: Ways) -> None:
+    async def main() -> None:
+        it = WorkerDialer("auto", unknown)
+
+        async def once() -> None:
+            await hang_up(await it.dial(to(FAR), lambda message: None, print))
+
+        ways.direct = SILENCE
+        await once()
+        ways.relay = RelayFailed("its node has left")
+        with pytest.raises(RelayFailed):
+            await once()
+        ways.direct = None
+        await once()
+
+    asyncio.run(main())
+    assert ways.went == ["direct", "relay", "relay", "direct"]
+
+
+def test_a_cluster_that_is_not_known_has_no_relay() -> None:
+    async def main() -> None:
+        it = WorkerDialer("always", unknown)
+        with pytest.raises(RelayFailed, match="does not say which cluster"):
+            await it.dial(to(FAR), lambda message: None, print)
+        await it.close()
+
+    asyncio.run(main())
+
+
+def test_messages_and_the_end_come_over_the_relay(ways: Ways) -> None:
+    async def main() -> None:
+        said: asyncio.Queue[object] = asyncio.Queue()
+        peer = await WorkerDialer("always", unknown).dial(to(FAR), said.put_nowait, said.put_nowait)
+        (end,) = ways.ends
+        end.sendall(b"Content-Length: 2\r\n\r\n{}")
+        assert await asyncio.wait_for(said.get(), 30) == b"{}"
+        peer.send(b"[]")
+        end.settimeout(30)
+        assert await asyncio.to_thread(end.recv, 100) == b"Content-Length: 2\r\n\r\n[]"
+        end.close()
+        assert await asyncio.wait_for(said.get(), 30) == "closed over the relay"
+
+    asyncio.run(main())

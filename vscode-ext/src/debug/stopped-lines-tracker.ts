@@ -1,0 +1,38 @@
+/** Reads the messages of all sessions for the lines at which threads are stopped. */
+
+import * as vscode from 'vscode';
+
+import { StoppedLines } from '../model/stopped-lines';
+
+export interface SessionLines {
+  readonly session: vscode.DebugSession;
+  readonly lines: StoppedLines;
+}
+
+export class StoppedLinesTracker implements vscode.DebugAdapterTrackerFactory, vscode.Disposable {
+  private readonly sessions = new Map<string, SessionLines>();
+  private readonly changeEmitter = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changeEmitter.event;
+  private readonly subscription = vscode.debug.onDidTerminateDebugSession(({ id }) => {
+    if (this.sessions.delete(id)) {
+      this.changeEmitter.fire();
+    }
+  });
+
+  get all(): Iterable<SessionLines> {
+    return this.sessions.values();
+  }
+
+  createDebugAdapterTracker(session: vscode.DebugSession): vscode.DebugAdapterTracker {
+    const lines = new StoppedLines(() => this.changeEmitter.fire());
+    this.sessions.set(session.id, { session, lines });
+    return {
+      onWillReceiveMessage: (message: unknown) => lines.sent(message),
+      onDidSendMessage: (message: unknown) => lines.received(message),
+    };
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(this.subscription, this.changeEmitter).dispose();
+  }
+}

@@ -1,0 +1,255 @@
+/** The workers of one cluster, as a watcher process or a debug session reports them. */
+
+import type { WorkerList } from '../protocol/messages';
+import { ProblemError, type Problem } from './problem';
+import type { Cluster } from './saved-clusters';
+import type { Timers } from './timers';
+import type { AnswerTo, ArgumentsOf, RequestName, WatcherListener, WorkerSource } from './worker-source';
+import { WorkerTree, type Change } from './worker-tree';
+
+export type Status =
+  | { readonly kind: 'idle' | 'connecting' | 'watching' | 'session' }
+  | { readonly kind: 'failed'; readonly problem: Problem };
+
+/** A debug session. If several debug the same cluster, the oldest one is the source. */
+export interface Session extends WorkerSource {
+  readonly id: string;
+}
+
+export interface ConnectionEnvironment {
+  /** Rejects with ProblemError if no watcher can be started. */
+  startWatcher(cluster: Cluster, listener: WatcherListener): Promise<WorkerSource>;
+  /** The workers or the status have changed. */
+  changed(connection: ClusterConnection, changes: readonly Change[]): void;
+  now(): number;
+  readonly timers: Timers;
+}
+
+/** A watcher that ends is started again only if it has lasted this long: one that ended sooner would end again. */
+const MIN_WATCHED_MS = 60_000;
+
+/** The start of raydap takes a second or two with the search for the interpreter, and half a minute on a busy machine. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
+export class ClusterConnection {
+  readonly tree: WorkerTree;
+  status: Status = { kind: 'idle' };
+  /** A sentence while the cluster does not answer, else empty; the workers stay as they were. */
+  outage = '';
+  private readonly sessions: Session[] = [];
+  private source: WorkerSource | undefined;
+  /** Raised with each change of the source, so that messages of an earlier one are recognised and dropped. */
+  private generation = 0;
+  /** Updates that came before the list that they belong to; undefined once the list is there. */
+  private earlyUpdates: WorkerList[] | undefined;
+  private deadline: unknown;
+  /** Whether to watch the cluster while there is no session. */
+  private watched = false;
+  private watchingSince = 0;
+  /** Keys of workers to attach to as soon as the session lists them. */
+  private readonly keysToAttach = new Set<string>();
+
+  constructor(
+    public cluster: Cluster,
+    private readonly environment: ConnectionEnvironment,
+  ) {
+    this.tree = new WorkerTree(() => environment.now());
+  }
+
+  get session(): Session | undefined {
+    return this.sessions[0];
+  }
+
+  /** Watches the cluster from now on, for the view and for its badge. Tries again if the last attempt has failed. */
+  watch(): void {
+    this.watched = true;
+    if (this.status.kind === 'idle' || this.status.kind === 'failed') {
+      this.connect();
+    }
+  }
+
+  reconnect(): void {
+    this.watched = true;
+    this.connect();
+  }
+
+  addSession(session: Session): void {
+    this.sessions.push(session);
+    if (this.session === session) {
+      this.tree.removeGone();
+      this.connect();
+    }
+  }
+
+  removeSession(id: string): void {
+    const index = this.sessions.findIndex((session) => session.id === id);
+    if (index === -1) {
+      return;
+    }
+    this.sessions.splice(index, 1);
+    if (index === 0) {
+      this.keysToAttach.clear();
+      this.tree.removeAttached();
+      this.connect();
+    }
+  }
+
+  /** Takes the event of a session. */
+  workersChanged(sessionId: string, update: WorkerList): void {
+    if (this.session?.id === sessionId) {
+      this.apply(update);
+    }
+  }
+
+  /** Attaches to workers as soon as the session lists them. */
+  async attach(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      this.keysToAttach.add(key);
+    }
+    await this.attachListed();
+  }
+
+  async request<Name extends RequestName>(name: Name, args: ArgumentsOf<Name>): Promise<AnswerTo<Name>> {
+    if (this.source === undefined) {
+      throw new Error(`${this.cluster.name} is not connected.`);
+    }
+    return this.source.request(name, args);
+  }
+
+  close(): void {
+    this.watched = false;
+    this.disconnect();
+    this.status = { kind: 'idle' };
+  }
+
+  /** Takes the first session as the source, else a watcher if the cluster is to be watched. */
+  private connect(): void {
+    this.disconnect();
+    const { generation, session } = this;
+    if (session !== undefined) {
+      this.setStatus({ kind: 'session' });
+      this.source = session;
+      void this.list(generation, session);
+    } else if (this.watched) {
+      this.setStatus({ kind: 'connecting' });
+      this.deadline = this.environment.timers.set(
+        () => this.fail(generation, new ProblemError(NO_ANSWER)),
+        CONNECT_TIMEOUT_MS,
+      );
+      void this.startWatcher(generation);
+    } else {
+      this.setStatus({ kind: 'idle' });
+    }
+  }
+
+  private async startWatcher(generation: number): Promise<void> {
+    const ifCurrent = (act: () => void): void => {
+      if (generation === this.generation) {
+        act();
+      }
+    };
+    const listener: WatcherListener = {
+      workersChanged: (update) => ifCurrent(() => this.apply(update)),
+      ended: (problem) => ifCurrent(() => this.watcherEnded(problem)),
+      replaced: () => ifCurrent(() => this.connect()),
+    };
+    try {
+      const source = await this.environment.startWatcher(this.cluster, listener);
+      if (generation !== this.generation) {
+        source.close();
+        return;
+      }
+      this.source = source;
+      await this.list(generation, source);
+    } catch (error) {
+      this.fail(generation, error);
+    }
+  }
+
+  private async list(generation: number, source: WorkerSource): Promise<void> {
+    this.earlyUpdates = [];
+    try {
+      const { workers, outage } = await source.request('raydap/workers', {});
+      if (generation !== this.generation) {
+        return;
+      }
+      if (this.status.kind === 'connecting') {
+        this.clearDeadline();
+        this.status = { kind: 'watching' };
+        this.watchingSince = this.environment.now();
+      }
+      const { earlyUpdates } = this;
+      this.earlyUpdates = undefined;
+      this.outage = outage;
+      this.environment.changed(this, this.tree.replace(workers));
+      earlyUpdates.forEach((update) => this.apply(update));
+      await this.attachListed();
+    } catch (error) {
+      this.fail(generation, error);
+    }
+  }
+
+  private apply(update: WorkerList): void {
+    if (this.earlyUpdates !== undefined) {
+      this.earlyUpdates.push(update);
+      return;
+    }
+    this.outage = update.outage;
+    this.environment.changed(this, this.tree.apply(update.workers));
+    void this.attachListed().catch(() => undefined);
+  }
+
+  private async attachListed(): Promise<void> {
+    const { session } = this;
+    if (session === undefined || this.earlyUpdates !== undefined) {
+      return;
+    }
+    const listed = [...this.keysToAttach].filter((key) => this.tree.get(key) !== undefined);
+    if (listed.length > 0) {
+      listed.forEach((key) => this.keysToAttach.delete(key));
+      await session.request('raydap/attach', { workers: listed });
+    }
+  }
+
+  private fail(generation: number, error: unknown): void {
+    if (generation === this.generation) {
+      const text = (error as Error).message;
+      const problem: Problem = error instanceof ProblemError ? error.problem : { text, actions: ['showLog'] };
+      this.disconnect();
+      this.setStatus({ kind: 'failed', problem });
+    }
+  }
+
+  private watcherEnded(problem: Problem): void {
+    const watched = this.status.kind === 'watching' && this.environment.now() - this.watchingSince >= MIN_WATCHED_MS;
+    if (watched) {
+      this.connect();
+    } else {
+      this.fail(this.generation, new ProblemError(problem));
+    }
+  }
+
+  private setStatus(status: Status): void {
+    this.status = status;
+    this.environment.changed(this, []);
+  }
+
+  private disconnect(): void {
+    this.generation += 1;
+    this.clearDeadline();
+    this.earlyUpdates = undefined;
+    this.outage = '';
+    this.source?.close();
+    this.source = undefined;
+  }
+
+  private clearDeadline(): void {
+    this.environment.timers.clear(this.deadline);
+    this.deadline = undefined;
+  }
+}
+
+const NO_ANSWER: Problem = {
+  text: `raydap has not answered within ${CONNECT_TIMEOUT_MS / 1000} seconds.`,
+  actions: ['showLog', 'chooseInterpreter'],
+};

@@ -1,0 +1,129 @@
+/** The connections to all clusters that are shown, and the one that each debug session belongs to. */
+
+import type { WorkerList } from '../protocol/messages';
+import { ClusterConnection, type ConnectionEnvironment, type Session } from './cluster-connection';
+import type { Configuration } from './configuration';
+import { clusterOf, type Cluster, type SavedClusters } from './saved-clusters';
+import type { TreeNode } from './worker-tree';
+
+export interface ConfiguredSession extends Session {
+  readonly name: string;
+  readonly configuration: Partial<Configuration>;
+}
+
+export class ClusterRegistry {
+  private readonly saved = new Map<string, ClusterConnection>();
+  /** The connections of sessions whose cluster is not saved, by the session's id. */
+  private readonly temporary = new Map<string, ClusterConnection>();
+  private readonly sessions = new Map<string, { session: ConfiguredSession; connection: ClusterConnection }>();
+  private watching = false;
+
+  constructor(
+    private readonly clusters: SavedClusters,
+    private readonly environment: ConnectionEnvironment,
+  ) {
+    clusters.all.forEach((cluster) => this.saved.set(cluster.id, new ClusterConnection(cluster, environment)));
+  }
+
+  get all(): readonly ClusterConnection[] {
+    return [...this.saved.values(), ...this.temporary.values()];
+  }
+
+  isSaved(connection: ClusterConnection): boolean {
+    return this.saved.get(connection.cluster.id) === connection;
+  }
+
+  /** Watches all saved clusters from now on. Tries again those that could not be reached. */
+  watch(): void {
+    this.watching = true;
+    this.saved.forEach((connection) => connection.watch());
+  }
+
+  async add(address: string): Promise<void> {
+    const cluster = await this.clusters.add(address);
+    const connection = this.saved.get(cluster.id) ?? new ClusterConnection(cluster, this.environment);
+    this.saved.set(cluster.id, connection);
+    this.reassignSessions();
+    connection.watch();
+    this.listChanged(connection);
+  }
+
+  async remove(connection: ClusterConnection): Promise<void> {
+    await this.clusters.remove(connection.cluster.id);
+    this.saved.delete(connection.cluster.id);
+    this.reassignSessions();
+    connection.close();
+    this.listChanged(connection);
+  }
+
+  async change(connection: ClusterConnection, difference: Partial<Omit<Cluster, 'id'>>): Promise<void> {
+    await this.clusters.change(connection.cluster.id, difference);
+    connection.cluster = { ...connection.cluster, ...difference };
+    this.environment.changed(connection, []);
+  }
+
+  connectionOf(node: TreeNode): ClusterConnection | undefined {
+    let root = node;
+    while (root.parent !== undefined) {
+      root = root.parent;
+    }
+    return this.all.find(({ tree }) => tree.root === root);
+  }
+
+  connectionOfSession(id: string): ClusterConnection | undefined {
+    return this.sessions.get(id)?.connection;
+  }
+
+  addSession(session: ConfiguredSession): void {
+    const cluster = clusterOf(this.clusters.all, session.configuration);
+    const connection = (cluster && this.saved.get(cluster.id)) ?? this.addTemporary(session);
+    this.sessions.set(session.id, { session, connection });
+    connection.addSession(session);
+    this.listChanged(connection);
+  }
+
+  removeSession(id: string): void {
+    const connection = this.connectionOfSession(id);
+    if (connection !== undefined) {
+      this.sessions.delete(id);
+      this.temporary.delete(id);
+      connection.removeSession(id);
+      this.listChanged(connection);
+    }
+  }
+
+  /** Takes the event of a session. */
+  workersChanged(sessionId: string, update: WorkerList): void {
+    this.connectionOfSession(sessionId)?.workersChanged(sessionId, update);
+  }
+
+  close(): void {
+    this.all.forEach((connection) => connection.close());
+  }
+
+  private addTemporary({ id, name }: ConfiguredSession): ClusterConnection {
+    const connection = new ClusterConnection({ id, name, address: '' }, this.environment);
+    this.temporary.set(id, connection);
+    return connection;
+  }
+
+  /** Moves each session to the cluster that it belongs to now, after a change of the saved clusters. */
+  private reassignSessions(): void {
+    for (const { session, connection } of [...this.sessions.values()]) {
+      const cluster = clusterOf(this.clusters.all, session.configuration);
+      if ((cluster?.id ?? session.id) !== connection.cluster.id) {
+        this.removeSession(session.id);
+        this.addSession(session);
+      }
+    }
+  }
+
+  /** The list of clusters has changed, or another one is debugged. */
+  private listChanged(connection: ClusterConnection): void {
+    if (this.watching) {
+      const idle = [...this.saved.values()].filter(({ status }) => status.kind === 'idle');
+      idle.forEach((each) => each.watch());
+    }
+    this.environment.changed(connection, []);
+  }
+}

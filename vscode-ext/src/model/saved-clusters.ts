@@ -1,0 +1,107 @@
+/** The clusters that the user has added. */
+
+import { hubOf, type Configuration } from './configuration';
+import { hubUrlError, isHubUrl } from './hub-url';
+import type { Memento } from './token-store';
+import type { WatcherArguments } from './worker-source';
+
+export interface Cluster {
+  readonly id: string;
+  readonly name: string;
+  /** The address of a dashboard, of Ray or of a hub, or "auto". */
+  readonly address: string;
+}
+
+/** The key of a configuration that holds the id of its cluster. raydap ignores it. */
+export const CLUSTER = '__cluster';
+
+const STORAGE_KEY = 'raydap.clusters';
+
+export class SavedClusters {
+  constructor(private readonly memento: Memento) {}
+
+  get all(): readonly Cluster[] {
+    return this.memento.get<readonly Cluster[]>(STORAGE_KEY, []);
+  }
+
+  /** If there is a cluster with this address already, returns that one. */
+  async add(address: string, name = defaultName(address)): Promise<Cluster> {
+    const found = this.all.find((cluster) => isSame(cluster.address, address));
+    if (found !== undefined) {
+      return found;
+    }
+    const added = { id: this.unusedId(), name, address };
+    await this.memento.update(STORAGE_KEY, [...this.all, added]);
+    return added;
+  }
+
+  async change(id: string, difference: Partial<Omit<Cluster, 'id'>>): Promise<void> {
+    const changed = this.all.map((cluster) => (cluster.id === id ? { ...cluster, ...difference } : cluster));
+    await this.memento.update(STORAGE_KEY, changed);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.memento.update(
+      STORAGE_KEY,
+      this.all.filter((cluster) => cluster.id !== id),
+    );
+  }
+
+  private unusedId(): string {
+    return String(Math.max(0, ...this.all.map(({ id }) => Number(id))) + 1);
+  }
+}
+
+/** The cluster that this configuration debugs, if it is one of these. */
+export function clusterOf(clusters: readonly Cluster[], configuration: Partial<Configuration>): Cluster | undefined {
+  const id = configuration[CLUSTER];
+  if (typeof id === 'string') {
+    return clusters.find((cluster) => cluster.id === id);
+  }
+  if (configuration.workers !== undefined) {
+    return undefined;
+  }
+  const address = hubOf(configuration) ?? configuration.dashboard ?? (configuration.request === 'attach' ? 'auto' : '');
+  return typeof address === 'string' ? clusters.find((cluster) => isSame(cluster.address, address)) : undefined;
+}
+
+/** The keys of a configuration that name this cluster. */
+export function configurationOf({ address }: Cluster): { readonly hub: string } | { readonly dashboard: string } {
+  return isHubUrl(address) ? { hub: address } : { dashboard: address };
+}
+
+/**
+ * A watcher attaches to no worker, and at a hub it is an observer. The first client of a hub decides what is debugged
+ * there, so a watcher gives the folder that a session of this window would give.
+ */
+export function watcherArguments(cluster: Cluster, workspaceFolder?: string): WatcherArguments {
+  if (!isHubUrl(cluster.address)) {
+    return { first: { ...configurationOf(cluster), autoAttach: false } };
+  }
+  const join = { autoAttach: false, role: 'observer' };
+  return workspaceFolder === undefined ? { first: join } : { first: { ...join, workspaceFolder }, join };
+}
+
+/** A sentence that says why this cannot be an address; undefined if it can. */
+export function addressError(address: string): string | undefined {
+  const text = address.trim();
+  if (text === '') {
+    return 'Write the URL of a dashboard or hub, a Ray address, or auto.';
+  }
+  if (/\s/.test(text)) {
+    return 'An address has no spaces.';
+  }
+  return isHubUrl(text) ? hubUrlError(text) : undefined;
+}
+
+export function defaultName(address: string): string {
+  return address === 'auto' ? 'This machine' : address.replace(/^\w+:\/\//, '').replace(/\/.*$/, '');
+}
+
+function isSame(one: string, other: string): boolean {
+  return normalized(one) === normalized(other);
+}
+
+function normalized(address: string): string {
+  return address.toLowerCase().replace('//localhost', '//127.0.0.1').replace(/\/+$/, '');
+}

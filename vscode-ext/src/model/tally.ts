@@ -1,0 +1,36 @@
+/** How many workers there are in each state. */
+
+import type { WorkerState } from '../protocol/messages';
+
+/** The states that the Ray view shows, in the order in which it sorts workers. */
+export const SHOWN_STATES = ['stopped', 'attaching', 'paused', 'running', 'gone'] as const;
+
+export type ShownState = (typeof SHOWN_STATES)[number];
+
+export type Tally = Record<ShownState, number>;
+
+export function emptyTally(): Tally {
+  return { stopped: 0, attaching: 0, paused: 0, running: 0, gone: 0 };
+}
+
+export function sumOf(tallies: readonly Readonly<Tally>[]): Tally {
+  const sum = emptyTally();
+  for (const tally of tallies) {
+    for (const state of SHOWN_STATES) {
+      sum[state] += tally[state];
+    }
+  }
+  return sum;
+}
+
+/** Like "3 stopped, 12 running". States without a worker are left out, and so are those of `without`. */
+export function countsText(tally: Readonly<Tally>, without: readonly WorkerState[] = ['gone']): string {
+  return SHOWN_STATES.filter((state) => tally[state] > 0 && !without.includes(state))
+    .map((state) => `${tally[state]} ${state}`)
+    .join(', ');
+}
+
+/** The number of workers that wait for the user or for a debugger. */
+export function waitingCount(tally: Readonly<Tally>): number {
+  return tally.stopped + tally.attaching + tally.paused;
+}

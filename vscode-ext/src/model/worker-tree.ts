@@ -1,0 +1,282 @@
+/** The workers of one cluster as a tree: jobs, then actor classes or tasks, then workers. */
+
+import type { WorkerEntry } from '../protocol/messages';
+import { emptyTally, SHOWN_STATES, type ShownState, type Tally } from './tally';
+
+/** The number of workers that are kept after they are gone: the latest ones. */
+const MAX_GONE = 20;
+
+/** A cluster, job, actor class or task. */
+export class GroupNode {
+  readonly tally: Tally = emptyTally();
+  readonly childByKey = new Map<string, TreeNode>();
+  private sorted: readonly TreeNode[] | undefined;
+
+  constructor(
+    readonly kind: 'cluster' | 'job' | 'actor' | 'task',
+    readonly parent: GroupNode | undefined,
+    readonly key: string,
+    public name: string,
+  ) {}
+
+  /** Groups by name, then workers: stopped ones first. */
+  get children(): readonly TreeNode[] {
+    this.sorted ??= [...this.childByKey.values()].sort(compare);
+    return this.sorted;
+  }
+
+  sortAgain(): void {
+    this.sorted = undefined;
+  }
+
+  *workers(): Generator<WorkerNode> {
+    for (const node of this.childByKey.values()) {
+      if (node instanceof WorkerNode) {
+        yield node;
+      } else {
+        yield* node.workers();
+      }
+    }
+  }
+}
+
+export class WorkerNode {
+  constructor(
+    readonly parent: GroupNode,
+    public worker: WorkerEntry,
+    /** When the state began, in milliseconds. */
+    public since: number,
+  ) {}
+}
+
+export type TreeNode = GroupNode | WorkerNode;
+
+/** A change of one worker; `before` is undefined for a new one. */
+export interface Change {
+  readonly before: WorkerEntry | undefined;
+  readonly worker: WorkerEntry;
+}
+
+/** The worker has crashed, or the debugger has lost it. */
+export function isLoss({ before, worker }: Change): boolean {
+  return worker.state === 'gone' && worker.problem !== '' && before?.state !== 'gone';
+}
+
+export interface ChangedNodes {
+  /** All nodes that have changed. */
+  readonly nodes: readonly TreeNode[];
+  /** The topmost changed nodes. A view that renders these, and all nodes below them, shows every change. */
+  readonly roots: readonly TreeNode[];
+}
+
+export class WorkerTree {
+  readonly root = new GroupNode('cluster', undefined, '', '');
+  private readonly nodes = new Map<string, WorkerNode>();
+  private readonly gone = new Set<string>();
+  private changed = new Set<TreeNode>();
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  get size(): number {
+    return this.nodes.size;
+  }
+
+  get(key: string): WorkerNode | undefined {
+    return this.nodes.get(key);
+  }
+
+  /** Takes workers that are new or have changed; the work is proportional to their number. */
+  apply(workers: readonly WorkerEntry[]): Change[] {
+    return workers.map((worker) => {
+      const before = this.nodes.get(worker.key)?.worker;
+      if (isShown(worker)) {
+        this.put(worker);
+      } else {
+        this.remove(worker.key);
+      }
+      return { before, worker };
+    });
+  }
+
+  /** Takes all workers: the others are removed, except for those that are gone. */
+  replace(workers: readonly WorkerEntry[]): Change[] {
+    const listed = new Set(workers.map(({ key }) => key));
+    this.removeUnless((worker) => listed.has(worker.key) || worker.state === 'gone');
+    return this.apply(workers);
+  }
+
+  /** Removes the workers that a debugger was attached to: the end of its session has changed their state. */
+  removeAttached(): void {
+    this.removeUnless(({ state }) => state === 'paused' || state === 'gone');
+  }
+
+  removeGone(): void {
+    this.removeUnless(({ state }) => state !== 'gone');
+  }
+
+  /** The changes since the last call. A node that was removed is not among them: its parent is. */
+  takeChanges(): ChangedNodes {
+    const { changed } = this;
+    this.changed = new Set();
+    return { nodes: [...changed], roots: [...changed].filter((node) => !isBelow(node, changed)) };
+  }
+
+  /** Marks all workers as changed, since the ages in their rows are. */
+  markAges(): void {
+    for (const node of this.nodes.values()) {
+      this.changed.add(node);
+    }
+  }
+
+  private put(worker: WorkerEntry): void {
+    const { key, state } = worker;
+    const parent = this.groupOf(worker);
+    const node = this.nodes.get(key);
+    const since = this.now() - worker.age * 1000;
+    if (node?.parent === parent) {
+      const before = node.worker;
+      Object.assign(node, { worker, since });
+      this.changed.add(node);
+      if (before.state !== state) {
+        this.count(parent, before, -1);
+        this.count(parent, worker, 1);
+      }
+      if (before.state !== state || before.name !== worker.name) {
+        parent.sortAgain();
+        this.changed.add(parent);
+      }
+    } else {
+      this.remove(key);
+      const added = new WorkerNode(parent, worker, since);
+      this.nodes.set(key, added);
+      this.addChild(parent, `worker:${key}`, added);
+      this.count(parent, worker, 1);
+    }
+    this.limitGone(worker);
+  }
+
+  private limitGone({ key, state }: WorkerEntry): void {
+    this.gone.delete(key);
+    if (state === 'gone') {
+      this.gone.add(key);
+      const [oldest] = this.gone;
+      if (this.gone.size > MAX_GONE && oldest !== undefined) {
+        this.remove(oldest);
+      }
+    }
+  }
+
+  private remove(key: string): void {
+    const node = this.nodes.get(key);
+    if (node === undefined) {
+      return;
+    }
+    this.nodes.delete(key);
+    this.gone.delete(key);
+    this.changed.delete(node);
+    this.count(node.parent, node.worker, -1);
+    this.removeChild(node.parent, `worker:${key}`);
+  }
+
+  private removeUnless(stays: (worker: WorkerEntry) => boolean): void {
+    for (const { worker } of [...this.nodes.values()]) {
+      if (!stays(worker)) {
+        this.remove(worker.key);
+      }
+    }
+  }
+
+  /** The group that this worker belongs to. Adds and renames groups on the way to it. */
+  private groupOf(worker: WorkerEntry): GroupNode {
+    let parent = this.root;
+    for (const { kind, key, name } of pathOf(worker)) {
+      const found = parent.childByKey.get(key);
+      if (found instanceof GroupNode) {
+        this.rename(found, name);
+        parent = found;
+      } else {
+        const group = new GroupNode(kind, parent, key, name);
+        this.addChild(parent, key, group);
+        parent = group;
+      }
+    }
+    return parent;
+  }
+
+  /** The name may change: Ray may say the submission id of a job only later. */
+  private rename(group: GroupNode, name: string): void {
+    if (group.name !== name) {
+      group.name = name;
+      group.parent?.sortAgain();
+      this.changed.add(group).add(group.parent ?? group);
+    }
+  }
+
+  private addChild(parent: GroupNode, key: string, node: TreeNode): void {
+    parent.childByKey.set(key, node);
+    parent.sortAgain();
+    this.changed.add(parent);
+  }
+
+  /** Removes a node, and each group that is empty without it. */
+  private removeChild(parent: GroupNode, key: string): void {
+    parent.childByKey.delete(key);
+    parent.sortAgain();
+    this.changed.add(parent);
+    if (parent.childByKey.size === 0 && parent.parent !== undefined) {
+      this.changed.delete(parent);
+      this.removeChild(parent.parent, parent.key);
+    }
+  }
+
+  private count(from: GroupNode, { state }: WorkerEntry, difference: 1 | -1): void {
+    for (let group: GroupNode | undefined = from; group !== undefined; group = group.parent) {
+      group.tally[state as ShownState] += difference;
+      this.changed.add(group);
+    }
+  }
+}
+
+type PathEntry = Pick<GroupNode, 'kind' | 'key' | 'name'>;
+
+/** The groups above a worker; there is none for a job, class or task without a name. */
+function pathOf({ type, job, submission, actor, task }: WorkerEntry): PathEntry[] {
+  const path: PathEntry[] = [];
+  if (job !== '' || submission !== '') {
+    path.push({ kind: 'job', key: `job:${job || submission}`, name: submission || `job ${job}` });
+  }
+  if (actor !== '') {
+    path.push({ kind: 'actor', key: `actor:${actor}`, name: actor });
+  } else if (task !== '' && type === 'worker') {
+    path.push({ kind: 'task', key: `task:${task}`, name: task });
+  }
+  return path;
+}
+
+function isShown({ state, problem }: WorkerEntry): boolean {
+  return state === 'gone' ? problem !== '' : state !== 'detached';
+}
+
+function isBelow(node: TreeNode, others: ReadonlySet<TreeNode>): boolean {
+  for (let above = node.parent; above !== undefined; above = above.parent) {
+    if (others.has(above)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function compare(one: TreeNode, other: TreeNode): number {
+  if (one instanceof WorkerNode && other instanceof WorkerNode) {
+    const rank = ({ worker }: WorkerNode): number => SHOWN_STATES.indexOf(worker.state as ShownState);
+    return rank(one) - rank(other) || byName(one.worker, other.worker);
+  }
+  if (one instanceof GroupNode && other instanceof GroupNode) {
+    return byName(one, other);
+  }
+  return one instanceof GroupNode ? -1 : 1;
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name.localeCompare(other.name, undefined, { numeric: true });
+}

@@ -1,0 +1,138 @@
+/** The rows of the Ray view, as plain data. */
+
+import { countsText, type Tally } from '../model/tally';
+import { GroupNode, type TreeNode, type WorkerNode } from '../model/worker-tree';
+import type { WorkerEntry, WorkerState } from '../protocol/messages';
+
+export interface Row {
+  readonly label: string;
+  readonly description: string;
+  /** Markdown without links or HTML. */
+  readonly tooltip: string;
+  readonly icon: string;
+  /** The id of one of VS Code's colours; undefined is the colour of text. */
+  readonly color?: string;
+  /** The context value, which decides the menu of the row (package.json). */
+  readonly context: string;
+}
+
+const STATE_ICONS: Readonly<Record<WorkerState, { readonly icon: string; readonly color?: string }>> = {
+  stopped: { icon: 'debug-stackframe', color: 'debugIcon.breakpointCurrentStackframeForeground' },
+  attaching: { icon: 'loading~spin' },
+  paused: { icon: 'debug-pause', color: 'debugIcon.pauseForeground' },
+  running: { icon: 'play', color: 'debugIcon.startForeground' },
+  detached: { icon: 'debug-disconnect' },
+  gone: { icon: 'circle-slash', color: 'disabledForeground' },
+};
+const ERROR_ICON = { icon: 'error', color: 'debugIcon.breakpointForeground' };
+
+const GROUP_ICONS = { cluster: 'server-environment', job: 'briefcase', actor: 'symbol-class', task: 'symbol-function' };
+
+const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
+  stopped: 'Stopped',
+  attaching: 'Being attached',
+  paused: 'Paused; waits for a debugger',
+  running: 'Running, attached',
+  detached: 'Running without a debugger',
+  gone: 'Gone',
+};
+
+/** Keeps the rows of workers, so that only those of changed workers are made anew. Groups are few, and depend on others. */
+export class RowCache {
+  private readonly rows = new WeakMap<TreeNode, Row>();
+
+  constructor(private readonly make: (node: TreeNode) => Row) {}
+
+  get(node: TreeNode): Row {
+    if (node instanceof GroupNode) {
+      return this.make(node);
+    }
+    const row = this.rows.get(node) ?? this.make(node);
+    this.rows.set(node, row);
+    return row;
+  }
+
+  forget(nodes: readonly TreeNode[]): void {
+    for (const node of nodes) {
+      this.rows.delete(node);
+    }
+  }
+}
+
+/** `now` is in milliseconds. */
+export function rowOf(node: TreeNode, now: number): Row {
+  return node instanceof GroupNode ? groupRow(node) : workerRow(node, now);
+}
+
+/** A group leaves out the counts that the row above it has already: a job of one class has the counts of that class. */
+function groupRow({ kind, name, tally, parent }: GroupNode): Row {
+  const counts = countsOf(kind, tally);
+  const isRepeated = parent !== undefined && counts === countsOf(parent.kind, parent.tally);
+  const actions = [tally.stopped > 0 && 'continue', tally.paused > 0 && 'attach'].filter((word) => word !== false);
+  return {
+    label: name,
+    description: isRepeated ? '' : counts,
+    tooltip: [escaped(name), counts].filter((text) => text !== '').join(': '),
+    icon: GROUP_ICONS[kind],
+    context: ['raydap', kind, ...actions].join('.'),
+  };
+}
+
+/** Workers that are gone are counted in a group that has no others. The row of a cluster never counts them. */
+function countsOf(kind: GroupNode['kind'], tally: Readonly<Tally>): string {
+  return countsText(tally) || (kind === 'cluster' ? '' : countsText(tally, []));
+}
+
+function workerRow({ worker, since }: WorkerNode, now: number): Row {
+  const { label, where, state, threads, problem } = worker;
+  const errors = [...new Set(threads.map(({ error }) => error).filter((error) => error !== ''))];
+  const age = state === 'running' ? '' : durationText((now - since) / 1000);
+  const gone = state === 'gone' ? 'gone' : '';
+  const count = threads.length > 1 ? `${threads.length} threads` : '';
+  const parts = [errors.join(', '), count, gone, age, where].filter((part) => part !== '');
+  const { icon, color } = errors.length > 0 ? ERROR_ICON : STATE_ICONS[state];
+  return {
+    label,
+    description: parts.join(' · '),
+    tooltip: tooltip(worker, errors, age),
+    icon: problem !== '' && state === 'paused' ? 'warning' : icon,
+    ...(color === undefined ? {} : { color }),
+    context: `raydap.worker.${state}`,
+  };
+}
+
+function tooltip(worker: WorkerEntry, errors: readonly string[], age: string): string {
+  const reasons = [...new Set(worker.threads.map(({ reason }) => reason))].join(', ');
+  const facts: readonly (readonly [string, string])[] = [
+    ['Stopped by', errors.length > 0 ? errors.join(', ') : reasons],
+    ['Actor', worker.actorName === '' ? worker.actor : `${worker.actor} (${worker.actorName})`],
+    ['Process', worker.pid === 0 ? '' : String(worker.pid)],
+    ['Node', [worker.node, worker.nodeId.slice(0, 8)].filter((text) => text !== '').join(', ')],
+    ['Job', [worker.job, worker.submission].filter((text) => text !== '').join(', ')],
+  ];
+  const lines = facts.filter(([, value]) => value !== '').map(([name, value]) => `${name}: ${escaped(value)}`);
+  const state = age === '' ? STATE_TEXTS[worker.state] : `${STATE_TEXTS[worker.state]}, ${age}`;
+  return [`**${escaped(worker.label)}**`, state, ...lines, escaped(worker.problem)]
+    .filter((line) => line !== '')
+    .join('\n\n');
+}
+
+/** Like "40 s", "2 min", "3 h", "5 d"; empty for less than ten seconds. */
+export function durationText(seconds: number): string {
+  const units: readonly (readonly [number, string])[] = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ];
+  for (const [length, unit] of units) {
+    if (seconds >= length) {
+      return `${Math.floor(seconds / length)} ${unit}`;
+    }
+  }
+  return seconds >= 10 ? `${Math.floor(seconds / 10) * 10} s` : '';
+}
+
+/** Names come from programs and may look like Markdown. */
+export function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]()#+\-.!<>|~]/g, '\\$&');
+}

@@ -1,0 +1,202 @@
+/** The tree of the Ray view: clusters, jobs, actor classes and tasks, workers. */
+
+import * as vscode from 'vscode';
+
+import type { ClusterConnection } from '../model/cluster-connection';
+import type { ClusterRegistry } from '../model/cluster-registry';
+import type { Problem } from '../model/problem';
+import { countsText } from '../model/tally';
+import { GroupNode, WorkerNode, type TreeNode } from '../model/worker-tree';
+import { escaped, RowCache, rowOf } from '../text/rows';
+import { wrapped } from '../text/wrapped';
+import { isTreeNode, ProblemElement, type Element } from './tree-elements';
+
+/** The URI of the rows of workers that are gone. It gives them the colour of disabled text. */
+const GONE = vscode.Uri.parse('raydap:/gone');
+
+export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.FileDecorationProvider {
+  private readonly refresh = new vscode.EventEmitter<Element[] | undefined>();
+  readonly onDidChangeTreeData = this.refresh.event;
+  private readonly rows = new RowCache((node) => rowOf(node, Date.now()));
+  private readonly problems = new WeakMap<Problem, readonly ProblemElement[]>();
+  private readonly statuses = new WeakMap<ClusterConnection, string>();
+  private shown: readonly ClusterConnection[] = [];
+
+  constructor(private readonly registry: ClusterRegistry) {}
+
+  /** Shows what has changed in these clusters, or in the list of clusters. */
+  update(changed: ReadonlySet<ClusterConnection>): void {
+    const elements = [...changed].flatMap((connection) => this.changedElements(connection));
+    const { all } = this.registry;
+    const sameList = all.length === this.shown.length && all.every((each, index) => each === this.shown[index]);
+    this.refresh.fire(sameList ? elements : undefined);
+  }
+
+  updateAges(): void {
+    this.registry.all.forEach(({ tree }) => tree.markAges());
+    this.refresh.fire(this.registry.all.flatMap((connection) => this.changedElements(connection)));
+  }
+
+  getChildren(element?: Element): Element[] {
+    if (element === undefined) {
+      this.shown = this.registry.all;
+      return [...this.shown];
+    }
+    if (element instanceof WorkerNode || element instanceof ProblemElement) {
+      return [];
+    }
+    if (element instanceof GroupNode) {
+      return [...element.children];
+    }
+    return element.status.kind === 'failed'
+      ? this.linesOf(element, element.status.problem)
+      : [...element.tree.root.children];
+  }
+
+  getTreeItem(element: Element): vscode.TreeItem {
+    if (element instanceof ProblemElement) {
+      return problemItem(element);
+    }
+    return isTreeNode(element) ? this.nodeItem(element) : this.clusterItem(element);
+  }
+
+  getParent(element: Element): Element | undefined {
+    if (element instanceof ProblemElement) {
+      return element.connection;
+    }
+    if (!isTreeNode(element)) {
+      return undefined;
+    }
+    const { parent } = element;
+    return parent?.parent === undefined ? this.registry.connectionOf(element) : parent;
+  }
+
+  provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
+    return uri.toString() === GONE.toString()
+      ? new vscode.FileDecoration(undefined, undefined, new vscode.ThemeColor('disabledForeground'))
+      : undefined;
+  }
+
+  /** A changed status changes the menus of all rows of the cluster. */
+  private changedElements(connection: ClusterConnection): Element[] {
+    const { nodes, roots } = connection.tree.takeChanges();
+    this.rows.forget(nodes);
+    const status = `${connection.status.kind} ${connection.outage}`;
+    const sameStatus = this.statuses.get(connection) === status;
+    this.statuses.set(connection, status);
+    return sameStatus && roots.length > 0 && !roots.includes(connection.tree.root) ? [...roots] : [connection];
+  }
+
+  private linesOf(connection: ClusterConnection, problem: Problem): ProblemElement[] {
+    const lines =
+      this.problems.get(problem) ??
+      wrapped(problem.text).map((text, index) => new ProblemElement(connection, text, index));
+    this.problems.set(problem, lines);
+    return [...lines];
+  }
+
+  private nodeItem(node: TreeNode): vscode.TreeItem {
+    const { label, description, tooltip, icon, color, context } = this.rows.get(node);
+    const item = new vscode.TreeItem(label);
+    const connection = this.registry.connectionOf(node);
+    const debugged = connection?.session !== undefined;
+    item.id = idOf(node, connection);
+    item.description = description;
+    item.tooltip = new vscode.MarkdownString(tooltip);
+    item.iconPath = themeIcon(icon, color);
+    item.contextValue = debugged ? `${context}.session` : context;
+    if (node instanceof GroupNode) {
+      item.collapsibleState = vscode.TreeItemCollapsibleState.Expanded;
+    } else if (node.worker.state === 'gone') {
+      item.resourceUri = GONE;
+    } else if (node.worker.state === 'stopped' && debugged) {
+      item.command = { command: 'raydap.goToSource', title: 'Go to Source', arguments: [node] };
+    }
+    return item;
+  }
+
+  private clusterItem(connection: ClusterConnection): vscode.TreeItem {
+    const { cluster, status, outage } = connection;
+    // Expanded without workers, too: otherwise VS Code would leave it closed when the first one comes.
+    const item = new vscode.TreeItem(cluster.name, vscode.TreeItemCollapsibleState.Expanded);
+    item.id = `cluster:${cluster.id}`;
+    item.description = clusterDescription(connection);
+    item.tooltip = new vscode.MarkdownString(
+      [`**${escaped(cluster.name)}**`, escaped(cluster.address), STATUS_TEXTS[status.kind], escaped(outage)]
+        .filter((line) => line !== '')
+        .join('\n\n'),
+    );
+    item.iconPath = clusterIcon(connection);
+    const kind = this.registry.isSaved(connection) ? 'saved' : 'temporary';
+    item.contextValue = ['raydap.cluster', kind, status.kind, ...availableActions(connection)].join('.');
+    return item;
+  }
+}
+
+const STATUS_TEXTS = {
+  idle: '',
+  connecting: 'Connecting',
+  watching: 'Watched; raydap attaches to no worker until you debug one',
+  session: 'Being debugged',
+  failed: 'Not connected',
+};
+
+function clusterIcon({ status, outage, session }: ClusterConnection): vscode.ThemeIcon {
+  const color =
+    status.kind === 'failed'
+      ? 'disabledForeground'
+      : outage !== ''
+        ? 'list.warningForeground'
+        : session && 'debugIcon.startForeground';
+  return themeIcon(session === undefined ? 'server-environment' : 'debug-alt', color);
+}
+
+function themeIcon(icon: string, color: string | undefined): vscode.ThemeIcon {
+  return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
+}
+
+function availableActions({ tree, session }: ClusterConnection): string[] {
+  return [
+    ...(tree.root.tally.stopped > 0 ? ['continue'] : []),
+    ...(session !== undefined && tree.root.tally.paused > 0 ? ['attach'] : []),
+  ];
+}
+
+function clusterDescription(connection: ClusterConnection): string {
+  const status = statusDescription(connection);
+  return connection.outage === '' ? status : `does not answer · ${status}`;
+}
+
+function statusDescription({ status, tree }: ClusterConnection): string {
+  switch (status.kind) {
+    case 'idle':
+      return '';
+    case 'connecting':
+      return 'connecting …';
+    case 'watching':
+      return countsText(tree.root.tally) || 'nobody is paused';
+    case 'session':
+      return countsText(tree.root.tally) || 'debugging, no worker is stopped';
+    case 'failed':
+      return 'not connected';
+  }
+}
+
+function problemItem({ connection, text, index }: ProblemElement): vscode.TreeItem {
+  const whole = connection.status.kind === 'failed' ? connection.status.problem.text : text;
+  const item = new vscode.TreeItem(text);
+  item.id = `problem:${connection.cluster.id}:${index}`;
+  item.tooltip = `${whole}\n\nClick for what can be done.`;
+  item.iconPath = index === 0 ? themeIcon('warning', 'list.warningForeground') : themeIcon('blank', undefined);
+  item.contextValue = index === 0 ? 'raydap.problem' : '';
+  item.command = { command: 'raydap.showProblem', title: 'What Can Be Done', arguments: [connection] };
+  return item;
+}
+
+function idOf(node: TreeNode, connection: ClusterConnection | undefined): string {
+  const path = node instanceof WorkerNode ? [`worker:${node.worker.key}`] : [];
+  for (let group = node instanceof WorkerNode ? node.parent : node; group.parent !== undefined; group = group.parent) {
+    path.unshift(group.key);
+  }
+  return [`cluster:${connection?.cluster.id ?? ''}`, ...path].join('/');
+}

@@ -1,0 +1,34 @@
+/** Commands, by their names without "raydap.". VS Code calls the command of a row with the row and all selected rows. */
+
+import * as vscode from 'vscode';
+
+import { ACTION_LABELS } from '../text/problems';
+
+export type Commands = Readonly<Record<string, (...rows: never[]) => unknown>>;
+
+/** Shows the error of a command: its message is a sentence for the user. */
+export function showingErrors(commands: Commands): Commands {
+  const entries = Object.entries(commands).map(([name, run]) => {
+    const safely = async (...rows: never[]): Promise<void> => {
+      try {
+        await run(...rows);
+      } catch (error) {
+        void showError((error as Error).message);
+      }
+    };
+    return [name, safely] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** With a button, because VS Code cuts a message without one after its first line. */
+async function showError(text: string): Promise<void> {
+  const button = ACTION_LABELS.showLog;
+  if ((await vscode.window.showErrorMessage(text, button)) === button) {
+    await vscode.commands.executeCommand('raydap.showLog');
+  }
+}
+
+export function registerCommands(commands: Commands): vscode.Disposable[] {
+  return Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(`raydap.${name}`, run));
+}

@@ -1,0 +1,109 @@
+/** Tells the registry of VS Code's sessions, and finds the session that shows a worker. */
+
+import * as vscode from 'vscode';
+
+import type { ClusterConnection } from '../model/cluster-connection';
+import type { ClusterRegistry, ConfiguredSession } from '../model/cluster-registry';
+import type { AnswerTo, ArgumentsOf, RequestName } from '../model/worker-source';
+import type { WorkerNode } from '../model/worker-tree';
+import type { Events, WorkerList } from '../protocol/messages';
+
+const WORKERS_CHANGED: keyof Events = 'raydap/workersChanged';
+
+/** The key of a child session's configuration that tells raydap its worker. */
+const CHILD = '__raydap';
+
+export class DebugSessions implements vscode.Disposable {
+  private readonly sessions = new Map<string, vscode.DebugSession>();
+  /** The child sessions, by the key of the one worker that each shows. */
+  private readonly children = new Map<string, vscode.DebugSession>();
+  private readonly subscriptions: vscode.Disposable;
+
+  constructor(readonly registry: ClusterRegistry) {
+    this.subscriptions = vscode.Disposable.from(
+      vscode.debug.onDidStartDebugSession((session) => this.add(session)),
+      vscode.debug.onDidTerminateDebugSession((session) => this.remove(session)),
+      vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
+        if (event === WORKERS_CHANGED) {
+          registry.workersChanged(session.id, body as WorkerList);
+        }
+      }),
+    );
+  }
+
+  /** The cluster of the active session, else the first one that is debugged. */
+  get current(): ClusterConnection | undefined {
+    const active = vscode.debug.activeDebugSession;
+    const debugged = this.registry.all.find(({ session }) => session !== undefined);
+    return (active && this.registry.connectionOfSession(rootOf(active).id)) ?? debugged;
+  }
+
+  /** The session that `connection` gets its workers from. */
+  sessionOf({ session }: ClusterConnection): vscode.DebugSession | undefined {
+    return session && this.sessions.get(session.id);
+  }
+
+  /** The session in which VS Code shows the stops of this worker. */
+  sessionOfWorker({ worker }: WorkerNode, connection: ClusterConnection): vscode.DebugSession | undefined {
+    const child = this.children.get(worker.key);
+    const isCurrent = child?.parentSession !== undefined && child.parentSession.id === connection.session?.id;
+    return isCurrent ? child : this.sessionOf(connection);
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  private add(session: vscode.DebugSession): void {
+    const key = workerKeyOf(session);
+    if (key !== undefined) {
+      this.children.set(key, session);
+    } else if (session.type === 'raydap' && session.parentSession === undefined) {
+      this.sessions.set(session.id, session);
+      this.registry.addSession(new EditorSession(session));
+    }
+  }
+
+  private remove(session: vscode.DebugSession): void {
+    const key = workerKeyOf(session);
+    if (key !== undefined && this.children.get(key)?.id === session.id) {
+      this.children.delete(key);
+    }
+    if (this.sessions.delete(session.id)) {
+      this.registry.removeSession(session.id);
+    }
+  }
+}
+
+/** The session that a child session belongs to; the session itself if it is no child. */
+export function rootOf(session: vscode.DebugSession): vscode.DebugSession {
+  return session.parentSession === undefined ? session : rootOf(session.parentSession);
+}
+
+/** The key of the worker that a child session shows; undefined for all other sessions. */
+function workerKeyOf({ type, parentSession, configuration }: vscode.DebugSession): string | undefined {
+  return type === 'raydap' && parentSession !== undefined
+    ? (configuration[CHILD] as { worker?: string } | undefined)?.worker
+    : undefined;
+}
+
+class EditorSession implements ConfiguredSession {
+  readonly id: string;
+  readonly name: string;
+  readonly configuration: vscode.DebugConfiguration;
+
+  constructor(private readonly session: vscode.DebugSession) {
+    this.id = session.id;
+    this.name = session.name;
+    this.configuration = session.configuration;
+  }
+
+  async request<Name extends RequestName>(name: Name, args: ArgumentsOf<Name>): Promise<AnswerTo<Name>> {
+    return (await this.session.customRequest(name, args)) as AnswerTo<Name>;
+  }
+
+  /** Does nothing: only the user ends a session. */
+  close(): void {
+    return;
+  }
+}

@@ -1,0 +1,137 @@
+/** The commands of the rows of the Ray view. */
+
+import * as vscode from 'vscode';
+
+import { ClusterConnection } from '../model/cluster-connection';
+import type { ClusterRegistry } from '../model/cluster-registry';
+import { ATTACH } from '../model/configuration';
+import { addressError, CLUSTER, configurationOf } from '../model/saved-clusters';
+import { GroupNode, WorkerNode } from '../model/worker-tree';
+import type { Commands } from './commands';
+import type { DebugSessions } from './debug-sessions';
+import { isTreeNode, type Element, type ProblemElement } from './tree-elements';
+
+export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions): Commands {
+  return {
+    addCluster: () => addCluster(registry),
+    removeCluster: (connection: ClusterConnection) => registry.remove(connection),
+    renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
+    reconnectCluster: (row: ClusterConnection | ProblemElement) => {
+      (row instanceof ClusterConnection ? row : row.connection).reconnect();
+    },
+    debugCluster: (connection: ClusterConnection) => debugCluster(connection),
+    attachWorkers: (row: Element, rows?: Element[]) => attach(registry, selected(row, rows)),
+    detachWorkers: (row: Element, rows?: Element[]) =>
+      forEachCluster(registry, selected(row, rows), async (connection, nodes) => {
+        const attached = nodes.filter(({ worker }) => ['stopped', 'running', 'attaching'].includes(worker.state));
+        await connection.request('raydap/detach', { workers: attached.map(({ worker }) => worker.key) });
+      }),
+    continueWorkers: (row: Element, rows?: Element[]) =>
+      forEachCluster(
+        registry,
+        selected(row, rows),
+        async (connection, nodes) => await connection.request('raydap/continue', { threads: threadIdsOf(nodes) }),
+      ),
+    goToSource: (row: WorkerNode) => {
+      const connection = registry.connectionOf(row);
+      const [threadId] = threadIdsOf([row]);
+      return connection && threadId !== undefined
+        ? sessions.sessionOfWorker(row, connection)?.customRequest('raydap/focus', { threadId })
+        : undefined;
+    },
+    copyWorkers: (row: Element, rows?: Element[]) => {
+      const names = workersOf(selected(row, rows)).map(({ worker }) => worker.name);
+      return vscode.env.clipboard.writeText(names.join('\n'));
+    },
+  };
+}
+
+export function threadIdsOf(nodes: readonly WorkerNode[]): number[] {
+  return nodes.flatMap(({ worker }) => worker.threads.map(({ threadId }) => threadId));
+}
+
+function selected(row: Element, rows: Element[] | undefined): Element[] {
+  return rows?.includes(row) === true ? rows : [row];
+}
+
+/** The workers in or below these rows, each once. */
+function workersOf(rows: readonly Element[]): WorkerNode[] {
+  const nodes = rows.flatMap((row) => {
+    if (row instanceof WorkerNode) {
+      return [row];
+    }
+    const group = row instanceof GroupNode ? row : row instanceof ClusterConnection ? row.tree.root : undefined;
+    return group === undefined ? [] : [...group.workers()];
+  });
+  return [...new Set(nodes)];
+}
+
+/** Acts once for each cluster, with its workers in or below the rows. */
+async function forEachCluster(
+  registry: ClusterRegistry,
+  rows: readonly Element[],
+  act: (connection: ClusterConnection, nodes: readonly WorkerNode[]) => Promise<unknown>,
+): Promise<void> {
+  const connections = new Set(
+    rows.map((row) =>
+      isTreeNode(row) ? registry.connectionOf(row) : row instanceof ClusterConnection ? row : undefined,
+    ),
+  );
+  const nodes = workersOf(rows);
+  for (const connection of connections) {
+    if (connection !== undefined) {
+      await act(
+        connection,
+        nodes.filter((node) => registry.connectionOf(node) === connection),
+      );
+    }
+  }
+}
+
+async function addCluster(registry: ClusterRegistry): Promise<void> {
+  const preset = vscode.workspace.getConfiguration('raydap').get('dashboard', '').trim();
+  const value = preset === '' ? 'http://127.0.0.1:8265' : preset;
+  const address = await vscode.window.showInputBox({
+    title: 'Add Cluster',
+    prompt: 'URL of its dashboard or of a hub, a Ray address, or auto for the cluster on this machine.',
+    value,
+    valueSelection: [0, value.length],
+    ignoreFocusOut: true,
+    validateInput: addressError,
+  });
+  if (address !== undefined) {
+    await registry.add(address.trim());
+  }
+}
+
+async function renameCluster(registry: ClusterRegistry, connection: ClusterConnection): Promise<void> {
+  const { name, address } = connection.cluster;
+  const prompt = `The name of ${address}`;
+  const given = await vscode.window.showInputBox({ title: 'Rename Cluster', prompt, value: name });
+  if (given !== undefined && given.trim() !== '') {
+    await registry.change(connection, { name: given.trim() });
+  }
+}
+
+function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenable<boolean> {
+  const configuration = {
+    ...ATTACH,
+    name: `Ray: ${cluster.name}`,
+    ...configurationOf(cluster),
+    ...more,
+    [CLUSTER]: cluster.id,
+  };
+  // Without this, each stop and each click on a stopped worker would replace this view by Run and Debug.
+  const options = { suppressDebugView: true };
+  return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], configuration, options);
+}
+
+/** Starts a session that attaches to these workers only, if there is no session. */
+async function attach(registry: ClusterRegistry, rows: readonly Element[]): Promise<void> {
+  await forEachCluster(registry, rows, async (connection, nodes) => {
+    const keys = nodes.filter(({ worker }) => worker.state === 'paused').map(({ worker }) => worker.key);
+    if (connection.session !== undefined || (await debugCluster(connection, { autoAttach: false }))) {
+      await connection.attach(keys);
+    }
+  });
+}

@@ -1,0 +1,20 @@
+/** The elements of the Ray view: clusters, the nodes of their trees, and problems. */
+
+import { ClusterConnection } from '../model/cluster-connection';
+import type { TreeNode } from '../model/worker-tree';
+
+export type Element = ClusterConnection | TreeNode | ProblemElement;
+
+/** One of the lines below a cluster that cannot be watched. */
+export class ProblemElement {
+  constructor(
+    readonly connection: ClusterConnection,
+    readonly text: string,
+    /** The number of the line, from 0. */
+    readonly index: number,
+  ) {}
+}
+
+export function isTreeNode(element: Element): element is TreeNode {
+  return !(element instanceof ClusterConnection) && !(element instanceof ProblemElement);
+}

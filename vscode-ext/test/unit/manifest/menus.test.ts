@@ -1,0 +1,82 @@
+/** Which commands package.json offers for which row of the Ray view. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+interface Item {
+  readonly command: string;
+  readonly when?: string;
+  readonly group?: string;
+}
+
+const { contributes } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  contributes: {
+    commands: readonly { readonly command: string; readonly icon?: string }[];
+    menus: Readonly<Record<string, readonly Item[]>>;
+  };
+};
+
+/** The buttons of a row with this context value, in their order. */
+function buttons(context: string): string[] {
+  return (contributes.menus['view/item/context'] ?? [])
+    .filter(({ group }) => group?.startsWith('inline') === true)
+    .filter(({ when = '' }) => matches(when, context))
+    .sort((one, other) => (one.group ?? '').localeCompare(other.group ?? ''))
+    .map(({ command }) => command.replace('raydap.', ''));
+}
+
+function matches(when: string, context: string): boolean {
+  const pattern = /^view == raydap\.clusters && viewItem =~ \/(.*)\/$/.exec(when)?.[1];
+  assert.ok(pattern !== undefined, when);
+  return new RegExp(pattern).test(context);
+}
+
+test('menus name commands that there are', () => {
+  const known = new Set(contributes.commands.map(({ command }) => command));
+  const named = Object.values(contributes.menus).flatMap((items) => items.map(({ command }) => command));
+  assert.deepEqual(
+    named.filter((command) => command.startsWith('raydap.') && !known.has(command)),
+    [],
+  );
+});
+
+test('each row has the buttons for what can be done with it', () => {
+  const expected: Readonly<Record<string, string[]>> = {
+    'raydap.cluster.saved.connecting': ['debugCluster'],
+    'raydap.cluster.saved.watching': ['debugCluster'],
+    'raydap.cluster.saved.watching.continue': ['debugCluster'],
+    'raydap.cluster.saved.failed': ['debugCluster', 'reconnectCluster'],
+    'raydap.cluster.saved.session': [],
+    'raydap.cluster.saved.session.continue': ['continueWorkers'],
+    'raydap.cluster.temporary.session.continue.attach': ['continueWorkers'],
+    'raydap.problem': ['reconnectCluster'],
+    'raydap.job.attach': ['attachWorkers'],
+    'raydap.actor.continue.attach.session': ['continueWorkers', 'attachWorkers'],
+    // Stopped by a hub, for a client that is elsewhere.
+    'raydap.task.continue': [],
+    'raydap.worker.paused': ['attachWorkers'],
+    'raydap.worker.stopped': [],
+    'raydap.worker.stopped.session': ['continueWorkers', 'goToSource'],
+    'raydap.worker.running.session': [],
+    'raydap.worker.gone.session': [],
+  };
+  for (const [context, commands] of Object.entries(expected)) {
+    assert.deepEqual(buttons(context), commands, context);
+  }
+});
+
+test('a button of a row is an icon; one of the debug toolbar says what it does, because VS Code shows its title only then', () => {
+  const withIcon = new Set(contributes.commands.filter(({ icon }) => icon !== undefined).map(({ command }) => command));
+  const inline = (contributes.menus['view/item/context'] ?? []).filter(({ group }) => group?.startsWith('inline'));
+  assert.deepEqual(
+    inline.filter(({ command }) => !withIcon.has(command)),
+    [],
+  );
+  const toolbar = (contributes.menus['debug/toolBar'] ?? []).map(({ command }) => command);
+  assert.deepEqual(toolbar, ['raydap.continueAll', 'raydap.stepTogether', 'raydap.evaluateAll']);
+  assert.deepEqual(
+    toolbar.filter((command) => withIcon.has(command)),
+    [],
+  );
+});

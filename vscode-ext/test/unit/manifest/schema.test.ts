@@ -1,0 +1,97 @@
+/** What package.json says of launch.json, held against the manual. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { OFFERED } from '../../../src/model/configuration';
+
+interface Property {
+  readonly type?: string;
+  readonly markdownDescription?: string;
+  readonly enum?: readonly string[];
+  readonly enumDescriptions?: readonly string[];
+  readonly default?: unknown;
+}
+
+interface Debugger {
+  readonly type: string;
+  readonly configurationAttributes: Readonly<
+    Record<'attach' | 'launch', { readonly properties: Readonly<Record<string, Property>> }>
+  >;
+  readonly configurationSnippets: readonly { readonly body: Readonly<Record<string, unknown>> }[];
+}
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  contributes: { debuggers: [Debugger]; commands: { command: string }[] };
+};
+const [ray] = manifest.contributes.debuggers;
+const { attach, launch } = ray.configurationAttributes;
+const manual = readFileSync('../docs/usage/arguments.md', 'utf8');
+
+/** The extension takes the hub's URL out of the configuration, and keeps the token in the secret storage. */
+const OF_THE_EXTENSION = ['hub'];
+const NOT_IN_A_FILE = ['token'];
+
+/** The rows of the table below a heading of the manual: name, type and meaning. */
+function rows(heading: string): Map<string, { type: string; meaning: string }> {
+  const [, section = ''] = manual.split(`\n## ${heading}\n`);
+  const [own = ''] = section.split('\n## ');
+  const found = own.matchAll(/^\| `(\w+)` \| ([^|]+) \| (.+) \|$/gm);
+  return new Map(
+    [...found].map(([, name = '', type = '', meaning = '']) => [name, { type: type.trim(), meaning }] as const),
+  );
+}
+
+function documented(heading: string): string[] {
+  return [...rows(heading).keys()].filter((name) => !NOT_IN_A_FILE.includes(name));
+}
+
+test('attach takes exactly the arguments of the manual', () => {
+  assert.deepEqual(Object.keys(attach.properties).sort(), [...documented('attach'), ...OF_THE_EXTENSION].sort());
+});
+
+test('launch takes those of attach and its own', () => {
+  assert.deepEqual(
+    Object.keys(launch.properties).sort(),
+    [...documented('attach'), ...documented('launch'), ...OF_THE_EXTENSION].sort(),
+  );
+});
+
+test('each argument has the type of the manual and a description', () => {
+  const types: Readonly<Record<string, string>> = { list: 'array', pattern: 'string', 'list of strings': 'array' };
+  for (const [name, { type }] of [...rows('attach'), ...rows('launch')]) {
+    const property = launch.properties[name];
+    if (property !== undefined) {
+      assert.equal(property.type, types[type] ?? type.replace(/^list of .*/, 'array'), name);
+      assert.ok((property.markdownDescription ?? '').endsWith('.'), name);
+    }
+  }
+});
+
+test('each choice is described, and the default is one of them', () => {
+  const choices = Object.entries(launch.properties).filter(([, property]) => property.enum !== undefined);
+  assert.deepEqual(choices.map(([name]) => name).sort(), ['role', 'sessions']);
+  for (const [name, property] of choices) {
+    assert.equal(property.enumDescriptions?.length, property.enum?.length, name);
+    assert.ok(property.enum?.includes(property.default as string), name);
+    for (const choice of property.enum ?? []) {
+      assert.ok(rows('attach').get(name)?.meaning.includes(`"${choice}"`), `${name}: ${choice}`);
+    }
+  }
+});
+
+test('snippets and offered configurations hold only what the schema knows', () => {
+  const bodies = [...ray.configurationSnippets.map(({ body }) => body), ...OFFERED.map((offer) => offer.configuration)];
+  for (const body of bodies) {
+    const { type, request, name, ...rest } = body;
+    assert.equal(type, ray.type);
+    assert.ok(request === 'attach' || request === 'launch');
+    assert.equal(typeof name, 'string');
+    const { properties } = ray.configurationAttributes[request];
+    assert.deepEqual(
+      Object.keys(rest).filter((key) => !(key in properties)),
+      [],
+    );
+  }
+});

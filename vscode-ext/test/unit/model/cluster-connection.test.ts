@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { ClusterConnection } from '../../../src/model/cluster-connection';
+import { ProblemError } from '../../../src/model/problem';
+import type { WatcherListener, WorkerSource } from '../../../src/model/worker-source';
+import { worker } from '../example';
+import { FakeSource, settled } from '../fake-source';
+
+const CLUSTER = { id: '1', name: 'big', address: 'http://10.0.0.7:8265' };
+
+/** A single timer, which goes off when the test says so. */
+class Alarm {
+  private run: (() => void) | undefined;
+
+  set(run: () => void): unknown {
+    this.run = run;
+    return run;
+  }
+
+  clear(timer: unknown): void {
+    if (this.run === timer) {
+      this.run = undefined;
+    }
+  }
+
+  /** False if it is not set. */
+  ring(): boolean {
+    const { run } = this;
+    this.run = undefined;
+    run?.();
+    return run !== undefined;
+  }
+}
+
+/** A connection, and what is around it. */
+class Fixture {
+  now = 0;
+  readonly timers = new Alarm();
+  readonly watchers: { source: FakeSource; listener: WatcherListener }[] = [];
+  refusal: Error | undefined;
+  readonly connection = new ClusterConnection(CLUSTER, {
+    startWatcher: (_, listener): Promise<WorkerSource> => {
+      if (this.refusal !== undefined) {
+        return Promise.reject(this.refusal);
+      }
+      const source = new FakeSource();
+      this.watchers.push({ source, listener });
+      return Promise.resolve(source);
+    },
+    changed: () => undefined,
+    now: () => this.now,
+    timers: this.timers,
+  });
+
+  async watch(): Promise<{ source: FakeSource; listener: WatcherListener }> {
+    this.connection.watch();
+    return this.last();
+  }
+
+  async last(): Promise<{ source: FakeSource; listener: WatcherListener }> {
+    await settled();
+    const watcher = this.watchers.at(-1);
+    assert.ok(watcher !== undefined);
+    return watcher;
+  }
+
+  get keys(): string[] {
+    return [...this.connection.tree.root.workers()].map((node) => `${node.worker.key} ${node.worker.state}`);
+  }
+
+  get status(): string {
+    const { status } = this.connection;
+    return status.kind === 'failed' ? status.problem.text : status.kind;
+  }
+}
+
+test('nothing is started before the cluster is to be watched', async () => {
+  const fixture = new Fixture();
+  assert.equal(fixture.status, 'idle');
+  const { source } = await fixture.watch();
+  assert.equal(fixture.status, 'connecting');
+  assert.deepEqual(source.asked, ['raydap/workers']);
+  await source.list(worker(1));
+  assert.equal(fixture.status, 'watching');
+  assert.deepEqual(fixture.keys, ['1 paused']);
+});
+
+test('watching again starts nothing again', async () => {
+  const fixture = new Fixture();
+  const { source } = await fixture.watch();
+  await source.list();
+  await fixture.watch();
+  assert.equal(fixture.watchers.length, 1);
+});
+
+test('a change that overtakes the list is applied after it', async () => {
+  const fixture = new Fixture();
+  const { source, listener } = await fixture.watch();
+  listener.workersChanged({ workers: [worker(1, { state: 'running' })], outage: '' });
+  await source.list(worker(1), worker(2));
+  assert.deepEqual(fixture.keys, ['1 running', '2 paused']);
+});
+
+test('a session takes the place of the watcher, and gives it back', async () => {
+  const fixture = new Fixture();
+  const { source } = await fixture.watch();
+  await source.list(worker(1), worker(2));
+  const session = new FakeSource('s');
+  fixture.connection.addSession(session);
+  assert.ok(source.closed);
+  assert.equal(fixture.status, 'session');
+  await session.list(worker(1, { state: 'stopped' }), worker(2));
+  fixture.connection.workersChanged('s', { workers: [worker(2, { state: 'running' })], outage: '' });
+  assert.deepEqual(fixture.keys, ['1 stopped', '2 running']);
+  fixture.connection.removeSession('s');
+  assert.deepEqual(fixture.keys, []);
+  const again = await fixture.last();
+  assert.notEqual(again.source, source);
+  await again.source.list(worker(2));
+  assert.deepEqual(fixture.keys, ['2 paused']);
+});
+
+test('after a session of a cluster that is not to be watched, nothing is started', async () => {
+  const fixture = new Fixture();
+  const session = new FakeSource('s');
+  fixture.connection.addSession(session);
+  await session.list(worker(1));
+  fixture.connection.removeSession('s');
+  await settled();
+  assert.equal(fixture.status, 'idle');
+  assert.equal(fixture.watchers.length, 0);
+});
+
+test('the older one of two sessions is the source, then the other', async () => {
+  const fixture = new Fixture();
+  const [one, two] = [new FakeSource('1'), new FakeSource('2')];
+  fixture.connection.addSession(one);
+  fixture.connection.addSession(two);
+  await one.list(worker(1));
+  fixture.connection.workersChanged('2', { workers: [worker(9)], outage: '' });
+  assert.deepEqual(fixture.keys, ['1 paused']);
+  fixture.connection.removeSession('1');
+  assert.deepEqual(two.asked, ['raydap/workers']);
+  await two.list(worker(9));
+  assert.deepEqual(fixture.keys, ['1 paused', '9 paused'].slice(1));
+});
+
+test('what a watcher says after a session began is dropped', async () => {
+  const fixture = new Fixture();
+  const { source, listener } = await fixture.watch();
+  fixture.connection.addSession(new FakeSource('s'));
+  await source.list(worker(1));
+  listener.workersChanged({ workers: [worker(2)], outage: '' });
+  listener.ended({ text: 'raydap has ended.', actions: [] });
+  assert.deepEqual(fixture.keys, []);
+  assert.equal(fixture.status, 'session');
+});
+
+test('what cannot be watched is a sentence, and is tried again', async () => {
+  const fixture = new Fixture();
+  fixture.refusal = new ProblemError({ text: 'raydap is not installed.', actions: ['install'] });
+  fixture.connection.watch();
+  await settled();
+  assert.equal(fixture.status, 'raydap is not installed.');
+  fixture.refusal = undefined;
+  const { source } = await fixture.watch();
+  await source.fail('No Ray cluster was found.');
+  assert.equal(fixture.status, 'No Ray cluster was found.');
+});
+
+test('a watcher that ends after a long time is started again, one that ends at once is not', async () => {
+  const fixture = new Fixture();
+  const { source, listener } = await fixture.watch();
+  await source.list(worker(1));
+  fixture.now = 61_000;
+  listener.ended({ text: 'raydap has ended.', actions: [] });
+  const again = await fixture.last();
+  await again.source.list(worker(1));
+  again.listener.ended({ text: 'raydap has ended.', actions: [] });
+  assert.equal(fixture.status, 'raydap has ended.');
+  assert.equal(fixture.watchers.length, 2);
+});
+
+test('a cluster that does not answer keeps its workers, and says so until it does', async () => {
+  const fixture = new Fixture();
+  const { source, listener } = await fixture.watch();
+  await source.listDuring('The dashboard does not answer.', worker(1));
+  assert.equal(fixture.connection.outage, 'The dashboard does not answer.');
+  assert.deepEqual(fixture.keys, ['1 paused']);
+  listener.workersChanged({ workers: [], outage: '' });
+  assert.equal(fixture.connection.outage, '');
+  listener.workersChanged({ workers: [], outage: 'Gone.' });
+  fixture.connection.addSession(new FakeSource('s'));
+  assert.equal(fixture.connection.outage, '');
+});
+
+const NO_ANSWER = 'raydap has not answered within 60 seconds.';
+
+test('a watcher that is never started is given up', async () => {
+  const fixture = new Fixture();
+  const hanging = new ClusterConnection(CLUSTER, {
+    startWatcher: () => new Promise(() => undefined),
+    changed: () => undefined,
+    now: () => 0,
+    timers: fixture.timers,
+  });
+  hanging.watch();
+  await settled();
+  assert.ok(fixture.timers.ring());
+  assert.ok(hanging.status.kind === 'failed');
+  assert.equal(hanging.status.problem.text, NO_ANSWER);
+});
+
+test('a watcher that never answers is given up and ended, and what it says later is dropped', async () => {
+  const fixture = new Fixture();
+  const { source } = await fixture.watch();
+  assert.ok(fixture.timers.ring());
+  assert.equal(fixture.status, NO_ANSWER);
+  assert.ok(source.closed);
+  await source.list(worker(1));
+  assert.deepEqual(fixture.keys, []);
+  const again = await fixture.watch();
+  await again.source.list(worker(1));
+  assert.equal(fixture.status, 'watching');
+});
+
+test('a watcher that has answered or failed, and one that a session refixtures, is not waited for', async () => {
+  for (const end of [
+    async (source: FakeSource) => source.list(),
+    async (source: FakeSource) => source.fail('No.'),
+    async (_: FakeSource, connection: ClusterConnection) => {
+      connection.addSession(new FakeSource('s'));
+      await settled();
+    },
+    async (_: FakeSource, connection: ClusterConnection) => {
+      connection.close();
+      await settled();
+    },
+  ]) {
+    const fixture = new Fixture();
+    const { source } = await fixture.watch();
+    await end(source, fixture.connection);
+    assert.ok(!fixture.timers.ring());
+  }
+});
+
+test("what has taken the place of a hub's session is watched instead", async () => {
+  const fixture = new Fixture();
+  const { source, listener } = await fixture.watch();
+  await source.list(worker(1));
+  listener.replaced();
+  const again = await fixture.last();
+  await again.source.list(worker(2));
+  assert.deepEqual(fixture.keys, ['2 paused']);
+});
+
+test('a worker that is to be attached is waited for', async () => {
+  const fixture = new Fixture();
+  const session = new FakeSource('s');
+  await fixture.connection.attach(['1']);
+  fixture.connection.addSession(session);
+  await session.list();
+  assert.deepEqual(session.asked, ['raydap/workers']);
+  fixture.connection.workersChanged('s', { workers: [worker(1)], outage: '' });
+  assert.deepEqual(session.asked, ['raydap/workers', 'raydap/attach {"workers":["1"]}']);
+  fixture.connection.workersChanged('s', { workers: [worker(1, { state: 'attaching' })], outage: '' });
+  assert.equal(session.asked.length, 2);
+});
+
+test('what is closed says nothing more', async () => {
+  const fixture = new Fixture();
+  const { source } = await fixture.watch();
+  fixture.connection.close();
+  assert.ok(source.closed);
+  await source.list(worker(1));
+  assert.deepEqual(fixture.keys, []);
+  await assert.rejects(fixture.connection.request('raydap/continue', {}), /big is not connected/);
+});

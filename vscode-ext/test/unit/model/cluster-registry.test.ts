@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { ClusterRegistry, type ConfiguredSession } from '../../../src/model/cluster-registry';
+import type { Configuration } from '../../../src/model/configuration';
+import { SavedClusters } from '../../../src/model/saved-clusters';
+import { memory, worker } from '../example';
+import { FakeSource, settled } from '../fake-source';
+
+const ADDRESS = 'http://10.0.0.7:8265';
+
+class FakeSession extends FakeSource implements ConfiguredSession {
+  readonly name = 'Ray';
+
+  constructor(
+    id: string,
+    readonly configuration: Partial<Configuration> = { request: 'attach', dashboard: ADDRESS },
+  ) {
+    super(id);
+  }
+}
+
+/** A registry without clusters; `watchers` are those that it has started. */
+function empty(): { registry: ClusterRegistry; watchers: FakeSource[]; changes: () => number } {
+  const watchers: FakeSource[] = [];
+  let changes = 0;
+  const registry = new ClusterRegistry(new SavedClusters(memory()), {
+    startWatcher: () => {
+      const watcher = new FakeSource();
+      watchers.push(watcher);
+      return Promise.resolve(watcher);
+    },
+    changed: () => (changes += 1),
+    now: () => 0,
+    timers: { set: () => undefined, clear: () => undefined },
+  });
+  return { registry, watchers, changes: () => changes };
+}
+
+function outline(registry: ClusterRegistry): string[] {
+  return registry.all.map(({ cluster, session, status }) => `${cluster.name}: ${session?.id ?? status.kind}`);
+}
+
+test('a session of a cluster that is not saved is shown as long as it lasts', () => {
+  const { registry, changes } = empty();
+  registry.addSession(new FakeSession('s'));
+  assert.deepEqual(outline(registry), ['Ray: s']);
+  assert.ok(registry.all.every((connection) => !registry.isSaved(connection)));
+  const before = changes();
+  registry.removeSession('s');
+  assert.deepEqual(outline(registry), []);
+  assert.ok(changes() > before);
+});
+
+test('a session moves to its cluster when that is added, and from it when it is removed', async () => {
+  const { registry, watchers } = empty();
+  registry.addSession(new FakeSession('s'));
+  await registry.add(ADDRESS);
+  assert.deepEqual(outline(registry), ['10.0.0.7:8265: s']);
+  const [connection] = registry.all;
+  assert.ok(connection !== undefined && registry.isSaved(connection));
+  assert.equal(registry.connectionOfSession('s'), connection);
+  await registry.remove(connection);
+  assert.deepEqual(outline(registry), ['Ray: s']);
+  await settled();
+  assert.ok(watchers.every(({ closed }) => closed));
+});
+
+test('what a session tells reaches the cluster that it belongs to', async () => {
+  const { registry } = empty();
+  const [one, two] = [new FakeSession('1'), new FakeSession('2', { request: 'attach', dashboard: 'auto' })];
+  registry.addSession(one);
+  registry.addSession(two);
+  await one.list();
+  await two.list(worker(2));
+  registry.workersChanged('1', { workers: [worker(1)], outage: '' });
+  assert.deepEqual(
+    registry.all.map(({ tree }) => [...tree.root.workers()].map((node) => node.worker.key)),
+    [['1'], ['2']],
+  );
+  const node = registry.all[1]?.tree.get('2');
+  assert.ok(node !== undefined);
+  assert.equal(registry.connectionOf(node), registry.all[1]);
+});
+
+test('saved clusters are watched once the view is visible, and so is one whose session has ended', async () => {
+  const { registry, watchers } = empty();
+  registry.addSession(new FakeSession('s'));
+  await registry.add(ADDRESS);
+  registry.removeSession('s');
+  await settled();
+  assert.deepEqual(outline(registry), ['10.0.0.7:8265: connecting']);
+  assert.equal(watchers.length, 1);
+  registry.watch();
+  await settled();
+  assert.equal(watchers.length, 1);
+  registry.close();
+  assert.deepEqual(outline(registry), ['10.0.0.7:8265: idle']);
+});
+
+test('a cluster is renamed', async () => {
+  const { registry } = empty();
+  await registry.add(ADDRESS);
+  const [connection] = registry.all;
+  assert.ok(connection !== undefined);
+  await registry.change(connection, { name: 'big' });
+  assert.equal(connection.cluster.name, 'big');
+});

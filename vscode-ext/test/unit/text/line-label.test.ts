@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { WorkerEntry } from '../../../src/protocol/messages';
+import { lineLabel } from '../../../src/text/line-label';
+import { worker } from '../example';
+
+function actor(pid: number, title: string, difference: Partial<WorkerEntry> = {}): WorkerEntry {
+  return worker(pid, { name: `${title} · train · 10.0.0.7`, label: `${title} · train`, ...difference });
+}
+
+test('the only worker at a line is named by what tells it from others', () => {
+  assert.equal(lineLabel([actor(4711, 'Trainer 4711')]).text, 'Trainer 4711');
+  assert.equal(lineLabel([actor(4711, 'learner_0')]).text, 'learner_0');
+  const unknown = worker('x', { actor: '', label: 'worker', pid: 0, where: '10.0.0.7:5678' });
+  assert.equal(lineLabel([unknown]).text, 'worker 10.0.0.7:5678');
+});
+
+test('several workers are counted, and their class is named once', () => {
+  assert.equal(lineLabel([actor(12, 'Trainer 12'), actor(9, 'Trainer 9')]).text, '2 workers: Trainer 9, 12');
+  const ranks = [1, 0, 10].map((rank) => actor(rank, `RolloutWorker#${rank}`, { actor: 'RolloutWorker' }));
+  assert.equal(lineLabel(ranks).text, '3 workers: RolloutWorker#0, #1, #10');
+  assert.equal(lineLabel([actor(1, 'chief'), actor(2, 'helper')]).text, '2 workers: chief, helper');
+});
+
+test('tasks, children and actors are told from each other', () => {
+  const task = worker(3, { actor: '', label: 'normalise', name: 'normalise · 3 · 10.0.0.7' });
+  const child = worker(4, { type: 'child', label: 'child of Trainer 1', name: 'child of Trainer 1 · 4 · a' });
+  assert.equal(
+    lineLabel([actor(1, 'Trainer 1'), task, child]).text,
+    '3 workers: child of Trainer 1 4, normalise 3, Trainer 1',
+  );
+});
+
+test('of many workers the first are named, and the hover has more', () => {
+  const many = Array.from({ length: 500 }, (_, index) => actor(index + 1, `Trainer ${index + 1}`));
+  const { text, hover } = lineLabel(many);
+  assert.equal(text, '500 workers: Trainer 1, 2, 3, 4, …');
+  assert.match(hover, /^Stopped here:\n\nTrainer 1 · train · 10\\\.0\\\.0\\\.7\n\n/);
+  assert.match(hover, /\n\nTrainer 30 · [^\n]*\n\nand 470 more$/);
+});

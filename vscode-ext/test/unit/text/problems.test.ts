@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { errorCode, type Failure } from '../../../src/protocol/dap';
+import { ErrorCode } from '../../../src/protocol/error-codes';
+import {
+  ACTION_LABELS,
+  problemOfExit,
+  problemOfInstall,
+  problemOfInterpreter,
+  problemOfRequest,
+  problemOfStart,
+} from '../../../src/text/problems';
+import { failure } from '../example';
+
+const offered = Object.values(ErrorCode).filter((code) => code !== ErrorCode.WORKER_GONE);
+
+test('each error with an action offers it, in the words of raydap', () => {
+  for (const code of offered) {
+    const text = `What happened. [raydap ${code}]`;
+    const problem = problemOfStart(failure(code, text));
+    assert.equal(problem?.text, text);
+    assert.ok(problem.actions.length > 0);
+  }
+});
+
+test('these numbers are documented errors', () => {
+  const documented = readFileSync('../docs/errors.md', 'utf8');
+  for (const code of Object.values(ErrorCode)) {
+    assert.match(documented, new RegExp(`^\\| ${code} \\|`, 'm'));
+  }
+});
+
+test('the number is that of the body, whatever the sentence says', () => {
+  const text = 'No cluster. [raydap 2001]';
+  assert.equal(errorCode(failure(undefined, text)), undefined);
+  assert.equal(problemOfStart(failure(undefined, text)), undefined);
+});
+
+test('a request of the extension itself that fails leads to the log at least', () => {
+  assert.deepEqual(problemOfRequest(failure(1006, 'It is gone.')), { text: 'It is gone.', actions: ['showLog'] });
+  assert.deepEqual(problemOfRequest(failure(5001, 'No hub.')).actions, ['changeHub']);
+  const bare: Failure = { type: 'response', success: false, command: 'raydap/step' };
+  assert.equal(problemOfRequest(bare).text, 'raydap refused raydap/step.');
+});
+
+test('tokens are asked for where they belong', () => {
+  assert.deepEqual(problemOfStart(failure(2005, 'Refused.'))?.actions, ['enterClusterToken']);
+  assert.deepEqual(problemOfStart(failure(5002, 'Refused.'))?.actions, ['enterHubToken']);
+});
+
+test('a cluster that has to be named is chosen from the list in the message', () => {
+  const text = '2 Ray clusters of yours run on this machine; name the one to debug: ... [raydap 2008]';
+  assert.deepEqual(problemOfStart(failure(2008, text)), { text, actions: ['changeDashboard'] });
+});
+
+test('other errors are left to VS Code', () => {
+  assert.equal(problemOfStart(failure(1004, 'The argument "job" is wrong. [raydap 1004]')), undefined);
+  assert.equal(problemOfStart({ type: 'response', success: false, command: 'attach' }), undefined);
+});
+
+test('an interpreter that is ready is no problem', () => {
+  assert.equal(problemOfInterpreter({ kind: 'ready', python: 'python3', version: '3.11.7' }), undefined);
+});
+
+test('raydap is missing: it can be installed, by a button or by hand', () => {
+  const problem = problemOfInterpreter({ kind: 'lacksRaydap', python: '/venv/bin/python', version: '3.11.7' });
+  assert.equal(problem?.text, 'raydap is not installed in Python 3.11.7 (/venv/bin/python).');
+  assert.deepEqual(
+    problem.actions.map((action) => ACTION_LABELS[action]),
+    ['Install raydap', 'Copy command', 'Choose interpreter'],
+  );
+});
+
+test('pip that fails is told of, with other actions', () => {
+  assert.equal(problemOfInstall(1).text, 'pip ended with code 1, and raydap is not installed; the terminal says why.');
+  assert.match(problemOfInstall(undefined).text, /^pip was ended, and raydap is not installed/);
+  assert.deepEqual(problemOfInstall(1).actions, ['copyInstall', 'chooseInterpreter']);
+});
+
+test('raydap is there, but broken: installing it again may repair it', () => {
+  const finding = { kind: 'brokenRaydap', python: 'python3', version: '3.11.7', reason: 'No module named x' } as const;
+  const problem = problemOfInterpreter(finding);
+  assert.equal(problem?.text, 'raydap cannot be run in Python 3.11.7 (python3): No module named x.');
+  assert.deepEqual(problem.actions, ['install', 'chooseInterpreter']);
+});
+
+test('a raydap that ends before it answers is a problem, unless it was meant to', () => {
+  assert.equal(problemOfExit(0), undefined);
+  assert.equal(problemOfExit(2)?.text, 'raydap ended with code 2 before the session began.');
+  assert.equal(problemOfExit(undefined)?.text, 'raydap was ended before the session began.');
+});
+
+test('a Python that is too old or broken: another one has to be chosen', () => {
+  const old = problemOfInterpreter({ kind: 'tooOld', python: 'python3', version: '3.9.2' });
+  assert.equal(old?.text, 'raydap needs Python 3.10 or newer; python3 is 3.9.2.');
+  assert.deepEqual(old.actions, ['chooseInterpreter']);
+  const broken = problemOfInterpreter({ kind: 'broken', python: '/gone', reason: 'it does not exist' });
+  assert.equal(broken?.text, 'The Python interpreter /gone cannot be run: it does not exist.');
+  assert.deepEqual(broken.actions, ['chooseInterpreter']);
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { GroupNode, WorkerTree } from '../../../src/model/worker-tree';
+import type { WorkerEntry } from '../../../src/protocol/messages';
+import { durationText, escaped, rowOf, type Row } from '../../../src/text/rows';
+import { thread, worker } from '../example';
+
+const NOW = 1_000_000;
+
+function rowOfWorker(entry: WorkerEntry): Row {
+  const tree = new WorkerTree(() => NOW);
+  tree.replace([entry]);
+  const node = tree.get(entry.key);
+  assert.ok(node !== undefined);
+  return rowOf(node, NOW);
+}
+
+test('a worker is called by its task, and described by time, process and node', () => {
+  const row = rowOfWorker(worker(4711, { age: 150 }));
+  assert.equal(row.label, 'Trainer.train');
+  assert.equal(row.description, '2 min · 4711 · 10.0.0.7');
+  assert.equal(row.context, 'raydap.worker.paused');
+});
+
+test('label and place are not taken from the name', () => {
+  const row = rowOfWorker(worker(1, { name: 'a · b', label: 'Odd · name', where: '1 · node' }));
+  assert.equal(row.label, 'Odd · name');
+  assert.equal(row.description, '1 · node');
+  assert.match(row.tooltip, /^\*\*Odd · name\*\*/);
+});
+
+test('how long one runs is of no interest', () => {
+  assert.equal(rowOfWorker(worker(4711, { age: 150, state: 'running' })).description, '4711 · 10.0.0.7');
+});
+
+test('the type of an error comes first', () => {
+  const entry = worker(4711, { state: 'stopped', threads: [thread(1, { error: 'ZeroDivisionError' })] });
+  const row = rowOfWorker(entry);
+  assert.equal(row.description, 'ZeroDivisionError · 4711 · 10.0.0.7');
+  assert.equal(row.icon, 'error');
+  assert.match(row.tooltip, /Stopped by: ZeroDivisionError/);
+});
+
+test('several stopped threads are counted', () => {
+  const entry = worker(4711, { state: 'stopped', threads: [thread(1), thread(2)] });
+  assert.equal(rowOfWorker(entry).description, '2 threads · 4711 · 10.0.0.7');
+});
+
+test('a worker without a process is known by its port', () => {
+  const row = rowOfWorker(worker('x', { label: 'worker', where: '127.0.0.1:5678', pid: 0, node: '' }));
+  assert.equal(row.label, 'worker');
+  assert.equal(row.description, '127.0.0.1:5678');
+});
+
+test('a problem is part of the tooltip', () => {
+  const row = rowOfWorker(worker(1, { problem: 'It does not answer in time.' }));
+  assert.equal(row.icon, 'warning');
+  assert.match(row.tooltip, /It does not answer in time/);
+});
+
+test('a level says how many of its workers do what, and what can be done', () => {
+  const tree = new WorkerTree();
+  tree.replace([
+    worker(1),
+    worker(2, { state: 'stopped' }),
+    worker(3, { state: 'running' }),
+    worker(4, { job: '02000000' }),
+  ]);
+  const [job] = tree.root.children as [GroupNode];
+  const row = rowOf(job, 0);
+  assert.equal(row.label, 'job 01000000');
+  assert.equal(row.description, '1 stopped, 1 paused, 1 running');
+  assert.equal(row.context, 'raydap.job.continue.attach');
+});
+
+/** The labels and descriptions of all groups, from the top. */
+function groupRows(tree: WorkerTree): string[] {
+  const below = (group: GroupNode): GroupNode[] =>
+    group.children.filter((node) => node instanceof GroupNode).flatMap((node) => [node, ...below(node)]);
+  return below(tree.root).map((group) => {
+    const { label, description } = rowOf(group, 0);
+    return `${label}: ${description}`;
+  });
+}
+
+test('a level does not repeat the counts of the row above it', () => {
+  const tree = new WorkerTree();
+  tree.replace([worker(1), worker(2)]);
+  assert.deepEqual(groupRows(tree), ['job 01000000: ', 'Trainer: ']);
+  tree.apply([worker(3, { actor: 'Reader' })]);
+  assert.deepEqual(groupRows(tree), ['job 01000000: ', 'Reader: 1 paused', 'Trainer: 2 paused']);
+  tree.apply([worker(4, { job: '02000000' })]);
+  assert.deepEqual(groupRows(tree).slice(-2), ['job 02000000: 1 paused', 'Trainer: ']);
+});
+
+test('the topmost level of workers that are all gone counts them, because their cluster does not', () => {
+  const tree = new WorkerTree();
+  tree.replace([worker(1, { state: 'gone', problem: 'Killed.' })]);
+  assert.deepEqual(groupRows(tree), ['job 01000000: 1 gone', 'Trainer: ']);
+});
+
+test('durations are short', () => {
+  const cases: [number, string][] = [
+    [3, ''],
+    [47, '40 s'],
+    [60, '1 min'],
+    [3_599, '59 min'],
+    [7_200, '2 h'],
+    [200_000, '2 d'],
+  ];
+  for (const [seconds, text] of cases) {
+    assert.equal(durationText(seconds), text);
+  }
+});
+
+test('names are no Markdown', () => {
+  assert.equal(escaped('<lambda>_[x](y)'), '\\<lambda\\>\\_\\[x\\]\\(y\\)');
+});
