@@ -12,21 +12,39 @@ import type { DebugSessions } from './debug-sessions';
 import { isTreeNode, type Element, type ProblemElement } from './tree-elements';
 
 export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions): Commands {
+  return { addCluster: () => addCluster(registry), ...ofKnownRows(commandsOfRows(registry, sessions)) };
+}
+
+/**
+ * VS Code forgets a row while it redraws a row above it, and then calls the row's command without it (`_addChildrenToClear`
+ * in its extHostTreeViews.ts). Which row it was cannot be found out, so the user is asked to try again.
+ */
+function ofKnownRows(commands: Commands): Commands {
+  const entries = Object.entries(commands).map(([name, run]) => {
+    const ifKnown = (...rows: never[]): unknown =>
+      (rows as readonly unknown[])[0] === undefined
+        ? vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.')
+        : run(...rows);
+    return [name, ifKnown] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions): Commands {
   return {
-    addCluster: () => addCluster(registry),
     removeCluster: (connection: ClusterConnection) => registry.remove(connection),
     renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
     reconnectCluster: (row: ClusterConnection | ProblemElement) => {
       (row instanceof ClusterConnection ? row : row.connection).reconnect();
     },
     debugCluster: (connection: ClusterConnection) => debugCluster(connection),
-    attachWorkers: (row: Element, rows?: Element[]) => attach(registry, selected(row, rows)),
-    detachWorkers: (row: Element, rows?: Element[]) =>
+    attachWorkers: (row: Element, rows?: (Element | undefined)[]) => attach(registry, selected(row, rows)),
+    detachWorkers: (row: Element, rows?: (Element | undefined)[]) =>
       forEachCluster(registry, selected(row, rows), async (connection, nodes) => {
         const attached = nodes.filter(({ worker }) => ['stopped', 'running', 'attaching'].includes(worker.state));
         await connection.request('raydap/detach', { workers: attached.map(({ worker }) => worker.key) });
       }),
-    continueWorkers: (row: Element, rows?: Element[]) =>
+    continueWorkers: (row: Element, rows?: (Element | undefined)[]) =>
       forEachCluster(
         registry,
         selected(row, rows),
@@ -39,7 +57,7 @@ export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions):
         ? sessions.sessionOfWorker(row, connection)?.customRequest('raydap/focus', { threadId })
         : undefined;
     },
-    copyWorkers: (row: Element, rows?: Element[]) => {
+    copyWorkers: (row: Element, rows?: (Element | undefined)[]) => {
       const names = workersOf(selected(row, rows)).map(({ worker }) => worker.name);
       return vscode.env.clipboard.writeText(names.join('\n'));
     },
@@ -50,8 +68,8 @@ export function threadIdsOf(nodes: readonly WorkerNode[]): number[] {
   return nodes.flatMap(({ worker }) => worker.threads.map(({ threadId }) => threadId));
 }
 
-function selected(row: Element, rows: Element[] | undefined): Element[] {
-  return rows?.includes(row) === true ? rows : [row];
+function selected(row: Element, rows: (Element | undefined)[] | undefined): Element[] {
+  return rows?.includes(row) === true ? rows.filter((each) => each !== undefined) : [row];
 }
 
 /** The workers in or below these rows, each once. */

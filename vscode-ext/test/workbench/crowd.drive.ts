@@ -81,8 +81,7 @@ step('they are listed', async () => {
 });
 
 step('all are attached, and stop', async () => {
-  await view.press(view.cluster(), 'Debug This Cluster');
-  await view.status(`Ray: ${MANY} stopped`);
+  await view.press(view.cluster(), 'Debug This Cluster', () => view.status(`Ray: ${MANY} stopped`));
   await tellLongest('attached');
   const counted = performance.now();
   await view.cluster(`${MANY} stopped`).waitFor();

@@ -3,13 +3,19 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 
 import { given } from './workbench';
 
+/** For a job with nobody left at a breakpoint. */
+const END_TIMEOUT_MS = 60_000;
+
 export class Job {
   private output = '';
+  private readonly closed: Promise<unknown>;
 
   private constructor(private readonly process: ChildProcess) {
+    this.closed = once(process, 'close');
     for (const stream of [process.stdout, process.stderr]) {
       stream?.on('data', (data: Buffer) => {
         this.output += data.toString();
@@ -21,10 +27,13 @@ export class Job {
     return new Job(spawn(given('RAYDAP_TEST_PYTHON'), [program], { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
+  /** Throws if the program still runs after a minute: a test that waits for ever takes no picture of the reason. */
   async ended(): Promise<'ended'> {
-    if (this.process.exitCode === null) {
-      await once(this.process, 'close');
-    }
+    const abort = new AbortController();
+    const late = setTimeout(END_TIMEOUT_MS, 'late', { signal: abort.signal }).catch(() => 'ended');
+    const first = await Promise.race([this.closed, late]);
+    abort.abort();
+    assert.notEqual(first, 'late', `the job still runs after ${END_TIMEOUT_MS} ms:\n${this.output}`);
     return 'ended';
   }
 

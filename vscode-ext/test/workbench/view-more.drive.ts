@@ -44,8 +44,7 @@ step('a hub that wants a token is repaired by a button', async () => {
 });
 
 step('it is renamed', async () => {
-  await view.menu(view.cluster(), 'Rename Cluster');
-  await view.answer('Rename Cluster', 'Big one');
+  await view.menu(view.cluster(), 'Rename Cluster', () => view.answer('Rename Cluster', 'Big one'));
   await view.cluster('Big one').waitFor();
 });
 
@@ -57,8 +56,7 @@ step('who is paused there is seen', async () => {
 });
 
 step('it is debugged', async () => {
-  await view.press(view.cluster(), 'Debug This Cluster');
-  await view.status('Ray: 3 stopped');
+  await view.press(view.cluster(), 'Debug This Cluster', () => view.status('Ray: 3 stopped'));
 });
 
 step('the hub keeps its workers when the session ends, and they are seen', async () => {
@@ -70,20 +68,17 @@ step('the hub keeps its workers when the session ends, and they are seen', async
 });
 
 step('coming back finds them', async () => {
-  await view.press(view.cluster(), 'Debug This Cluster');
-  await view.status('Ray: 3 stopped');
+  await view.press(view.cluster(), 'Debug This Cluster', () => view.status('Ray: 3 stopped'));
   await view.show();
 });
 
 step('a worker that is let go is paused at its next breakpoint, and attached again', async () => {
   const target = view.trainer(STOPPED).first();
   const pid = await view.pid(target);
-  await view.menu(target, 'Detach');
-  await view.status('Ray: 2 stopped, 1 paused');
+  await view.menu(target, 'Detach', () => view.status('Ray: 2 stopped, 1 paused'));
   assert.equal(await view.pid(view.trainer(PAUSED)), pid);
   await workbench.screenshot('33-detached');
-  await view.press(view.trainer(PAUSED), 'Attach');
-  await view.status('Ray: 3 stopped');
+  await view.press(view.trainer(PAUSED), 'Attach', () => view.status('Ray: 3 stopped'));
 });
 
 step('two selected rows are continued together', async () => {
@@ -91,9 +86,8 @@ step('two selected rows are continued together', async () => {
   await rows.first().click();
   await rows.nth(1).click({ modifiers: ['Control'] });
   await workbench.screenshot('34-selected');
-  await view.menu(rows.nth(1), 'Continue');
   // The one that was let go before was in its last round.
-  await view.status('Ray: 2 stopped, 1 running');
+  await view.menu(rows.nth(1), 'Continue', () => view.status('Ray: 2 stopped, 1 running'));
 });
 
 step('a group is continued, again and again, and the job ends', async () => {
@@ -110,7 +104,7 @@ step('a task that fails is stopped where it failed, with the type of its error',
   for (const error of [/first.*IndexError/, /Shop \d+ · price.*KeyError/]) {
     await view.row(error).waitFor();
     await workbench.screenshot('35-post-mortem');
-    await view.press(view.row(error), 'Continue');
+    await view.press(view.row(error), 'Continue', () => view.row(error).waitFor({ state: 'hidden' }));
   }
   assert.equal(await job.result(), "['IndexError', 'KeyError']");
 });
@@ -118,6 +112,5 @@ step('a task that fails is stopped where it failed, with the type of its error',
 step('it is removed', async () => {
   await view.stopDebugging();
   await view.show();
-  await view.menu(view.cluster(), 'Remove Cluster');
-  await workbench.page.getByText('Add a Ray cluster').waitFor();
+  await view.menu(view.cluster(), 'Remove Cluster', () => workbench.page.getByText('Add a Ray cluster').waitFor());
 });

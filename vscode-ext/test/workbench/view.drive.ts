@@ -58,8 +58,7 @@ step('its paused workers appear by themselves, with a badge', async () => {
 });
 
 step('one worker alone is attached', async () => {
-  await view.press(view.trainer(PAUSED).first(), 'Attach');
-  await view.status('Ray: 1 stopped, 2 paused');
+  await view.press(view.trainer(PAUSED).first(), 'Attach', () => view.status('Ray: 1 stopped, 2 paused'));
   await workbench.runCommand('View: Show Run and Debug');
   // A thread that is alone has no row of its own.
   await workbench.callStack('stack-frame', 'train').waitFor();
@@ -70,8 +69,7 @@ step('one worker alone is attached', async () => {
 });
 
 step('its whole class is attached, and stops here', async () => {
-  await view.press(view.row(/^Trainer$/), 'Attach');
-  await view.status('Ray: 3 stopped');
+  await view.press(view.row(/^Trainer$/), 'Attach', () => view.status('Ray: 3 stopped'));
   await view.trainer(STOPPED).nth(2).waitFor();
   await workbench.lineLabels(/^3 workers: Trainer \d+, \d+, \d+$/);
   await workbench.screenshots('23-all-stopped');
@@ -122,12 +120,13 @@ step('values of all stopped workers are compared', async () => {
 });
 
 step('one is continued from the view, and its next stop arrives by itself', async () => {
-  await view.press(view.trainer(STOPPED).first(), 'Continue');
-  await workbench.runCommand('View: Show Run and Debug');
-  await workbench
-    .callStack('thread', /Trainer .*breakpoint/s)
-    .first()
-    .waitFor();
+  await view.press(view.trainer(STOPPED).first(), 'Continue', async () => {
+    await workbench.runCommand('View: Show Run and Debug');
+    await workbench
+      .callStack('thread', /Trainer .*breakpoint/s)
+      .first()
+      .waitFor();
+  });
   await view.status('Ray: 3 stopped');
 });
 
@@ -160,8 +159,7 @@ step('nothing of this was worth a message', async () => {
 });
 
 step('the whole cluster is debugged, before anybody has paused', async () => {
-  await view.press(view.cluster(), 'Debug This Cluster');
-  await view.status('Ray: no worker is stopped');
+  await view.press(view.cluster(), 'Debug This Cluster', () => view.status('Ray: no worker is stopped'));
   job = Job.start(`${workbench.project}/train.py`);
   await view.status('Ray: 3 stopped');
 });

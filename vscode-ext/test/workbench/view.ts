@@ -2,13 +2,26 @@
 
 import assert from 'node:assert/strict';
 
-import type { Locator } from 'playwright-core';
+import { errors, type Locator } from 'playwright-core';
 
 import type { Workbench } from './workbench';
 
 export const PAUSED = '.codicon-debug-pause';
 export const STOPPED = '.codicon-debug-stackframe';
 export const RUNNING = '.codicon-play';
+
+/** Whether the button was there long enough to be clicked. */
+async function clicked(button: Locator): Promise<boolean> {
+  try {
+    await button.click({ timeout: 2_000 });
+    return true;
+  } catch (error) {
+    if (error instanceof errors.TimeoutError) {
+      return false;
+    }
+    throw error;
+  }
+}
 
 export class RayView {
   constructor(private readonly workbench: Workbench) {}
@@ -41,18 +54,50 @@ export class RayView {
     await this.cluster().or(this.workbench.page.getByText('Add a Ray cluster')).first().waitFor();
   }
 
-  /** One of the buttons that a row shows under the mouse. */
-  async press(row: Locator, button: string): Promise<void> {
-    await row.hover();
-    await row.locator(`.action-label[aria-label="${button}"]`).click();
+  /** One of the buttons that a row shows under the mouse; resolves when it is seen to have worked. */
+  async press(row: Locator, button: string, worked: () => Promise<void>): Promise<void> {
+    await this.untilDone(worked, async () => {
+      const label = row.locator(`.action-label[aria-label="${button}"]`);
+      // A row that moves away from under the mouse hides its buttons again.
+      for (let tries = 1; tries <= 10; tries++) {
+        await row.hover();
+        if (await clicked(label)) {
+          return;
+        }
+      }
+      assert.fail(`${button} was never long enough under the mouse`);
+    });
   }
 
-  /** An entry of the row's menu. */
-  async menu(row: Locator, entry: string): Promise<void> {
-    await row.click({ button: 'right' });
-    // A menu takes a click for the end of the one that has opened it, if it comes too soon.
-    await this.workbench.page.locator('.context-view .action-item', { hasText: entry }).first().hover();
-    await this.workbench.page.keyboard.press('Enter');
+  /** An entry of the row's menu; resolves when it is seen to have worked. */
+  async menu(row: Locator, entry: string, worked: () => Promise<void>): Promise<void> {
+    await this.untilDone(worked, async () => {
+      await row.click({ button: 'right' });
+      // A menu takes a click for the end of the one that has opened it, if it comes too soon.
+      await this.workbench.page.locator('.context-view .action-item', { hasText: entry }).first().hover();
+      await this.workbench.page.keyboard.press('Enter');
+    });
+  }
+
+  /** Tries again, as the extension asks for, if VS Code was just redrawing the row. */
+  private async untilDone(worked: () => Promise<void>, act: () => Promise<void>): Promise<void> {
+    const redrawn = this.workbench.message('The row was being redrawn');
+    for (;;) {
+      await act();
+      const done = worked().then(() => 'worked');
+      const lost = redrawn.waitFor().then(
+        () => 'lost',
+        // It never came, so the other one decides.
+        () => done,
+      );
+      if ((await Promise.race([done, lost])) === 'worked') {
+        return;
+      }
+      done.catch(() => undefined);
+      await redrawn.hover();
+      await redrawn.locator('.codicon-notifications-clear').click();
+      await redrawn.waitFor({ state: 'hidden' });
+    }
   }
 
   async add(address: string): Promise<void> {
