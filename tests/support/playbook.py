@@ -37,6 +37,7 @@ from raydap.core.events import (
     Log,
     OpenChildPort,
     PausedWorker,
+    ReleaseAgent,
     SendToClient,
     SendToWorker,
     Shutdown,
@@ -130,7 +131,13 @@ class Play:
             case Log("error", text) if not self.errors_expected:
                 raise AssertionError(f"the bridge failed: {text}")
             case (
-                Log("warning") | OpenChildPort() | StartDiscovery() | StopDiscovery() | StartDebuggee() | StopDebuggee()
+                Log("warning")
+                | OpenChildPort()
+                | StartDiscovery()
+                | StopDiscovery()
+                | StartDebuggee()
+                | StopDebuggee()
+                | ReleaseAgent()
             ):
                 self._effects.append(effect)
             case Log("info" | "debug" | "error"):

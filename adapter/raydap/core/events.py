@@ -19,6 +19,7 @@ class PausedWorker:
 
     `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
     `pid` is 0 if it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
+    `agent` is the path of the agent's socket, on the worker's node; such a worker needs no port (inworker/agent.py).
     """
 
     key: WorkerKey
@@ -28,6 +29,7 @@ class PausedWorker:
     node: str = ""
     node_id: str = ""
     worker_type: Literal["WORKER", "DRIVER", "TARGET", "CHILD"] = "WORKER"
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,13 @@ class WorkersPaused:
     """All workers that wait for a debugger now: a snapshot, in the order discovery found them."""
 
     workers: tuple[PausedWorker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCalled:
+    """A process of the launched program begins. It waits for a debugger, or for ReleaseAgent."""
+
+    worker: PausedWorker
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +239,7 @@ Event = (
     | ClientMessage
     | ClientGone
     | WorkersPaused
+    | AgentCalled
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed
@@ -269,12 +279,21 @@ class DropClient:
 
 @dataclass(frozen=True, slots=True)
 class DialWorker:
-    """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or ""."""
+    """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or "".
+    `agent` is the path of its agent's socket, "" for a worker with a port."""
 
     worker: WorkerKey
     host: str
     port: int
     node_id: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAgent:
+    """Let a process that has called run without a debugger."""
+
+    worker: WorkerKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +370,7 @@ Effect = (
     SendToClient
     | DropClient
     | DialWorker
+    | ReleaseAgent
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -72,6 +72,7 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
 
     Exactly one of `program` (a file) and `module`. `env` adds to the environment; a value of None removes a name.
     `python` is the interpreter, default the one that runs raydap (on the cluster: `python`).
+    reach: whether breakpoints hold in all processes of the program, or only in those that wait at a breakpoint().
     """
 
     program: str | None = None
@@ -81,6 +82,7 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     env: dict[str, str | None] = {}
     python: str | None = None
     submit: bool = False
+    reach: Literal["paused", "prepared"] = "prepared"
 
 
 class HubSettings(msgspec.Struct, frozen=True):

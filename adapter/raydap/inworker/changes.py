@@ -14,7 +14,7 @@ from raydap.inworker.forked_children import stop_in_forked_children
 from raydap.inworker.message_limit import MessageLimit
 from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
 from raydap.inworker.relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
-from raydap.inworker.stuck_adapter import end_stuck_adapter, set_send_timeout
+from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from raydap.inworker.thread_control import ThreadControl
 
 
@@ -47,8 +47,11 @@ class Changes:
         if tune:
             set_nodelay(self.debugger, 1)
             stop_for_clients_only(self.debugger)
-            end_stuck_adapter(self.debugger)
-            relisten_when_lost(self.debugger)
+            if getattr(self.debugger, "has_adapter", True):
+                end_stuck_adapter(self.debugger)
+                relisten_when_lost(self.debugger)
+            else:
+                set_send_timeout(self.debugger, SEND_TIMEOUT_S)
         stop_in_forked_children()
         keep_exceptions_picklable()
 
@@ -69,6 +72,8 @@ def set_nodelay(debugger: Any, value: int) -> None:
     """With 1, a message of pydevd goes out at once.
 
     It goes out in two parts, and without TCP_NODELAY the second waits 40 ms for the acknowledgement of the first
-    (measured with debugpy 1.8).
+    (measured with debugpy 1.8). A Unix socket, which an agent has, acknowledges nothing.
     """
-    debugger.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, value)
+    connection = debugger.writer.sock
+    if connection.family != socket.AF_UNIX:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, value)

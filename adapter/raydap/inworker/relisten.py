@@ -71,7 +71,9 @@ def _override(debugger: Any, worker: Any, lock: Any) -> None:
             type(debugger).dispose_and_kill_all_pydevd_threads(debugger, *args, **kwargs)
         finally:
             if lost:
-                thread: Any = threading.Thread(target=_listen_again, args=(worker, lock, listening), daemon=True)
+                thread: Any = threading.Thread(
+                    target=_listen_again, args=(debugger.mtime, worker, lock, listening), daemon=True
+                )
                 thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
                 thread.start()
                 debugger._on_configuration_done_event.set()
@@ -88,7 +90,7 @@ def _override(debugger: Any, worker: Any, lock: Any) -> None:
     debugger.block_until_configuration_done = block_until_configuration_done
 
 
-def _listen_again(worker: Any, lock: Any, listening: threading.Event) -> None:
+def _listen_again(mtime: int, worker: Any, lock: Any, listening: threading.Event) -> None:
     """Releases `lock` and sets `listening` whatever happens: others wait for them."""
     import debugpy
     import pydevd
@@ -100,6 +102,9 @@ def _listen_again(worker: Any, lock: Any, listening: threading.Event) -> None:
         pydevd.SetupHolder.setup = None
         with pydevd.skip_subprocess_arg_patch():
             port = debugpy.listen((worker.node_ip_address, 0))[1]
+        # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
+        # counts from 0: the breakpoints that the lost client had set would come back.
+        pydevd.get_global_debugger().mtime = mtime + 1
         worker.set_debugger_port(port)
     finally:
         lock.release()

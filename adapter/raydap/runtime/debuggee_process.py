@@ -24,9 +24,15 @@ def command(settings: LaunchSettings) -> list[str]:
     return [settings.python or sys.executable, "-u", *what, *settings.args]
 
 
-def environment(settings: LaunchSettings, environ: Mapping[str, str]) -> dict[str, str]:
-    """The child's environment. An empty RAY_DEBUG is left out: it switches Ray's debugger off."""
+def environment(
+    settings: LaunchSettings,
+    environ: Mapping[str, str],
+    prepare: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
+) -> dict[str, str]:
+    """The child's environment. `prepare` adds to what the user has given, and may change it. An empty RAY_DEBUG is left
+    out: it switches Ray's debugger off."""
     merged: dict[str, str | None] = {"PYTHONUNBUFFERED": "1", **environ, **settings.env}
+    merged.update(prepare({name: value for name, value in merged.items() if value is not None}))
     return {name: value for name, value in merged.items() if value is not None and (name != "RAY_DEBUG" or value)}
 
 
@@ -43,10 +49,12 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         emit: Callable[[Event], None],
         environ: Mapping[str, str] = os.environ,
         terminate_timeout_s: float = _TERMINATE_TIMEOUT_S,
+        prepare: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._environ = environ
+        self._prepare = prepare
         self._terminate_timeout_s = terminate_timeout_s
         self._transport: asyncio.SubprocessTransport | None = None
         decoder = codecs.getincrementaldecoder("utf-8")
@@ -68,7 +76,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
                 lambda: self,
                 *command(settings),
                 cwd=settings.cwd,
-                env=environment(settings, self._environ),
+                env=environment(settings, self._environ, self._prepare),
                 stdin=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
             )

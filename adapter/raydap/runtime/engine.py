@@ -22,6 +22,7 @@ from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
 from raydap.core.settings import HubSettings
 from raydap.protocol.types import WorkerKey
+from raydap.runtime.agents import Agents
 from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
 from raydap.runtime.tasks import Tasks
@@ -71,6 +72,7 @@ class Engine:
         self._source: Source | None = None
         self._source_tasks = Tasks()
         self._debuggee: Debuggee | None = None
+        self._agents: Agents | None = None
         self._listeners: list[tcp.Listener] = []
         self._ticking = self._tasks.spawn(self._tick())
 
@@ -90,6 +92,7 @@ class Engine:
         except asyncio.TimeoutError:
             log.warning("workers in the middle of a handshake were left behind")
         self._ticking.cancel()
+        self._close_agents()
         self._tasks.spawn(self._dialer.close())
         self._source_tasks.cancel()
         await self._source_tasks.wait()
@@ -169,7 +172,9 @@ class Engine:
             self._handle(ev.WorkerGone(worker, reason))
 
         try:
-            peer = await self._dialer.dial(target, lambda data: self._handle(ev.WorkerMessage(worker, data)), on_gone)
+            waiting = None if self._agents is None else self._agents.take(worker)
+            on_message = lambda data: self._handle(ev.WorkerMessage(worker, data))  # noqa: E731
+            peer = await self._dialer.dial(target, on_message, on_gone, waiting)
         except OSError as error:
             refused = isinstance(error, ConnectionRefusedError)
             self._handle(ev.WorkerGone(worker, _reason(error), refused))
@@ -179,6 +184,10 @@ class Engine:
 
     async def _cluster_access(self) -> ClusterAccess | None:
         return None if self._source is None else await self._source.cluster_access()
+
+    def _release_agent(self, effect: ev.ReleaseAgent) -> None:
+        if self._agents is not None:
+            self._agents.release(effect.worker)
 
     def _send_to_worker(self, effect: ev.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
@@ -235,9 +244,23 @@ class Engine:
             text = f"The {what} ({_reason(error)}); raydap's log says more."
             emit(ev.DebuggeeFailed(Problem(code, text, repr(error))))
 
-        kind = DebuggeeJob if effect.settings.submit else DebuggeeProcess
-        debuggee = self._debuggee = kind(effect.settings, emit)
+        debuggee: Debuggee
+        if effect.settings.submit:
+            debuggee = DebuggeeJob(effect.settings, emit)
+        elif effect.settings.reach == "paused":
+            debuggee = DebuggeeProcess(effect.settings, emit)
+        else:
+            # Workers of the program that a restart replaces still have their connections; nobody calls any more.
+            self._close_agents()
+            self._agents = Agents(self._handle)
+            debuggee = DebuggeeProcess(effect.settings, emit, prepare=self._agents.environment)
+        self._debuggee = debuggee
         self._tasks.spawn(debuggee.start(), failed)
+
+    def _close_agents(self) -> None:
+        if self._agents is not None:
+            self._tasks.spawn(self._agents.close())
+            self._agents = None
 
     def _stop_debuggee(self, effect: ev.StopDebuggee) -> None:
         debuggee = self._debuggee
@@ -273,6 +296,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     ev.DropClient: Engine._drop_client,
     ev.OpenChildPort: Engine._open_child_port,
     ev.DialWorker: Engine._dial_worker,
+    ev.ReleaseAgent: Engine._release_agent,
     ev.SendToWorker: Engine._send_to_worker,
     ev.HangUp: Engine._hang_up,
     ev.StartDiscovery: Engine._start_discovery,

@@ -1,11 +1,13 @@
 """Connects to a worker's debug port: directly, or over the relay if only the worker's node reaches it."""
 
 import logging
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
 from raydap.core.events import DialWorker
+from raydap.runtime import agents
 from raydap.transport import tcp
 from raydap.transport.peer import Peer
 
@@ -34,9 +36,17 @@ class WorkerDialer:
         self._relay_nodes: set[str] = set()
 
     async def dial(
-        self, target: DialWorker, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]
+        self,
+        target: DialWorker,
+        on_message: Callable[[bytes], None],
+        on_gone: Callable[[str], None],
+        waiting: socket.socket | None = None,
     ) -> Peer:
-        """Like transport.tcp.dial, with the same errors. The reason of `on_gone` says if it went over the relay."""
+        """Like transport.tcp.dial, with the same errors. The reason of `on_gone` says if it went over the relay.
+        `waiting` is the connection of an agent that has called."""
+        if target.agent:
+            connection = await agents.connect(target, waiting, DIRECT_TIMEOUT_S)
+            return await tcp.adopt(connection, on_message, on_gone)
         if self._mode == "never" or not target.node_id:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_TIMEOUT_S)
         if self._mode == "always" or target.node_id in self._relay_nodes:

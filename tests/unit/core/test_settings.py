@@ -100,6 +100,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (LaunchSettings, "env", {"A": 1}),
     (LaunchSettings, "python", ["python"]),
     (LaunchSettings, "submit", "yes"),
+    (LaunchSettings, "reach", "everywhere"),
 ]
 
 

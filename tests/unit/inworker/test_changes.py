@@ -24,7 +24,7 @@ class Debugger:
         self.cmd_factory = Factory()
         self.stop_on_unhandled_exception = "pydevd's function"
         self.options: list[tuple[object, ...]] = []
-        sock = SimpleNamespace(setsockopt=lambda *option: self.options.append(option))
+        sock = SimpleNamespace(family=socket.AF_INET, setsockopt=lambda *option: self.options.append(option))
         self.writer = SimpleNamespace(sock=sock, ident=None)
 
     def get_arg_ppid(self) -> int:

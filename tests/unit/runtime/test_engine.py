@@ -212,7 +212,7 @@ def test_a_connection_that_comes_up_while_it_ends_is_closed(monkeypatch: pytest.
         peers: list[Editor] = []
         up = asyncio.Event()
 
-        async def dial(_: WorkerDialer, __: ev.DialWorker, on_message: Any, on_gone: Any) -> Peer:
+        async def dial(_: WorkerDialer, __: ev.DialWorker, on_message: Any, on_gone: Any, ___: Any) -> Peer:
             await up.wait()
             peers.append(Editor(on_message, on_gone))
             return peers[0]

@@ -65,11 +65,17 @@ step('the example is opened where the user wants it, and the page is there again
   await picture('svg').waitFor();
   await workbench.screenshot('w2-example');
   await section('Open the example project').getByText('Open Example Project').click();
-  // The dialog writes a folder of its own when it is ready, over what is there.
+  // The dialog writes a folder of its own over what is there, once before and once with the list of its entries.
   await page.waitForFunction(() =>
     document.querySelector<HTMLInputElement>('.quick-input-widget input')?.value.endsWith('/'),
   );
-  await workbench.answer(`${home}/`);
+  await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+  const box = page.locator('.quick-input-widget input');
+  do {
+    await box.fill(`${home}/`);
+    await page.locator('.quick-input-widget .monaco-progress-container.done').first().waitFor({ state: 'attached' });
+  } while ((await box.inputValue()) !== `${home}/`);
+  await box.press('Enter');
   await page.locator('.tab[data-resource-name="trainer.py"]').waitFor();
   assert.ok(existsSync(join(home, 'raydap-example', 'trainer.py')));
   await done('Open the example project');

@@ -109,6 +109,12 @@ class Breakpoints:
         self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
         """The default until a client sets filters. Without `uncaught`, Ray's post-mortem stops would be lost."""
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether something here can stop a worker that calls no breakpoint(). Ray catches what its tasks raise, so
+        `uncaught` alone cannot."""
+        return bool(self._groups) or any(name != "uncaught" for name in self.exceptions["filters"])
+
     def groups(self) -> Iterator[Group]:
         """The groups that have to be set in a worker before it may run."""
         return (group for group in self._groups.values() if group.breakpoints)

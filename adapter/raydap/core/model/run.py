@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from raydap.core.errors import Code, ProblemError
+from raydap.core.events import PausedWorker
 from raydap.core.flows import Future
 from raydap.core.model.breakpoints import Breakpoints
 from raydap.core.model.handles import Handles
@@ -58,6 +59,8 @@ class Run:
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
+    `prepared` are the workers with an agent, attached or not: they can be attached at any time.
+
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
     problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
     `file_checks` has the futures that wait for such checks.
@@ -78,6 +81,7 @@ class Run:
         self.choices: dict[WorkerKey, bool] = {}
         self.roster = Roster()
         self.paused = PausedWorkers(self.roster)
+        self.prepared: dict[WorkerKey, PausedWorker] = {}
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()

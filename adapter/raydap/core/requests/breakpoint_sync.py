@@ -5,7 +5,7 @@ from typing import Any
 from raydap.core.model.breakpoints import specs_of
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
-from raydap.core.workers import attach
+from raydap.core.workers import attach, prepared
 from raydap.wire.envelope import Body
 
 _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
@@ -30,6 +30,7 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -
             share_breakpoints(state, other)
     for worker in attach.configured_workers(state):
         attach.set_breakpoints(state, worker, group)
+    prepared.attach_needed(state)
     return None
 
 
@@ -54,6 +55,7 @@ def set_exception_breakpoints(state: State, request: Request, arguments: dict[st
         state.run.breakpoints.set_exceptions(arguments)
         for worker in attach.configured_workers(state):
             attach.set_exception_breakpoints(worker)
+        prepared.attach_needed(state)
 
 
 def _is_joining(state: State, client: Client) -> bool:

@@ -68,7 +68,7 @@ def begin(state: State, worker: Worker) -> None:
     state.attaching.add(worker.key)
     worker.mark()
     row = worker.row
-    state.emit(DialWorker(worker.key, row.host, row.port, row.node_id))
+    state.emit(DialWorker(worker.key, row.host, row.port, row.node_id, row.agent))
     state.start(attach(state, worker))
 
 

@@ -26,6 +26,8 @@ def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -
     where = f"{worker.row.host}:{worker.row.port}"
     if worker.leaving:
         forget(state, worker, "is gone")
+    elif worker.row.agent:
+        _prepared_gone(state, worker, event)
     elif worker.stage is AttachStage.ATTACHED:
         _attached_gone(state, worker, event.reason, ended)
     elif event.refused:
@@ -36,6 +38,19 @@ def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -
         give_up(state, worker, Problem(Code.WORKER_UNREACHABLE, text))
     else:
         text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
+        give_up(state, worker, Problem(Code.WORKER_BUSY, text))
+
+
+def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
+    """A connection to an agent ends with its process: there is no adapter that could end without it."""
+    if worker.stage is AttachStage.ATTACHED:
+        worker.run.prepared.pop(worker.key, None)
+        _attached_gone(state, worker, _PROCESS_ENDED, ended=True)
+    elif event.refused:
+        worker.run.prepared.pop(worker.key, None)
+        forget(state, worker, "has ended")
+    else:
+        text = sentence(f"{worker} cannot be debugged ({event.reason}); it runs on without raydap.")
         give_up(state, worker, Problem(Code.WORKER_BUSY, text))
 
 

@@ -10,6 +10,7 @@ from raydap.core.events import (
     DiscoveryReady,
     JobsListed,
 )
+from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.workers import holding, worker_entries
 from raydap.protocol import messages
@@ -39,7 +40,8 @@ def summary(state: State) -> str:
     jobs = run.jobs or ()
     shown = ", ".join(jobs[:_JOBS_SHOWN]) + (f" and {len(jobs) - _JOBS_SHOWN} more" if len(jobs) > _JOBS_SHOWN else "")
     running = f"jobs: {shown}" if jobs else "no job runs yet"
-    found = len(run.paused.candidates) + sum(not worker.leaving for worker in state.workers.values())
+    attached = sum(not worker.leaving and not worker.row.agent for worker in state.workers.values())
+    found = len(run.paused.candidates) + attached
     if found == 0:
         paused = "No worker is paused; raydap shows each one that calls breakpoint()."
     elif run.auto_attach:
@@ -47,7 +49,12 @@ def summary(state: State) -> str:
     else:
         paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to those that you choose."
     where = f"raydap is connected to the Ray cluster at {run.where} ({running})."
-    return f"{where} {paused} Breakpoints of the editor hold in attached workers."
+    reached = "the program and its workers" if _is_prepared(run) else "attached workers"
+    return f"{where} {paused} Breakpoints of the editor hold in {reached}."
+
+
+def _is_prepared(run: Run) -> bool:
+    return run.program is not None and run.program.reach == "prepared" and not run.program.submit
 
 
 def discovery_failed(state: State, event: DiscoveryFailed) -> None:

@@ -91,6 +91,22 @@ def attach_candidates(state: State) -> None:
             attach.begin(state, worker)
 
 
+def may_attach(state: State, row: PausedWorker) -> bool:
+    """Whether the user's choice, the filters and maxWorkers allow to attach to a prepared worker now.
+
+    Before its first task Ray cannot say what it runs. Filters that need that allow it then; `labelled` may let it go.
+    """
+    run = state.run
+    if run.settings is None or row.worker_type == "DRIVER":
+        return run.auto_attach
+    unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
+    if not _is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
+        return False
+    if unknown:
+        _ask_labels(state, [row])
+    return not _is_full(state, run.settings)
+
+
 def _is_full(state: State, settings: AttachSettings) -> bool:
     if settings.max_workers is None or sum(not each.leaving for each in state.workers.values()) < settings.max_workers:
         return False
@@ -142,10 +158,13 @@ def labelled(state: State, event: WorkersLabelled) -> None:
     renamed: list[Handle] = []
     for key, label in event.labels.items():
         worker = state.workers.get(key)
-        if worker is not None or key in paused.candidates or key in paused.failures:
+        if worker is not None or key in paused.candidates or key in paused.failures or key in state.run.prepared:
             paused.set_label(key, label)
         if worker is not None and worker.label != label:
             worker.label = label
+            if worker.row.agent and not worker.leaving and not _is_wanted(worker.run, worker.settings, worker.row):
+                detach_worker(state, key)
+                continue
             renamed += (thread.handle for thread in worker.threads.values() if thread.is_shown)
     for client in state.ready_clients():
         if "supportsInvalidatedEvent" in client.supports:

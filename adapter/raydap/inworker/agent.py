@@ -1,0 +1,384 @@
+"""Lets raydap debug this process over a Unix socket, without breakpoint() and without a debugpy adapter.
+
+Runs in workers and drivers, from before their first line of code. Its source travels by value, so it needs nothing
+but Python and, once it debugs, debugpy. The process costs one thread that waits; debugpy is imported only when raydap
+wants to debug.
+
+**The connection.** Either this process calls raydap when it begins (`call`), or raydap connects to its socket later
+(`serve`). Both ends check that the other has the same user id. This process sends one line first, its `hello`; raydap
+answers with one line. If that asks for a debugger, this process says in a second line whether it has one. Then DAP
+follows, spoken by pydevd itself.
+
+**One debugger at a time.** pydevd has one debugger object in a process. While somebody debugs, `hello` says who. If
+Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
+"""
+
+import builtins
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+from typing import Any
+
+VERSION = 1
+"""Of these lines. raydap says which one it speaks, and leaves a worker with another one alone."""
+
+CALL_TIMEOUT_S = 1.0
+"""Seconds until the process goes on if nobody takes its call, so that a dead raydap delays no worker for long."""
+
+ANSWER_TIMEOUT_S = 20.0
+"""Seconds for raydap's answer. If raydap ends meanwhile, the process goes on at once."""
+
+CONFIGURED_TIMEOUT_S = 30.0
+"""Seconds until the process goes on, although raydap has not set its breakpoints yet."""
+
+LEAVE_TIMEOUT_S = 3.0
+"""Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
+end takes half a second (measured)."""
+
+SWITCH_INTERVAL_S = 1e-4
+"""While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
+
+LINE_LIMIT = 4096
+
+
+class Agent:
+    """The one agent of a process. `identity` is what `hello` says of it."""
+
+    def __init__(self, folder: str, identity: dict[str, Any]) -> None:
+        self.folder = folder
+        self.identity = identity
+        self.session: Session | None = None
+        self._lock = threading.Lock()
+        self._listener: socket.socket | None = None
+
+    def serve(self) -> str:
+        """Listens, in a thread, on a socket that only this user can use; returns its path."""
+        path = os.path.join(self.folder, f"raydap-{os.getpid()}")
+        if os.path.exists(path):
+            # Of a process that had this number before.
+            os.unlink(path)
+        self._listener = listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        mask = os.umask(0o177)
+        try:
+            listener.bind(path)
+        finally:
+            os.umask(mask)
+        listener.listen(8)
+        start_thread(self._accept, listener)
+        return path
+
+    def call(self, path: str) -> None:
+        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set."""
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(CALL_TIMEOUT_S)
+        try:
+            connection.connect(path)
+        except OSError:
+            connection.close()
+            return
+        configured = threading.Event()
+        start_thread(self._talk, connection, configured)
+        configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                # The program has closed all descriptors.
+                return
+            start_thread(self._talk, connection, threading.Event())
+
+    def _talk(self, connection: socket.socket, configured: threading.Event) -> None:
+        """`configured` is set when the process may go on, whatever happens here."""
+        try:
+            if peer_is_trusted(connection):
+                self._greet(connection, configured)
+        except OSError:
+            pass  # raydap has gone.
+        except Exception:
+            log_exception()
+        finally:
+            configured.set()
+            connection.close()
+
+    def _greet(self, connection: socket.socket, configured: threading.Event) -> None:
+        current = self.session
+        if current is not None:
+            # A client that comes back at once is not told that it is still there.
+            current.left.wait(LEAVE_TIMEOUT_S)
+        holder = "" if self.session is None else self.session.client
+        port = 0 if self.session is not None else adapter_port()
+        hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": port}
+        connection.settimeout(ANSWER_TIMEOUT_S)
+        write_line(connection, hello)
+        answer = read_line(connection)
+        session = Session(connection, str(answer.get("client", "raydap")))
+        if answer.get("debug") is not True or port or not self._claim(session):
+            return
+        try:
+            # Importing pydevd replaces the hooks.
+            hooks = sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint
+            try:
+                import_debugpy()
+            except Exception as error:
+                set_breakpoint_hooks(*hooks)
+                write_line(connection, {"error": str(error)})
+                return
+            write_line(connection, {"error": ""})
+            connection.settimeout(None)
+            session.run(configured, hooks)
+        finally:
+            self.session = None
+            session.left.set()
+
+    def _claim(self, session: "Session") -> bool:
+        with self._lock:
+            if self.session is None:
+                self.session = session
+            return self.session is session
+
+
+class Session:
+    """The time in which raydap debugs the process, over one connection. `client` is its name for others; `left` is set
+    when nothing of the session is there any more."""
+
+    changes = 0
+
+    def __init__(self, connection: socket.socket, client: str) -> None:
+        self.connection = connection
+        self.client = client
+        self.left = threading.Event()
+
+    def run(self, configured: threading.Event, hooks: tuple[Any, Any, Any]) -> None:
+        """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
+        breakpoints are set. `hooks` are those of breakpoint(), which come back at the end."""
+        debugger = self._start()
+        set_breakpoint_hooks(stop_here, stop_here, stop_here)
+        override_rays_breakpoint()
+        try:
+            reader = debugger.reader
+            while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
+                pass
+            configured.set()
+            reader.join()
+        finally:
+            set_breakpoint_hooks(*hooks)
+            stop(debugger)
+
+    def _start(self) -> Any:
+        """pydevd's debugger object, which speaks DAP on our connection. Its `settrace` knows no connection that exists,
+        so the function by which it makes one is replaced meanwhile."""
+        import pydevd
+
+        def start_client(host: str, port: int) -> socket.socket:
+            # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
+            authentication = pydevd.get_global_debugger().authentication
+            authentication.access_token = "agent"
+            authentication.login("agent")
+            return self.connection
+
+        original, pydevd.start_client = pydevd.start_client, start_client
+        # Of an earlier session: pydevd would go on with its host and port.
+        pydevd.SetupHolder.setup = None
+        try:
+            pydevd.settrace(
+                host="localhost",
+                port=1,
+                suspend=False,
+                wait_for_ready_to_run=False,
+                block_until_connected=True,
+                patch_multiprocessing=False,
+                notify_stdin=False,
+            )
+        finally:
+            pydevd.start_client = original
+        debugger = pydevd.get_global_debugger()
+        debugger.has_adapter = False
+        # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
+        # counts from 0: the breakpoints of the last session would come back.
+        Session.changes += 1_000_000
+        debugger.mtime = Session.changes
+        return debugger
+
+
+def import_debugpy() -> None:
+    """Raises ImportError, and RuntimeError if this debugpy cannot debug what runs already."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    # Otherwise it prints a warning about frozen modules, which nobody can change any more.
+    quiet = "PYDEVD_DISABLE_FILE_VALIDATION"
+    given = os.environ.get(quiet)
+    os.environ[quiet] = "1"
+    try:
+        import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
+    finally:
+        sys.setswitchinterval(interval)
+        if given is None:
+            del os.environ[quiet]
+        else:
+            os.environ[quiet] = given
+    import pydevd_tracing
+    from _pydevd_bundle import pydevd_constants
+
+    if sys.version_info >= (3, 12) and not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        # Only a function of pydevd in C can trace other threads, and older ones do not know newer Pythons.
+        main = threading.main_thread().ident
+        if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
+            version = ".".join(map(str, sys.version_info[:2]))
+            raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
+
+
+def set_breakpoint_hooks(hook: Any, original: Any, builtin: Any) -> None:
+    sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint = hook, original, builtin
+
+
+def stop_here(*args: Any, **kwargs: Any) -> None:
+    """breakpoint(), while raydap debugs this process."""
+    import pydevd
+
+    pydevd.settrace(stop_at_frame=sys._getframe().f_back)
+
+
+def override_rays_breakpoint() -> None:
+    """Lets Ray's set_trace and its post mortem stop here while raydap debugs: they would open a port, behind which
+    debugpy could not start. The override is never undone; it does nothing while nobody debugs.
+
+    Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None.
+    """
+    ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
+    original = getattr(ray_debugpy, "_try_import_debugpy", None)
+    if original is None or hasattr(original, "is_raydaps_agent"):
+        return
+
+    def _try_import_debugpy() -> Any:
+        agent: Any = sys.modules.get("_raydap_agent")
+        caller: Any = sys._getframe(1)
+        if agent is None or agent.AGENT is None or agent.AGENT.session is None or caller.f_code.co_name != "set_trace":
+            return original()
+        if caller.f_locals.get("breakpoint_uuid") == ray_debugpy.POST_MORTEM_ERROR_UUID:
+            ray_debugpy._debugpy_excepthook()
+        else:
+            while caller is not None and caller.f_globals.get("__name__") in ("ray.util.debugpy", "ray.util.rpdb"):
+                caller = caller.f_back
+            import pydevd
+
+            pydevd.settrace(stop_at_frame=caller)
+        return None
+
+    vars(_try_import_debugpy)["is_raydaps_agent"] = True
+    ray_debugpy._try_import_debugpy = _try_import_debugpy
+
+
+def stop(debugger: Any) -> None:
+    """Ends pydevd, so that the process runs as before, and can be debugged again."""
+    import pydevd
+    import pydevd_tracing
+    from _pydevd_bundle import pydevd_constants
+    from _pydevd_bundle.pydevd_comm import resume_threads
+
+    debugger.authentication.logout()
+    # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
+    resume_threads("*")
+    pydevd.stoptrace()
+    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        stop_tracing(pydevd_tracing)
+    debugger.dispose_and_kill_all_pydevd_threads()
+
+
+def stop_tracing(pydevd_tracing: Any) -> None:
+    """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
+    that on at `disconnect`. Each thread ends its own tracing at its next event."""
+    end = sys.settrace
+
+    def trace(frame: Any, event: str, arg: Any) -> None:
+        end(None)
+        frame.f_trace = None
+
+    pydevd_tracing.set_trace_to_threads(trace, create_dummy_thread=False)
+    own = threading.get_ident()
+    for ident, current in list(sys._current_frames().items()):
+        frame: Any = current
+        while frame is not None and ident != own:
+            if frame.f_trace is not None:
+                frame.f_trace = trace
+            frame = frame.f_back
+    end(None)
+
+
+def peer_is_trusted(connection: socket.socket) -> bool:
+    """Whether the other end belongs to this user or to root."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True  # The socket's mode has to suffice, as on macOS.
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return struct.unpack("3i", credentials)[1] in (0, os.getuid())
+
+
+def write_line(connection: socket.socket, line: dict[str, Any]) -> None:
+    connection.sendall(json.dumps(line).encode() + b"\n")
+
+
+def read_line(connection: socket.socket) -> dict[str, Any]:
+    """The answer; {} if there is none. Reads no further than the line, because DAP follows."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
+        byte = connection.recv(1)
+        if not byte:
+            return {}
+        line += byte
+    answer = json.loads(line)
+    return answer if isinstance(answer, dict) else {}
+
+
+def adapter_port() -> int:
+    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none."""
+    ray: Any = sys.modules.get("ray")
+    worker = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
+    port = getattr(worker, "debugger_port", None)
+    return port if isinstance(port, int) else 0
+
+
+def start_thread(target: Any, *args: Any) -> None:
+    """A thread that neither debuggers nor the end of the process mind."""
+    thread: Any = threading.Thread(target=target, args=args, name="raydap", daemon=True)
+    thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
+    thread.start()
+
+
+def log_exception() -> None:
+    """On standard error, which Ray brings to the driver: the process runs on undebugged, and somebody has to know."""
+    import traceback
+
+    sys.stderr.write("raydap cannot debug this process: " + traceback.format_exc().strip().rpartition("\n")[2] + "\n")
+
+
+AGENT: Agent | None = None
+
+
+def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
+    """Starts the agent of this process, once. `folder` is for its socket, and `raydap` the path to call, or ""."""
+    global AGENT
+    if AGENT is None:
+        AGENT = Agent(folder, identity)
+        path = AGENT.serve()
+        AGENT.identity = {**identity, "socket": path}
+        if raydap:
+            AGENT.call(raydap)
+
+
+def start_in_worker(raydap: str) -> None:
+    """Starts the agent of a Ray worker; its socket is beside Ray's own."""
+    import ray
+
+    worker: Any = ray._private.worker.global_worker
+    context = ray.get_runtime_context()
+    identity = {
+        "worker_id": context.get_worker_id(),
+        "node_id": context.get_node_id(),
+        "node_ip": worker.node_ip_address,
+        "worker_type": "WORKER",
+    }
+    start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, raydap)

@@ -1,0 +1,26 @@
+"""Starts the agent in a worker, and then runs the user's own setup hook; runs in the worker, before its first task.
+
+Ray ends a worker whose setup hook raises, so nothing of ours does.
+"""
+
+from typing import Any
+
+
+def set_up(source: str, raydap: str, next_hook: Any) -> None:
+    """`source` is that of agent.py, `raydap` the path to call, `next_hook` the user's hook: a callable, or the name of
+    one, or None."""
+    import importlib
+    import sys
+    import types
+
+    try:
+        module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
+        exec(compile(source, "<raydap agent>", "exec"), vars(module))
+        vars(module)["start_in_worker"](raydap)
+    except Exception as error:
+        sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
+    if isinstance(next_hook, str):
+        where, _, name = next_hook.rpartition(".")
+        next_hook = getattr(importlib.import_module(where), name)
+    if next_hook is not None:
+        next_hook()

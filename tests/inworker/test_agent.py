@@ -1,0 +1,173 @@
+"""The agent, in a real process with real debugpy: what reaches code that calls no breakpoint()."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from raydap.inworker import calls
+from support.agents import PreparedProgram, attach, read_line
+
+Start = Callable[[str], PreparedProgram]
+
+# Line 2 is in a function that runs again and again, line 8 in another thread.
+LOOP = """\
+def work(number):
+    return number * 2
+
+import threading
+
+def other():
+    while True:
+        event.wait(0.01)
+
+event = threading.Event()
+threading.Thread(target=other, daemon=True).start()
+print("begun", flush=True)
+while True:
+    work(2)
+    event.wait(0.01)
+"""
+
+ONCE = """\
+first = 1
+second = first + 1
+print("second is", second, flush=True)
+"""
+
+
+OLD = "debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so"
+
+
+@pytest.fixture
+def debugpy_is_too_old(packages: Path | None) -> bool:
+    return packages is not None and sys.version_info >= (3, 12)
+
+
+@pytest.fixture
+def debuggable(debugpy_is_too_old: bool) -> None:
+    if debugpy_is_too_old:
+        pytest.skip(OLD)
+
+
+@pytest.fixture
+def start(tmp_path: Path, packages: Path | None, children: ExitStack) -> Start:
+    return lambda source: PreparedProgram.start(source, tmp_path, packages, children)
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_the_first_line_of_a_program_is_not_missed(start: Start, children: ExitStack) -> None:
+    program = start(ONCE)
+    worker = attach(program, program.called(), children, 1)
+    reason, line, thread = worker.stop()
+    assert (reason, line) == ("breakpoint", "first = 1")
+    assert worker.repl(calls.resume_thread(thread)) == ""
+    assert program.child.wait() == 0
+    assert "second is 2" in program.child.output
+
+
+def test_a_program_goes_on_when_raydap_does_not_want_it(start: Start) -> None:
+    program = start(ONCE)
+    connection = program.called()
+    said = read_line(connection)
+    assert (said["worker_id"], said["holder"], said["port"]) == ("w1", "", 0)
+    connection.sendall(b'{"debug": false}\n')
+    assert program.child.wait() == 0
+    assert "cannot" not in program.child.output
+
+
+def test_a_program_goes_on_when_raydap_dies_before_its_answer(start: Start) -> None:
+    program = start(ONCE)
+    program.called().close()
+    assert program.child.wait() == 0
+
+
+def test_a_program_goes_on_when_raydap_dies_before_the_breakpoints(start: Start, children: ExitStack) -> None:
+    program = start(ONCE)
+    connection = program.called()
+    read_line(connection)
+    connection.sendall(b'{"debug": true}\n')
+    connection.close()
+    assert program.child.wait() == 0
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_running_process_is_attached_again_and_again(start: Start, children: ExitStack) -> None:
+    program = start(LOOP)
+    program.called().close()
+    program.child.wait_for("begun")
+    threads = program.threads()
+    for _ in range(3):
+        worker = attach(program, program.dial(), children, 2)
+        assert worker.stop()[:2] == ("breakpoint", "return number * 2")
+        worker.leave()
+    for _ in range(3):
+        worker = attach(program, program.dial(), children, 8)
+        assert worker.stop()[:2] == ("breakpoint", "event.wait(0.01)")
+        # As after kill -9.
+        worker.client.close()
+    # The agent serves the next client when the last session has left nothing behind.
+    connection = program.dial()
+    assert read_line(connection)["holder"] == ""
+    connection.close()
+    assert program.threads() <= threads + 1, "a thread of a session is left"
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_connection_that_says_nothing_harms_nobody(start: Start, children: ExitStack) -> None:
+    program = start(LOOP)
+    program.called().close()
+    for garbage in (b"", b"nonsense\n", b"[]\n", b"\xff\n", b"x" * 10_000):
+        connection = program.dial()
+        read_line(connection)
+        connection.sendall(garbage)
+        connection.close()
+    worker = attach(program, program.dial(), children, 2)
+    worker.stop()
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_second_debugger_is_told_who_holds_the_process(start: Start, children: ExitStack) -> None:
+    program = start(LOOP)
+    worker = attach(program, program.called(), children, 2)
+    _, _, thread = worker.stop()
+    connection = program.dial()
+    assert read_line(connection)["holder"] == "the test"
+    connection.sendall(b'{"debug": true, "client": "the second"}\n')
+    assert connection.recv(1) == b""
+    assert worker.frames(thread)[0]["line"] == 2
+
+
+def test_the_socket_is_the_users_alone(start: Start, tmp_path: Path) -> None:
+    program = start(LOOP)
+    program.called().close()
+    program.child.wait_for("begun")
+    mode = os.stat(tmp_path / f"raydap-{program.child.process.pid}").st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+def test_a_debugpy_that_cannot_debug_it_is_told_of(start: Start, debugpy_is_too_old: bool) -> None:
+    if not debugpy_is_too_old:
+        pytest.skip("this debugpy can")
+    program = start(ONCE)
+    connection = program.called()
+    read_line(connection)
+    connection.sendall(b'{"debug": true}\n')
+    assert "cannot debug a running Python" in read_line(connection)["error"]
+    assert program.child.wait() == 0
+    assert "second is 2" in program.child.output
+
+
+def test_a_program_without_debugpy_is_told_of(tmp_path: Path, children: ExitStack) -> None:
+    (tmp_path / "debugpy").mkdir()
+    (tmp_path / "debugpy" / "__init__.py").write_text("")
+    program = PreparedProgram.start(ONCE, tmp_path, tmp_path, children)
+    connection = program.called()
+    read_line(connection)
+    connection.sendall(b'{"debug": true}\n')
+    assert "debugpy.server" in read_line(connection)["error"]
+    assert program.child.wait() == 0

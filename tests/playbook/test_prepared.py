@@ -1,0 +1,170 @@
+"""Prepared workers: processes of a launched program that call when they begin, and are attached if something can stop
+them."""
+
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code
+from raydap.core.events import (
+    AgentCalled,
+    DebuggeeStarted,
+    ReleaseAgent,
+    StartDebuggee,
+    StartDiscovery,
+    WorkerGone,
+    WorkerLabel,
+    WorkersLabelled,
+)
+from raydap.protocol.types import WorkerKey
+from support.fake_worker import FakeWorker
+from support.playbook import FakeClient, Play
+
+LINES = {"source": {"path": "/app/train.py"}, "breakpoints": [{"line": 7}]}
+NO_LINES = {"source": {"path": "/app/train.py"}, "breakpoints": []}
+
+
+def launched(play: Play, breakpoints: dict[str, Any] = NO_LINES, **arguments: Any) -> FakeClient:
+    """A client whose program runs."""
+    client = play.client()
+    seq = client.send("launch", program="train.py", **arguments)
+    client.event("capabilities")
+    client.event("initialized")
+    client.request("setBreakpoints", **breakpoints)
+    client.request("setExceptionBreakpoints", filters=["uncaught"])
+    client.request("configurationDone")
+    play.take(StartDebuggee)
+    play.take(StartDiscovery)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    return client
+
+
+def prepared(play: Play, key: str, label: WorkerLabel | None = None, **row: Any) -> FakeWorker:
+    return play.worker(key, label, port=0, agent=f"/sockets/{key}", **row)
+
+
+def call(play: Play, *workers: FakeWorker) -> None:
+    for worker in workers:
+        play.feed(AgentCalled(worker.row))
+
+
+def test_a_worker_has_the_breakpoints_before_its_first_line(play: Play) -> None:
+    client = launched(play, LINES)
+    worker = prepared(play, "w1")
+    call(play, worker)
+    assert "setBreakpoints" in worker.commands()
+    assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    worker.stop()
+    client.stop()
+
+
+def test_a_worker_that_nothing_can_stop_runs_undebugged(play: Play) -> None:
+    launched(play)
+    worker = prepared(play, "w1")
+    call(play, worker)
+    assert play.take(ReleaseAgent).worker == "w1"
+    assert worker.dials == 0
+
+
+def test_it_is_attached_when_somebody_sets_a_breakpoint(play: Play) -> None:
+    client = launched(play)
+    worker = prepared(play, "w1")
+    call(play, worker)
+    play.take(ReleaseAgent)
+    client.request("setBreakpoints", **LINES)
+    assert worker.dials == 1
+    assert client.event("breakpoint")["breakpoint"]["verified"] is True
+
+
+@pytest.mark.parametrize("filters", [["raised"], ["uncaught", "userUnhandled"]])
+def test_it_is_attached_for_exceptions_that_can_stop_it(play: Play, filters: list[str]) -> None:
+    client = launched(play)
+    worker = prepared(play, "w1")
+    call(play, worker)
+    play.take(ReleaseAgent)
+    client.request("setExceptionBreakpoints", filters=filters)
+    assert worker.dials == 1
+
+
+def test_the_driver_is_always_debugged(play: Play) -> None:
+    launched(play)
+    driver = prepared(play, "pid-4711", worker_type="DRIVER")
+    call(play, driver)
+    assert driver.complete
+
+
+def test_a_process_that_calls_when_nobody_debugs_any_more_runs_on(play: Play) -> None:
+    client = launched(play, LINES)
+    client.request("disconnect", terminateDebuggee=True)
+    play._effects.clear()
+    worker = prepared(play, "w1")
+    call(play, worker)
+    assert play.take(ReleaseAgent).worker == "w1"
+
+
+def test_filters_hold_for_prepared_workers(play: Play) -> None:
+    client = launched(play, LINES, node="10.0.0.2", actor="Trainer")
+    elsewhere = prepared(play, "w1", node="10.0.0.1")
+    call(play, elsewhere)
+    assert play.take(ReleaseAgent).worker == "w1"
+    trainer, other = prepared(play, "w2", node="10.0.0.2"), prepared(play, "w3", node="10.0.0.2")
+    call(play, trainer, other)
+    # Before their first task Ray does not say what they run, so both are attached.
+    assert trainer.dials == other.dials == 1
+    play.feed(WorkersLabelled({trainer.key: WorkerLabel(actor="Trainer"), other.key: WorkerLabel(actor="Rollout")}))
+    assert trainer.connected
+    assert not other.connected
+    client.inbox.clear()
+
+
+def test_no_more_workers_are_attached_than_the_user_allows(play: Play) -> None:
+    client = launched(play, LINES, maxWorkers=1)
+    first, second = prepared(play, "w1"), prepared(play, "w2")
+    call(play, first, second)
+    assert (first.dials, second.dials) == (1, 0)
+    client.event("breakpoint")
+    client.told(Code.TOO_MANY_WORKERS)
+    assert play.take(ReleaseAgent).worker == "w2"
+
+
+def test_a_worker_that_has_ended_meanwhile_is_no_news(play: Play) -> None:
+    client = launched(play)
+    worker = prepared(play, "w1")
+    worker.hold.add("dial")
+    call(play, worker)
+    play.take(ReleaseAgent)
+    client.request("setBreakpoints", **LINES)
+    worker.connected = False
+    play.feed(WorkerGone(worker.key, "it has ended", refused=True))
+    client.request("setBreakpoints", **LINES)
+    assert worker.dials == 1
+
+
+def test_a_worker_that_another_one_debugs_is_told_of(play: Play) -> None:
+    client = launched(play)
+    worker = prepared(play, "w1")
+    worker.hold.add("dial")
+    call(play, worker)
+    play.take(ReleaseAgent)
+    client.request("setBreakpoints", **LINES)
+    worker.connected = False
+    play.feed(WorkerGone(worker.key, "raydap with pid 7 debugs it"))
+    assert "cannot be debugged (raydap with pid 7 debugs it)" in client.told(Code.WORKER_BUSY)
+
+
+def test_the_end_of_a_process_ends_its_connection(play: Play) -> None:
+    """There is no adapter that would tell of it."""
+    client = launched(play, LINES)
+    worker = prepared(play, "w1")
+    call(play, worker)
+    client.event("breakpoint")
+    worker.stop()
+    stop = client.stop()
+    worker.connected = False
+    play.feed(WorkerGone(WorkerKey("w1"), "closed"))
+    assert client.event("thread") == {"reason": "exited", "threadId": stop["threadId"]}
+    play.tick(60)
+    client.event("breakpoint")
+    assert "its process has ended" in client.told(Code.WORKER_GONE)

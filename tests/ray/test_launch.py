@@ -1,0 +1,286 @@
+"""`launch` of a program that calls no breakpoint(): the editor's breakpoints stop each process that gets there."""
+
+import os
+import select
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client
+from local_cluster import Cluster
+
+from support.bridge import Bridge
+from support.look import bodies, evaluate, go_on, local_variables, user_frames
+
+PROGRAM = """\
+import asyncio
+import os
+import ray
+
+def double(number):
+    return number * 2  # in a task, and in the task that it starts
+
+@ray.remote(num_cpus=0.1)
+def outer(number):
+    return double(number) + ray.get(inner.remote(number))
+
+@ray.remote(num_cpus=0.1)
+def inner(number):
+    return double(number)
+
+@ray.remote(num_cpus=0.1, runtime_env={"env_vars": {"OF_ITS_OWN": "yes"}})
+class Plain:
+    def __init__(self, number):
+        self.number = number  # in __init__
+
+    def get(self):
+        return os.environ["OF_ITS_OWN"], self.number  # in a method
+
+@ray.remote(num_cpus=0.1)
+class Async:
+    async def get(self):
+        await asyncio.sleep(0)
+        return "async"  # in a coroutine
+
+@ray.remote(num_cpus=0.1, max_concurrency=2)
+class Threaded:
+    def get(self):
+        return "threaded"  # in a thread
+
+if __name__ == "__main__":
+    ray.init()
+    actors = Plain.remote(7), Async.remote(), Threaded.remote()
+    calls = [outer.remote(1), *(actor.get.remote() for actor in actors)]
+    values = ray.get(calls)
+    print("result:", values)  # in the driver
+"""
+
+PLACES = {
+    "# in a task, and": 2,
+    "# in __init__": 1,
+    "# in a method": 1,
+    "# in a coroutine": 1,
+    "# in a thread": 1,
+    "# in the driver": 1,
+}
+"""How often each of these lines runs."""
+
+RESULT = "result: [4, ('yes', 7), 'async', 'threaded']\n"
+
+Launch = Callable[..., Client]
+
+
+def start(
+    client: Client,
+    cluster: Cluster,
+    folder: Path,
+    source: str,
+    *texts: str,
+    env: dict[str, str] | None = None,
+    **more: Any,
+) -> Client:
+    """Launches a program with breakpoints at the lines that have these texts."""
+    program = folder / "program.py"
+    program.write_text(source)
+    environment = {"RAY_ADDRESS": cluster.address, **(env or {})}
+    where = {"dashboard": cluster.dashboard, "program": str(program), "cwd": str(folder), "env": environment}
+    breakpoints = {str(program): [line_of(source, text) for text in texts]}
+    client.start_session("launch", {**where, **more}, breakpoints=breakpoints, filters=["uncaught"])
+    return client
+
+
+@pytest.fixture
+def launch(client: Client, cluster: Cluster, tmp_path: Path) -> Launch:
+    return lambda source, *texts, **more: start(client, cluster, tmp_path, source, *texts, **more)
+
+
+def line_of(source: str, text: str) -> int:
+    (line,) = (number for number, line in enumerate(source.splitlines(), 1) if text in line)
+    return line
+
+
+def stopped_line(client: Client, stop: dict[str, Any]) -> str:
+    frame = user_frames(client, stop)[0]
+    line: str = Path(frame["source"]["path"]).read_text().splitlines()[frame["line"] - 1]
+    return line
+
+
+def ended(client: Client) -> str:
+    """The output of a program that has ended as it should."""
+    code = client.wait_event("exited")["exitCode"]
+    output = "".join(body["output"] for body in bodies(client, "output"))
+    assert code == 0, output
+    return output
+
+
+@pytest.mark.core
+def test_every_kind_of_process_stops_the_first_time_it_gets_there(launch: Launch) -> None:
+    client = launch(PROGRAM, *PLACES)
+    seen = dict.fromkeys(PLACES, 0)
+    for _ in range(sum(PLACES.values())):
+        stop = client.wait_event("stopped")
+        assert stop["reason"] == "breakpoint"
+        (place,) = (text for text in PLACES if text in stopped_line(client, stop))
+        seen[place] += 1
+        go_on(client, stop)
+    assert seen == PLACES
+    assert RESULT in ended(client)
+
+
+def test_without_a_breakpoint_no_worker_is_debugged(launch: Launch) -> None:
+    client = launch(PROGRAM)
+    assert RESULT in ended(client)
+    assert bodies(client, "stopped") == []
+
+
+def test_conditions_and_logpoints_hold_in_workers(client: Client, launch: Launch, tmp_path: Path) -> None:
+    source = PROGRAM.replace("double(number) + ", "sum(double(n) for n in range(5)) + ")
+    program = tmp_path / "program.py"
+    launch(source, "# in the driver")
+    # The driver has not got far yet: it starts its first worker seconds later.
+    line = line_of(source, "# in a task, and")
+    wanted = [
+        {"line": line, "condition": "number == 3"},
+        {"line": line_of(source, "# in a method"), "logMessage": "{self.number}!"},
+    ]
+    wanted.append({"line": line_of(source, "# in the driver")})
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=wanted)
+    stop = client.wait_event("stopped")
+    assert local_variables(client, stop)["number"] == "3"
+    go_on(client, stop)
+    stop = client.wait_event("stopped")
+    assert "# in the driver" in stopped_line(client, stop)
+    assert any("7!" in body["output"] for body in bodies(client, "output"))
+    go_on(client, stop)
+    ended(client)
+
+
+BOTH = """\
+import ray
+
+@ray.remote(num_cpus=0.1)
+def work():
+    before = 1  # set in the editor
+    breakpoint()
+    return before
+
+@ray.remote(num_cpus=0.1, max_retries=0, runtime_env={"env_vars": {"RAY_DEBUG_POST_MORTEM": "1"}})
+def fail():
+    data = {}  # set there, too
+    return data["missing"]
+
+ray.init()
+try:
+    print(ray.get([work.remote(), work.remote()]))
+    ray.get(fail.remote())
+except ray.exceptions.RayTaskError as error:
+    print("result:", type(error.cause).__name__)
+"""
+
+
+def test_rays_own_breakpoint_and_post_mortem_work_beside_it(launch: Launch) -> None:
+    client = launch(BOTH, "# set in the editor", "# set there, too")
+    reasons = []
+    for _ in range(6):
+        stop = client.wait_event("stopped")
+        line = stopped_line(client, stop).strip()
+        reasons.append((stop["reason"], line.partition("  #")[0]))
+        go_on(client, stop)
+    expected = 2 * [("breakpoint", "before = 1"), ("breakpoint", "return before")]
+    assert sorted(reasons[:4]) == sorted(expected)
+    assert reasons[4:] == [("breakpoint", "data = {}"), ("exception", 'return data["missing"]')]
+    assert "result: KeyError" in ended(client)
+
+
+def test_raydap_can_be_told_to_leave_the_program_alone(launch: Launch) -> None:
+    client = launch(PROGRAM, *PLACES, reach="paused")
+    assert RESULT in ended(client)
+    assert bodies(client, "stopped") == []
+
+
+HOOKED = """\
+import os
+import ray
+
+def set_up():
+    os.environ["SET_UP"] = "by the program"
+
+@ray.remote(num_cpus=0.1)
+def look():
+    found = os.environ["SET_UP"], os.environ["HOOKED"]
+    return found  # here
+
+ray.init(runtime_env={"worker_process_setup_hook": set_up})
+print("result:", ray.get(look.remote()))
+"""
+
+HOOK = """\
+def hook(runtime_env):
+    return {**(runtime_env or {}), "env_vars": {"HOOKED": "by the user"}}
+"""
+
+
+def test_the_programs_own_hooks_are_called(launch: Launch, tmp_path: Path) -> None:
+    (tmp_path / "users_hook.py").write_text(HOOK)
+    env = {"RAY_RUNTIME_ENV_HOOK": "users_hook.hook", "PYTHONPATH": str(tmp_path)}
+    client = launch(HOOKED, "# here", env=env)
+    stop = client.wait_event("stopped")
+    assert evaluate(client, stop, "found") == "('by the program', 'by the user')"
+    go_on(client, stop)
+    assert "result: ('by the program', 'by the user')" in ended(client)
+
+
+LONG = """\
+import os, time
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Loop:
+    def run(self, file):
+        turns = 0
+        while not os.path.exists(file):
+            turns += 1  # again and again
+            time.sleep(0.01)
+        return turns > 0
+
+ray.init()
+result = ray.get(Loop.remote().run.remote(os.path.abspath("stop")))
+print("result:", result)
+"""
+
+
+def test_a_breakpoint_that_is_set_later_stops_a_running_worker(launch: Launch, tmp_path: Path) -> None:
+    client = launch(LONG)
+    program = tmp_path / "program.py"
+    client.wait_event("output", lambda body: "Connected to Ray cluster" in body["output"])
+    wanted = [{"line": line_of(LONG, "# again and again")}]
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=wanted)
+    for _ in range(3):
+        stop = client.wait_event("stopped")
+        assert "again and again" in stopped_line(client, stop)
+        go_on(client, stop)
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+    (tmp_path / "stop").touch()
+    assert "result: True" in ended(client)
+
+
+KILLED = LONG.replace('print("result:", result)', 'print(result, file=open("done", "w"))')
+
+
+def test_the_program_runs_on_when_raydap_is_killed(
+    cluster: Cluster, connect_to: Callable[[str, int], Client], children: ExitStack, tmp_path: Path
+) -> None:
+    """Its worker is stopped just then."""
+    bridge = Bridge.start(tmp_path / "bridge.log")
+    children.callback(bridge.child.end)
+    os.mkfifo(tmp_path / "done")
+    done = os.open(tmp_path / "done", os.O_RDONLY | os.O_NONBLOCK)
+    children.callback(os.close, done)
+    children.callback((tmp_path / "stop").touch)
+    start(connect_to(bridge.host, bridge.port), cluster, tmp_path, KILLED, "# again and again").wait_event("stopped")
+    bridge.child.process.kill()
+    (tmp_path / "stop").touch()
+    select.select([done], [], [], 60)
+    assert os.read(done, 100) == b"True\n"

@@ -1,0 +1,105 @@
+"""A program with an agent, and connections to it: real debugpy, without a bridge in between."""
+
+import json
+import socket
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dap_client import Client
+from local_cluster import Child
+
+from raydap.inworker import calls
+from support.entered import EnteredWorker
+
+# As inworker/worker_setup.py starts it, and sitecustomize.py.
+_RUN = """
+import runpy, sys, types
+file, folder, raydap, program = sys.argv[1:]
+module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
+exec(compile(open(file).read(), file, "exec"), vars(module))
+module.start(folder, {"worker_id": "w1"}, raydap)
+runpy.run_path(program, run_name="__main__")
+"""
+
+
+@dataclass
+class PreparedProgram:
+    """A program that has called, or waits to be called. The caller ends `child`."""
+
+    child: Child
+    path: Path
+    folder: Path
+    listener: socket.socket
+    children: ExitStack
+
+    @classmethod
+    def start(cls, source: str, folder: Path, packages: Path | None, children: ExitStack) -> "PreparedProgram":
+        path = folder / "program.py"
+        path.write_text(source)
+        listener = children.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        listener.settimeout(30)
+        listener.bind(str(folder / "raydap"))
+        listener.listen()
+        agent = str(resources.files("raydap.inworker").joinpath("agent.py"))
+        command = [sys.executable, "-c", _RUN, agent, str(folder), str(folder / "raydap"), str(path)]
+        environment = {} if packages is None else {"PYTHONPATH": str(packages)}
+        child = children.enter_context(Child(command, path.with_suffix(".log"), environment))
+        return cls(child, path, folder, listener, children)
+
+    def called(self) -> socket.socket:
+        """The connection by which it calls when it begins."""
+        connection = self.children.enter_context(self.listener.accept()[0])
+        connection.settimeout(30)
+        return connection
+
+    def dial(self) -> socket.socket:
+        connection = self.children.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connection.settimeout(30)
+        connection.connect(str(self.folder / f"raydap-{self.child.process.pid}"))
+        return connection
+
+    def threads(self) -> int:
+        return len(list(Path(f"/proc/{self.child.process.pid}/task").iterdir()))
+
+
+def read_line(connection: socket.socket) -> dict[str, Any]:
+    line = b""
+    while not line.endswith(b"\n"):
+        data = connection.recv(4096)
+        assert data, "it hung up without a line"
+        line += data
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def attach(
+    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: object
+) -> EnteredWorker:
+    """Greets and attaches, with breakpoints at these lines of the program, as the bridge does it."""
+    read_line(connection)
+    connection.settimeout(None)
+    connection.sendall(b'{"debug": true, "client": "the test"}\n')
+    assert read_line(connection) == {"error": ""}
+
+    def hang_up() -> None:
+        with suppress(OSError):  # The program was first, or the test has hung up already.
+            connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
+
+    client = Client(connection.makefile("rb"), connection.makefile("wb"), hang_up)
+    children.callback(client.close)
+    worker = EnteredWorker(client, program.path)
+    client.request("initialize", adapterID="raydap", clientID="raydap", pathFormat="path")
+    attached = client.send("attach", **{"justMyCode": False, "steppingResumesAllThreads": False, **arguments})
+    client.wait_event("initialized", unless=attached)
+    assert worker.repl(calls.enter(True)) == ""
+    wanted = [{"line": line} for line in lines]
+    client.request("setBreakpoints", source={"path": str(program.path)}, breakpoints=wanted)
+    client.request("setExceptionBreakpoints", filters=["uncaught"])
+    client.request("configurationDone")
+    client.result(attached, "attach")
+    return worker

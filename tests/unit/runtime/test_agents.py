@@ -1,0 +1,203 @@
+"""The bridge's end of agents' connections, with sockets that speak for agents."""
+
+import asyncio
+import json
+import os
+import socket
+import stat
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import raydap
+from raydap.core.events import AgentCalled, DialWorker, Event, PausedWorker
+from raydap.protocol.types import WorkerKey
+from raydap.runtime import agents
+from raydap.runtime.agents import Agents
+
+WAIT = 10
+
+INWORKER = Path(raydap.__file__).parent / "inworker"
+
+HELLO: dict[str, Any] = {
+    "raydap": 1,
+    "pid": 42,
+    "socket": "/sockets/raydap-42",
+    "worker_id": "w1",
+    "node_id": "n1",
+    "node_ip": "10.0.0.1",
+    "holder": "",
+    "port": 0,
+}
+
+
+def run(script: Callable[["Calls"], Awaitable[None]]) -> None:
+    async def main() -> None:
+        calls = Calls()
+        try:
+            await asyncio.wait_for(script(calls), WAIT)
+        finally:
+            await calls.agents.close()
+            for connection in calls.connections:
+                connection.close()
+
+    asyncio.run(main())
+
+
+class Calls:
+    """The agents of one program, and the events that come of their calls."""
+
+    def __init__(self) -> None:
+        self.events: asyncio.Queue[Event] = asyncio.Queue()
+        self.agents = Agents(self.events.put_nowait)
+        self.path = json.loads(self.agents.environment({})["RAYDAP_AGENT"])["raydap"]
+        self.connections: list[socket.socket] = []
+
+    async def call(self, line: bytes) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.connections.append(connection)
+        connection.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(connection, self.path)
+        await loop.sock_sendall(connection, line)
+        return connection
+
+
+def line(**changes: Any) -> bytes:
+    return json.dumps({**HELLO, **changes}).encode() + b"\n"
+
+
+def test_a_call_is_an_event_and_its_connection_waits() -> None:
+    async def script(calls: Calls) -> None:
+        await calls.call(line())
+        event = await calls.events.get()
+        wanted = PausedWorker(WorkerKey("w1"), "10.0.0.1", 0, 42, "10.0.0.1", "n1", "WORKER", "/sockets/raydap-42")
+        assert event == AgentCalled(wanted)
+        waiting = calls.agents.take(WorkerKey("w1"))
+        assert waiting is not None
+        waiting.close()
+        assert calls.agents.take(WorkerKey("w1")) is None
+
+    run(script)
+
+
+def test_a_driver_is_known_by_its_process_until_ray_knows_it() -> None:
+    async def script(calls: Calls) -> None:
+        await calls.call(line(worker_id="", worker_type="DRIVER"))
+        event = await calls.events.get()
+        assert isinstance(event, AgentCalled)
+        assert (event.worker.key, event.worker.worker_type) == ("pid-42", "DRIVER")
+
+    run(script)
+
+
+def test_a_process_that_is_released_goes_on() -> None:
+    async def script(calls: Calls) -> None:
+        connection = await calls.call(line())
+        await calls.events.get()
+        calls.agents.release(WorkerKey("w1"))
+        calls.agents.release(WorkerKey("unknown"))
+        assert await asyncio.get_running_loop().sock_recv(connection, 1) == b""
+
+    run(script)
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"\n", b"nonsense\n", b"[]\n", b"\xff\n", b"x" * 5000, line(pid="42"), line(raydap=2)]
+)
+def test_a_call_that_is_none_is_hung_up(said: bytes) -> None:
+    async def script(calls: Calls) -> None:
+        connection = await calls.call(said)
+        connection.shutdown(socket.SHUT_WR)
+        with suppress(ConnectionResetError):  # It has not read all of it.
+            assert await asyncio.get_running_loop().sock_recv(connection, 1) == b""
+        assert calls.events.empty()
+
+    run(script)
+
+
+def test_nobody_else_can_call() -> None:
+    async def script(calls: Calls) -> None:
+        assert stat.S_IMODE(os.stat(os.path.dirname(calls.path)).st_mode) == 0o700
+
+    run(script)
+
+
+def test_nothing_is_left_at_the_end() -> None:
+    folders = []
+
+    async def script(calls: Calls) -> None:
+        folders.append(os.path.dirname(calls.path))
+        await calls.call(line())
+        await calls.events.get()
+
+    run(script)
+    assert not os.path.exists(folders[0])
+
+
+def test_the_environment_keeps_what_the_user_has_given() -> None:
+    async def script(calls: Calls) -> None:
+        environment = calls.agents.environment({"PYTHONPATH": "/mine", "RAY_RUNTIME_ENV_HOOK": "my.hook"})
+        at_start, for_ray, mine = environment["PYTHONPATH"].split(os.pathsep)
+        assert mine == "/mine"
+        assert (at_start, for_ray) == (str(INWORKER / "at_start"), str(INWORKER / "for_ray"))
+        assert environment["RAY_RUNTIME_ENV_HOOK"] == "raydap_runtime_env.hook"
+        assert json.loads(environment["RAYDAP_AGENT"])["next_hook"] == "my.hook"
+
+    run(script)
+
+
+async def connect(path: str, waiting: socket.socket | None = None) -> socket.socket:
+    return await agents.connect(DialWorker(WorkerKey("w1"), "", 0, agent=path), waiting, WAIT)
+
+
+def test_a_process_that_has_ended_refuses(tmp_path: Path) -> None:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(tmp_path / "stale"))
+    listener.close()
+    for path in ("missing", "stale"):
+        with pytest.raises(ConnectionRefusedError):
+            asyncio.run(connect(str(tmp_path / path)))
+
+
+@pytest.mark.parametrize(
+    ("hello", "reason"),
+    [
+        (line(holder="raydap 0.1.0 with pid 7"), "raydap 0.1.0 with pid 7 debugs it"),
+        (line(port=41234), "breakpoint"),
+        (line(raydap=2), "another version"),
+        (b"nonsense\n", "none of raydap's"),
+    ],
+)
+def test_an_agent_that_cannot_be_used_says_why(tmp_path: Path, hello: bytes, reason: str) -> None:
+    async def main() -> None:
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(hello)
+            writer.close()
+
+        server = await asyncio.start_unix_server(answer, str(tmp_path / "agent"))
+        async with server:
+            with pytest.raises(OSError, match=reason):
+                await connect(str(tmp_path / "agent"))
+
+    asyncio.run(main())
+
+
+def test_a_debugger_that_does_not_start_says_why(tmp_path: Path) -> None:
+    async def main() -> None:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(line())
+            asked = json.loads(await reader.readline())
+            assert asked["debug"] is True
+            assert str(os.getpid()) in asked["client"]
+            writer.write(b'{"error": "No module named \'debugpy\'"}\n')
+            writer.close()
+
+        async with await asyncio.start_unix_server(answer, str(tmp_path / "agent")):
+            with pytest.raises(OSError, match="No module named 'debugpy'"):
+                await connect(str(tmp_path / "agent"))
+
+    asyncio.run(main())
