@@ -5,7 +5,17 @@ from typing import Any
 import pytest
 
 from raydap.core.errors import Code
-from raydap.core.events import EndedJob, EndedWorker, JobsEnded, JobsListed, WorkerLabel, WorkersEnded, WorkersLabelled
+from raydap.core.events import (
+    DiscoveryReady,
+    EndedJob,
+    EndedWorker,
+    JobsEnded,
+    JobsListed,
+    StartDiscovery,
+    WorkerLabel,
+    WorkersEnded,
+    WorkersLabelled,
+)
 from raydap.core.workers.loss import STOPPED_WAIT_S
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
@@ -82,3 +92,18 @@ def test_the_first_line_says_what_was_found(
     assert text in first["output"]
     later = play.joined(arguments)
     assert later.event("output") == first
+
+
+def test_a_client_reads_the_first_line_once(play: Play) -> None:
+    """It is attached already when the jobs are listed, and still sends its breakpoints."""
+    client = play.client()
+    attach = client.send("attach")
+    play.take(StartDiscovery)
+    play.feed(DiscoveryReady("the cluster"))
+    client.event("initialized")
+    client.answer(attach)
+    play.feed(JobsListed(()))
+    client.nothing()
+    client.request("configurationDone")
+    assert "connected to the Ray cluster" in client.event("output")["output"]
+    client.nothing()

@@ -30,8 +30,10 @@ def discovery_ready(state: State, event: DiscoveryReady) -> None:
 
 
 def jobs_listed(state: State, event: JobsListed) -> None:
+    """Clients that are not ready read the summary when they are."""
     state.run.jobs = event.running
-    state.say(summary(state))
+    body: messages.OutputEventBody = {"category": "console", "output": f"{summary(state)}\n"}
+    state.broadcast("output", body)
 
 
 def summary(state: State) -> str:
