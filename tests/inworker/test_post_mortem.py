@@ -37,6 +37,51 @@ run()
 print("DONE")
 """
 
+# The thread's only Python frame is that of `call`, as in Ray's threaded actors, and the hook runs after it has ended.
+THREAD = """\
+import _thread, sys, threading
+from ray.util.debugpy import _debugpy_breakpoint, _debugpy_excepthook
+
+def head(values):
+    position = 3
+    if position >= len(values):
+        raise ValueError(position)
+
+def call():
+    _debugpy_breakpoint()
+    head([])
+
+def report(unraisable):
+    try:
+        raise unraisable.exc_value
+    except ValueError:
+        _debugpy_excepthook()
+    done.set()
+
+done = threading.Event()
+sys.unraisablehook = report
+_thread.start_new_thread(call, ())
+done.wait()
+print("DONE")
+"""
+
+AGAIN = """\
+from ray.util.debugpy import _debugpy_breakpoint, _debugpy_excepthook
+
+broken = ValueError("broken")
+
+def call():
+    raise broken
+
+_debugpy_breakpoint()
+for _ in range(2):
+    try:
+        call()
+    except ValueError:
+        _debugpy_excepthook()
+print("DONE")
+"""
+
 PICKLED = """\
 import pickle
 import debugpy
@@ -59,6 +104,7 @@ RULES = [{"module": "ray.util.debugpy", "include": True}]
 
 
 @pytest.mark.core
+@pytest.mark.usefixtures("stops_for_exceptions")
 @pytest.mark.parametrize("tune", [True, False])
 @pytest.mark.parametrize("my_code", [True, False])
 def test_the_failing_frame_comes_first_after_a_breakpoint(start: Start, tune: bool, my_code: bool) -> None:
@@ -71,6 +117,32 @@ def test_the_failing_frame_comes_first_after_a_breakpoint(start: Start, tune: bo
     worker.repl(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
     assert sum(event["event"] == "stopped" for event in worker.client.events) == 2
+
+
+@pytest.mark.core
+@pytest.mark.usefixtures("stops_for_exceptions")
+def test_an_exception_that_leaves_the_last_frame_of_a_thread_is_shown_once(start: Start) -> None:
+    worker, debuggee = start(THREAD, filters=["uncaught"], rules=RULES)
+    worker.repl(calls.resume_thread(worker.stop()[2]))
+    reason, line, thread = worker.stop()
+    assert (reason, line) == ("exception", "raise ValueError(position)")
+    worker.repl(calls.resume_thread(thread))
+    assert debuggee.child.wait() == 0
+    assert sum(event["event"] == "stopped" for event in worker.client.events) == 2
+
+
+@pytest.mark.core
+@pytest.mark.usefixtures("stops_for_exceptions")
+def test_an_exception_that_is_raised_again_is_shown_again(start: Start) -> None:
+    """As by an actor that keeps what broke it, and answers every later call by that."""
+    worker, debuggee = start(AGAIN, filters=["uncaught"], rules=RULES)
+    worker.repl(calls.resume_thread(worker.stop()[2]))
+    for _ in range(2):
+        reason, line, thread = worker.stop()
+        assert (reason, line) == ("exception", "raise broken")
+        worker.repl(calls.resume_thread(thread))
+    assert debuggee.child.wait() == 0
+    assert sum(event["event"] == "stopped" for event in worker.client.events) == 3
 
 
 @pytest.mark.core

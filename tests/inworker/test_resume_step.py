@@ -3,9 +3,7 @@
 Each program is stepped through twice, without and with stops for exceptions; the steps have to end at the same lines.
 """
 
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from dap_client import RequestFailed
@@ -14,6 +12,7 @@ from raydap.inworker import calls
 from support.debuggee import Debuggee
 from support.entered import EnteredWorker
 
+pytestmark = pytest.mark.usefixtures("stops_for_exceptions")
 Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
 RAISES_INSIDE = """\
@@ -74,12 +73,6 @@ thread.start()
 thread.join()
 """,
 )
-
-
-@pytest.fixture(autouse=True)
-def _stops_for_exceptions(packages: Path | None) -> None:
-    if packages is not None and sys.version_info >= (3, 13):
-        pytest.skip("debugpy 1.8.0 cannot stop for an exception on Python 3.13: it fails at the frame's variables")
 
 
 def walk(worker: EnteredWorker, commands: Sequence[str], filters: list[str]) -> tuple[list[str], int]:

@@ -10,7 +10,9 @@ be traced, as after a `breakpoint()`. So the thread is not traced while it is sh
 trigger_exception_handler does the same.
 
 **pydevd may have stopped already.** It takes an exception for unhandled that leaves the last Python frame of a thread,
-like that of a threaded actor. Then the thread is not stopped once more for the same exception.
+as in a threaded actor, or in an async one after its first post mortem. Right after that Ray reports the same exception,
+in the same thread, and the thread is not stopped once more. Only the identity of the exception is kept until then: a
+mark on it would reach the driver, and a reference would keep the locals of all its frames alive.
 
 **Libraries are left out.** Under justMyCode pydevd ignores an exception if all its frames are in libraries, like that
 of an actor whose import has failed. Then nothing was shown of a worker that had waited for a debugger. So those frames
@@ -27,7 +29,12 @@ from typing import Any
 _FILTERS = ("apply_files_filter", "exclude_exception_by_filter", "in_project_scope")
 """Methods of pydevd's debugger that say whether a frame, or that of a traceback, is left out."""
 
-_REPORTED = 16
+
+class LastStop(threading.local):
+    """What the running thread has stopped for, if Ray has not reported it yet."""
+
+    exception: int | None = None
+    """Its `id`."""
 
 
 class PostMortem:
@@ -36,8 +43,7 @@ class PostMortem:
     def __init__(self, debugger: Any) -> None:
         self.debugger = debugger
         self.lock = threading.Lock()
-        self.reported: list[Any] = []
-        """pydevd's tags of the last exceptions that a thread has stopped for."""
+        self.last = LastStop()
         self.shown: list[FrameType] = []
         """The frames of libraries that count as the user's."""
 
@@ -59,17 +65,15 @@ class PostMortem:
         if sys._getframe(1).f_globals.get("__name__") != "ray.util.debugpy":
             stop_on_unhandled_exception(debugger, thread, info, error)
             return
-        if any(tag is _tag(error) for tag in self.reported):
-            return
-        with untraced(), self._libraries_shown(error):
-            stop_on_unhandled_exception(debugger, thread, info, error)
+        if self.last.exception != id(error[1]):
+            with untraced(), self._libraries_shown(error):
+                stop_on_unhandled_exception(debugger, thread, info, error)
+        # The next exception can have the same identity: it may lie where this one was, or be this one, raised again.
+        self.last.exception = None
 
     def _do_stop(self, thread: Any, frame: Any, frames: Any, error: Any) -> None:
         """Takes the place of pydevd's method, in which every thread waits that has stopped for such an exception."""
-        tag = _tag(error)
-        if tag is not None:
-            self.reported.append(tag)
-            del self.reported[:-_REPORTED]
+        self.last.exception = id(error[1])
         type(self.debugger).do_stop_on_unhandled_exception(self.debugger, thread, frame, frames, error)
 
     @contextmanager
@@ -109,11 +113,6 @@ class PostMortem:
         debugger.apply_files_filter = apply_files_filter
         debugger.exclude_exception_by_filter = exclude_exception_by_filter
         debugger.in_project_scope = in_project_scope
-
-
-def _tag(error: Any) -> Any:
-    """What pydevd has put on an exception, from Python 3.12 on."""
-    return getattr(error[1], "__pydevd_tag__", None)
 
 
 def keep_exceptions_picklable() -> None:
