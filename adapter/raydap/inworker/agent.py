@@ -152,6 +152,7 @@ class Session:
         self.connection = connection
         self.client = client
         self.left = threading.Event()
+        self.debugger: Any = None
 
     def run(self, configured: threading.Event, hooks: tuple[Any, Any, Any]) -> None:
         """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
@@ -163,9 +164,11 @@ class Session:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
                 pass
+            self.debugger = debugger
             configured.set()
             reader.join()
         finally:
+            self.debugger = None
             set_breakpoint_hooks(*hooks)
             stop(debugger)
 
@@ -356,6 +359,12 @@ def log_exception() -> None:
 
 
 AGENT: Agent | None = None
+
+
+def current_debugger() -> Any:
+    """pydevd's debugger object while raydap debugs this process, else None."""
+    session = None if AGENT is None else AGENT.session
+    return None if session is None else session.debugger
 
 
 def start(folder: str, identity: dict[str, Any], raydap: str) -> None:

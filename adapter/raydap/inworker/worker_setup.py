@@ -6,16 +6,19 @@ Ray ends a worker whose setup hook raises, so nothing of ours does.
 from typing import Any
 
 
-def set_up(source: str, raydap: str, next_hook: Any) -> None:
-    """`source` is that of agent.py, `raydap` the path to call, `next_hook` the user's hook: a callable, or the name of
-    one, or None."""
+def set_up(sources: list[str], raydap: str, next_hook: Any) -> None:
+    """`sources` are those of agent.py and actor_threads.py; `raydap` is the path to call; `next_hook` is the user's
+    hook: a callable, or the name of one, or None."""
     import importlib
     import sys
     import types
 
     try:
         module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
-        exec(compile(source, "<raydap agent>", "exec"), vars(module))
+        for source in sources:
+            exec(compile(source, "<raydap agent>", "exec"), vars(module))
+        if sys.version_info < (3, 12):
+            vars(module)["trace_actor_threads"](vars(module)["current_debugger"])
         vars(module)["start_in_worker"](raydap)
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")

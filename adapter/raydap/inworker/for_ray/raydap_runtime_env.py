@@ -27,11 +27,11 @@ def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
         # raydap has ended, or this is another machine.
         return runtime_env
     names = {
-        "source": _read("agent.py"),
+        "sources": [_read("agent.py"), _read("actor_threads.py")],
         "raydap": settings["raydap"],
         "next_hook": runtime_env.get("worker_process_setup_hook"),
     }
-    code = _read("worker_setup.py") + "\nset_up(source, raydap, next_hook)\n"
+    code = _read("worker_setup.py") + "\nset_up(sources, raydap, next_hook)\n"
     # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
     set_up: Any = functools.partial(exec, code, names)
     set_up.__name__ = "raydap_agent"

@@ -1,0 +1,46 @@
+"""Lets breakpoints stop the threads of a threaded actor, before Python 3.12; runs in the worker.
+
+Before Python 3.12 a thread has to ask to be traced. pydevd does that for the threads that it finds at work and for
+those that Python starts. Those of a threaded actor are Ray's own, made in C++, and idle between calls: pydevd never
+sees them. So each call of an actor's method asks for its own thread, while raydap debugs the worker.
+"""
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+def trace_actor_threads(debugger: Callable[[], Any]) -> None:
+    """`debugger()` is pydevd's debugger object while raydap debugs this process, else None. The override is never
+    undone; while nobody debugs it only ends what is traced still.
+
+    Source: ray/_private/function_manager.py, which makes an executor of each method when the actor's class is loaded.
+    """
+    from ray._private.function_manager import FunctionActorManager
+
+    original: Any = FunctionActorManager._make_actor_method_executor
+    traced: set[int] = set()
+
+    def _make_actor_method_executor(*args: Any, **kwargs: Any) -> Any:
+        execute = original(*args, **kwargs)
+
+        def actor_method_executor(*args: Any, **kwargs: Any) -> Any:
+            current = debugger()
+            if current is not None:
+                traced.add(threading.get_ident())
+                # pydevd traces no thread that the module `threading` does not list; this lists it.
+                threading.current_thread()
+                current.enable_tracing()
+            elif threading.get_ident() in traced:
+                # The thread was idle when the debugger left.
+                traced.discard(threading.get_ident())
+                sys.settrace(None)
+            return execute(*args, **kwargs)
+
+        # Ray looks at the method, to tell coroutines from others.
+        vars(actor_method_executor).update(vars(execute))
+        return actor_method_executor
+
+    manager: Any = FunctionActorManager
+    manager._make_actor_method_executor = _make_actor_method_executor
