@@ -18,7 +18,7 @@ PROGRAM = """\
 import os, sys
 assert __name__ == "__main__" and sys.modules["__main__"].__file__ == __file__, __file__
 print("path", [each for each in sys.path if "at_start" in each])
-print("environment", "at_start" in os.environ["PYTHONPATH"])
+print("environment", os.environ.get("PYTHONPATH"), [name for name in os.environ if "AGENT" in name or "HOOK" in name])
 print("arguments", sys.argv[1:])
 print("theirs", getattr(sys, "theirs", None))
 """
@@ -36,8 +36,8 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
         listener.listen()
         at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
         environment = {
-            "PYTHONPATH": os.pathsep.join([at_start, *map(str, paths), str(tmp_path)]),
-            "RAYDAP_AGENT": json.dumps({"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path)}),
+            "PYTHONPATH": os.pathsep.join([at_start, *map(str, paths)]),
+            "RAYDAP_AGENT": json.dumps({"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "path": "/given"}),
         }
         what = ["-m", "program"] if module else [str(tmp_path / "program.py")]
         child = children.enter_context(Child([sys.executable, *what, "-x"], tmp_path / "log", environment))
@@ -47,15 +47,15 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
 
 
 @pytest.mark.parametrize("module", [False, True])
-def test_it_waits_for_raydap_and_finds_nothing_changed(start: Start, module: bool) -> None:
-    child, connection = start(module=module)
+def test_it_waits_for_raydap_and_finds_nothing_changed(start: Start, tmp_path: Path, module: bool) -> None:
+    child, connection = start(tmp_path, module=module)
     connection.settimeout(30)
     said = read_line(connection)
     assert (said["worker_type"], said["pid"]) == ("DRIVER", child.process.pid)
     assert child.process.poll() is None
     connection.close()
     assert child.wait() == 0, child.output
-    assert child.output.splitlines() == ["path []", "environment False", "arguments ['-x']", "theirs None"]
+    assert child.output.splitlines() == ["path []", "environment /given []", "arguments ['-x']", "theirs None"]
 
 
 def test_a_sitecustomize_of_the_users_is_imported(start: Start, tmp_path: Path) -> None:

@@ -30,8 +30,6 @@ HELLO_TIMEOUT_S = 5.0
 BEGIN_TIMEOUT_S = 20.0
 """Seconds for an agent to import debugpy. In a process that computes it takes 5 s (measured)."""
 
-HOOK = "RAY_RUNTIME_ENV_HOOK"
-
 
 class Hello(msgspec.Struct, frozen=True):
     """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
@@ -68,14 +66,14 @@ class Agents:
         self._listener = unix.PrivateListener(self._accepted)
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """What the program's environment needs so that it and its workers have agents."""
-        inworker = str(resources.files("raydap.inworker"))
-        folders = [os.path.join(inworker, "at_start"), os.path.join(inworker, "for_ray")]
-        settings = {"raydap": self._listener.path, "folder": self._listener.folder, "next_hook": environ.get(HOOK, "")}
+        """What the program's environment needs so that it and its workers have agents. The program takes it out again
+        when it begins (sitecustomize.py)."""
+        path = environ.get("PYTHONPATH")
+        at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
+        settings = {"raydap": self._listener.path, "folder": self._listener.folder, "path": path}
         return {
-            "PYTHONPATH": os.pathsep.join([*folders, *filter(None, [environ.get("PYTHONPATH")])]),
+            "PYTHONPATH": os.pathsep.join([at_start, *filter(None, [path])]),
             "RAYDAP_AGENT": json.dumps(settings),
-            HOOK: "raydap_runtime_env.hook",
         }
 
     def release(self, key: WorkerKey) -> None:

@@ -1,40 +1,30 @@
 """How the agent gets into the workers of a driver, without Ray: the runtime_env, and what runs in the worker."""
 
-import importlib.util
-import json
+import os
 import pickle
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import raydap
+from raydap.inworker.driver_setup import VARIABLE, DriverSetup
 from raydap.inworker.worker_setup import set_up
 
-FILE = Path(raydap.__file__).parent / "inworker" / "for_ray" / "raydap_runtime_env.py"
+SOURCES = str(Path(raydap.__file__).parent / "inworker")
 
 CALLED: list[str] = []
 
 
 @pytest.fixture
-def module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("raydap_runtime_env", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-@pytest.fixture
-def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """Those of a raydap that is there."""
+def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
+    """Of a raydap that is there."""
+    monkeypatch.delenv(VARIABLE, raising=False)
     (tmp_path / "raydap").touch()
-    given = {"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "next_hook": ""}
-    monkeypatch.setenv("RAYDAP_AGENT", json.dumps(given))
-    return given
+    monkeypatch.setitem(sys.modules, "_raydap_driver", ModuleType("_raydap_driver"))
+    return DriverSetup(str(tmp_path / "raydap"), SOURCES, "_raydap_driver")
 
 
 @pytest.fixture
@@ -52,40 +42,78 @@ def users_setup() -> None:
     CALLED.append("user")
 
 
-@pytest.mark.usefixtures("settings")
-def test_a_runtime_env_keeps_what_the_user_has_given(module: ModuleType) -> None:
+class Ray:
+    """Its `init` looks at the environment as Ray's does, and gives what the hook made and what children would get."""
+
+    @staticmethod
+    def init(runtime_env: dict[str, Any] | None = None) -> tuple[dict[str, Any] | None, str | None]:
+        module, _, name = os.environ[VARIABLE].rpartition(".")
+        made = getattr(sys.modules[module], name)(runtime_env)
+        return made, os.environ.get(VARIABLE)
+
+
+def test_a_runtime_env_keeps_what_the_user_has_given(setup: DriverSetup) -> None:
     given = {"env_vars": {"A": "1"}, "working_dir": "."}
-    hooked = module.hook(given)
-    assert {name: value for name, value in hooked.items() if name != "worker_process_setup_hook"} == given
+    made = setup.prepared(given)
+    assert {name: value for name, value in made.items() if name != "worker_process_setup_hook"} == given
     assert "worker_process_setup_hook" not in given
-    assert callable(module.hook(None)["worker_process_setup_hook"])
+    assert made["worker_process_setup_hook"].__name__ == "raydap_agent"
 
 
-@pytest.mark.usefixtures("settings")
-def test_the_workers_need_no_module_of_ours(module: ModuleType) -> None:
+def test_the_workers_need_no_module_of_ours(setup: DriverSetup) -> None:
     """Ray pickles the hook; what it names by reference has to be there."""
-    assert b"raydap_runtime_env" not in pickle.dumps(module.hook(None)["worker_process_setup_hook"])
+    assert (
+        b"raydap.inworker" not in pickle.dumps(setup.prepared({})["worker_process_setup_hook"]).split(b"def set_up")[0]
+    )
 
 
-@pytest.mark.usefixtures("settings")
-def test_ray_finds_a_name_for_it(module: ModuleType) -> None:
-    assert module.hook(None)["worker_process_setup_hook"].__name__ == "raydap_agent"
+def test_without_raydap_nothing_is_added() -> None:
+    assert DriverSetup("/nowhere/at/all", SOURCES, "x").prepared({"pip": ["x"]}) == {"pip": ["x"]}
 
 
-@pytest.mark.parametrize("there", ["", '{"raydap": "/nowhere/at/all"}'])
-def test_without_raydap_nothing_is_added(module: ModuleType, monkeypatch: pytest.MonkeyPatch, there: str) -> None:
-    monkeypatch.setenv("RAYDAP_AGENT", there or "{}")
-    assert module.hook(None) == {}
-    assert module.hook({"pip": ["x"]}) == {"pip": ["x"]}
+def test_no_process_that_the_program_starts_has_our_hook(setup: DriverSetup) -> None:
+    ray: Any = SimpleNamespace(init=Ray.init)
+    setup.wrap_init(ray)
+    for _ in range(2):
+        made, left = ray.init()
+        assert callable(made["worker_process_setup_hook"])
+        assert left is None
+        assert VARIABLE not in os.environ
 
 
-def test_the_users_own_hook_comes_first(
-    module: ModuleType, settings: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = f"{__name__}.users_hook"
-    monkeypatch.setitem(sys.modules, __name__, sys.modules[users_hook.__module__])
-    monkeypatch.setenv("RAYDAP_AGENT", json.dumps({**settings, "next_hook": name}))
-    assert module.hook(None)["pip"] == ["theirs"]
+def test_the_users_own_hook_is_called_and_stays(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = ModuleType("theirs")
+    vars(theirs)["hook"] = users_hook
+    monkeypatch.setitem(sys.modules, "theirs", theirs)
+    monkeypatch.setenv(VARIABLE, "theirs.hook")
+    ray: Any = SimpleNamespace(init=Ray.init)
+    setup.wrap_init(ray)
+    made, left = ray.init({"working_dir": "."})
+    assert (made["pip"], made["working_dir"], left) == (["theirs"], ".", "theirs.hook")
+    assert os.environ[VARIABLE] == "theirs.hook"
+
+
+def test_an_init_that_fails_leaves_nothing_behind(setup: DriverSetup) -> None:
+    def fail() -> None:
+        raise RuntimeError("no cluster")
+
+    ray: Any = SimpleNamespace(init=fail)
+    setup.wrap_init(ray)
+    with pytest.raises(RuntimeError, match="no cluster"):
+        ray.init()
+    assert VARIABLE not in os.environ
+
+
+def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "ray.py").write_text("import os\ndef init():\n    return os.environ['RAY_RUNTIME_ENV_HOOK']\n")
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", [setup, *sys.meta_path])
+    import ray
+
+    assert ray.init() == "_raydap_driver.hook"
+    assert setup not in sys.meta_path
+    monkeypatch.delitem(sys.modules, "ray")
 
 
 AGENT = "def start_in_worker(raydap):\n    print('called', raydap)\n"

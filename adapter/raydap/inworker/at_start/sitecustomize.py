@@ -1,9 +1,9 @@
 """Starts the agent in a program that raydap launches, before the program's first line; runs there.
 
-Python imports a module of this name when it begins, from a folder in PYTHONPATH that raydap adds (cluster/prepare.py).
+Python imports a module of this name when it begins, from a folder in PYTHONPATH that raydap adds (runtime/agents.py).
 So the program is an ordinary one: its command line, `__main__` and tracebacks are what they would be without raydap.
-The folder is taken out of the path at once, so that no other process has it, and a sitecustomize of the user's own is
-imported then.
+What raydap has added to the environment is taken out at once, so that no other process has it, and a sitecustomize of
+the user's own is imported then.
 """
 
 import importlib
@@ -12,24 +12,34 @@ import os
 import socket
 import sys
 import types
+from typing import Any
 
 
 def start_agent() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
+    settings = json.loads(os.environ.pop("RAYDAP_AGENT"))
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
-    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    os.environ["PYTHONPATH"] = os.pathsep.join(each for each in inherited if os.path.abspath(each) != folder)
+    if settings["path"] is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = settings["path"]
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
     # the end of that import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
-    settings = json.loads(os.environ["RAYDAP_AGENT"])
-    file = os.path.join(os.path.dirname(folder), "agent.py")
-    with open(file, encoding="utf-8") as source:
-        code = compile(source.read(), file, "exec")
-    module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
-    exec(code, vars(module))
+    sources = os.path.dirname(folder)
+    driver = load("_raydap_driver", os.path.join(sources, "driver_setup.py"))
+    sys.meta_path.insert(0, driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver"))
+    agent = load("_raydap_agent", os.path.join(sources, "agent.py"))
     identity = {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
-    vars(module)["start"](settings["folder"], identity, settings["raydap"])
+    agent["start"](settings["folder"], identity, settings["raydap"])
+
+
+def load(name: str, file: str) -> dict[str, Any]:
+    """The names of a module that is not installed in the program's Python."""
+    module = sys.modules[name] = types.ModuleType(name)
+    with open(file, encoding="utf-8") as source:
+        exec(compile(source.read(), file, "exec"), vars(module))
+    return vars(module)
 
 
 try:

@@ -71,12 +71,13 @@ test('each argument has the type of the manual and a description', () => {
 
 test('each choice is described, and the default is one of them', () => {
   const choices = Object.entries(launch.properties).filter(([, property]) => property.enum !== undefined);
-  assert.deepEqual(choices.map(([name]) => name).sort(), ['role', 'sessions']);
+  assert.deepEqual(choices.map(([name]) => name).sort(), ['reach', 'role', 'sessions']);
   for (const [name, property] of choices) {
     assert.equal(property.enumDescriptions?.length, property.enum?.length, name);
     assert.ok(property.enum?.includes(property.default as string), name);
     for (const choice of property.enum ?? []) {
-      assert.ok(rows('attach').get(name)?.meaning.includes(`"${choice}"`), `${name}: ${choice}`);
+      const row = rows('attach').get(name) ?? rows('launch').get(name);
+      assert.ok(row?.meaning.includes(`"${choice}"`), `${name}: ${choice}`);
     }
   }
 });

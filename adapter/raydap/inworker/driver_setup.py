@@ -1,0 +1,103 @@
+"""Gives each worker of a driver the agent; runs in the driver.
+
+`ray.init` calls the function that RAY_RUNTIME_ENV_HOOK names with its runtime_env (ray/_private/worker.py,
+_maybe_call_runtime_env_hook). The agent goes to the workers in that, by value, as a worker_process_setup_hook, which
+Ray runs before the first task. So nothing has to be installed there.
+
+The variable is set only while `ray.init` begins. A process that the program starts must not have it: it may have
+another path for modules, and its own `ray.init` would fail for want of ours.
+"""
+
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+VARIABLE = "RAY_RUNTIME_ENV_HOOK"
+
+
+class DriverSetup:
+    """`raydap` is the path that agents call, `folder` has the sources for the workers, and `name` is under what name
+    `ray.init` finds our hook."""
+
+    def __init__(self, raydap: str, folder: str, name: str) -> None:
+        self.raydap = raydap
+        self.folder = folder
+        self.name = name
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Finds `ray`, once, for `sys.meta_path`, so that `init` is wrapped before anybody has it."""
+        if name != "ray":
+            return None
+        finders: list[Any] = sys.meta_path
+        finders.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                self.wrap_init(module)
+
+            loader.exec_module = exec_module
+        return spec
+
+    def wrap_init(self, ray: Any) -> None:
+        original = ray.init
+
+        @functools.wraps(original)
+        def init(*args: Any, **kwargs: Any) -> Any:
+            given = os.environ.get(VARIABLE)
+
+            def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
+                _restore(given)
+                return self.prepared(_by_user(given, runtime_env))
+
+            vars(sys.modules[self.name])["hook"] = hook
+            os.environ[VARIABLE] = f"{self.name}.hook"
+            try:
+                return original(*args, **kwargs)
+            finally:
+                _restore(given)
+
+        ray.init = init
+
+    def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
+        """The runtime_env with the agent. The user's own setup hook is called after it in the workers."""
+        if not os.path.exists(self.raydap):
+            # raydap has ended.
+            return runtime_env
+        names = {
+            "sources": [self._read("agent.py"), self._read("actor_threads.py")],
+            "raydap": self.raydap,
+            "next_hook": runtime_env.get("worker_process_setup_hook"),
+        }
+        code = self._read("worker_setup.py") + "\nset_up(sources, raydap, next_hook)\n"
+        # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
+        set_up: Any = functools.partial(exec, code, names)
+        set_up.__name__ = "raydap_agent"
+        return {**runtime_env, "worker_process_setup_hook": set_up}
+
+    def _read(self, name: str) -> str:
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+
+def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, Any]:
+    """What the user's own hook makes of the runtime_env, if there is one."""
+    if hook:
+        module, _, name = hook.rpartition(".")
+        runtime_env = getattr(importlib.import_module(module), name)(runtime_env)
+    return dict(runtime_env or {})
+
+
+def _restore(given: str | None) -> None:
+    if given is None:
+        os.environ.pop(VARIABLE, None)
+    else:
+        os.environ[VARIABLE] = given
