@@ -14,6 +14,8 @@ from support.agents import PreparedProgram, attach, read_line
 
 Start = Callable[[str], PreparedProgram]
 
+pytestmark = pytest.mark.core
+
 # Line 2 is in a function that runs again and again, line 8 in another thread.
 LOOP = """\
 def work(number):

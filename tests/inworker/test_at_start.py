@@ -25,6 +25,8 @@ print("theirs", getattr(sys, "theirs", None))
 
 Start = Callable[..., tuple[Child, socket.socket]]
 
+pytestmark = pytest.mark.core
+
 
 @pytest.fixture
 def start(tmp_path: Path, children: ExitStack) -> Start:
