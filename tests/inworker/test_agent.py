@@ -173,3 +173,19 @@ def test_a_program_without_debugpy_is_told_of(tmp_path: Path, children: ExitStac
     connection.sendall(b'{"debug": true}\n')
     assert "debugpy.server" in read_line(connection)["error"]
     assert program.child.wait() == 0
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_program_that_ends_itself_is_not_stopped(start: Start, children: ExitStack, code: int) -> None:
+    program = start(f"import sys\nsys.exit({code})\n")
+    attach(program, program.called(), children)
+    assert program.child.wait() == code
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_program_that_fails_is_stopped_where_it_failed(start: Start, children: ExitStack) -> None:
+    program = start("missing = {}\nmissing['x']\n")
+    worker = attach(program, program.called(), children)
+    reason, line, _ = worker.stop()
+    assert (reason, line) == ("exception", "missing['x']")

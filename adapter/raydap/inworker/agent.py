@@ -205,8 +205,8 @@ class Session:
         # counts from 0: the breakpoints of the last session would come back.
         Session.changes += 1_000_000
         debugger.mtime = Session.changes
-        # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none with
-        # breakOnSystemExitZero.
+        # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
+        # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
         return debugger
 
