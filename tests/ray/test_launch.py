@@ -86,6 +86,7 @@ def start(
     program.write_text(source)
     environment = {"RAY_ADDRESS": cluster.address, **(env or {})}
     where = {"dashboard": cluster.dashboard, "program": str(program), "cwd": str(folder), "env": environment}
+    where["reach"] = "prepared"
     breakpoints = {str(program): [line_of(source, text) for text in texts]}
     client.start_session("launch", {**where, **more}, breakpoints=breakpoints, filters=["uncaught"])
     return client
