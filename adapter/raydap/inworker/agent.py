@@ -23,7 +23,7 @@ import threading
 from typing import Any
 
 VERSION = 1
-"""Of these lines. raydap says which one it speaks, and leaves a worker with another one alone."""
+"""The version of these lines. raydap leaves a process alone whose agent has another one."""
 
 CALL_TIMEOUT_S = 1.0
 """Seconds until the process goes on if nobody takes its call, so that a dead raydap delays no worker for long."""
@@ -58,7 +58,7 @@ class Agent:
         """Listens, in a thread, on a socket that only this user can use; returns its path."""
         path = os.path.join(self.folder, f"raydap-{os.getpid()}")
         if os.path.exists(path):
-            # Of a process that had this number before.
+            # A process that had this number before has left it.
             os.unlink(path)
         self._listener = listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         mask = os.umask(0o177)
@@ -185,7 +185,7 @@ class Session:
             return self.connection
 
         original, pydevd.start_client = pydevd.start_client, start_client
-        # Of an earlier session: pydevd would go on with its host and port.
+        # Otherwise pydevd would go on with the host and port of an earlier session.
         pydevd.SetupHolder.setup = None
         try:
             pydevd.settrace(

@@ -22,7 +22,7 @@ log = logging.getLogger("raydap")
 T = TypeVar("T")
 
 VERSION = 1
-"""Of the lines that begin a connection (inworker/agent.py)."""
+"""The version of the lines that begin a connection (inworker/agent.py)."""
 
 HELLO_TIMEOUT_S = 5.0
 """Seconds for an agent's first line. It may wait for the end of another session first."""

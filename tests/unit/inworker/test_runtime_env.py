@@ -20,7 +20,7 @@ CALLED: list[str] = []
 
 @pytest.fixture
 def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
-    """Of a raydap that is there."""
+    """Its raydap is there."""
     monkeypatch.delenv(VARIABLE, raising=False)
     (tmp_path / "raydap").touch()
     monkeypatch.setitem(sys.modules, "_raydap_driver", ModuleType("_raydap_driver"))
