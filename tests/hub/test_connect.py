@@ -84,8 +84,8 @@ class Forwarder:
         self._threads[0].start()
 
     def cut(self) -> None:
-        """Ends all connections; new ones are taken."""
-        for one in self._open:
+        """Ends all connections there are; new ones are taken, also one that comes before all of them are ended."""
+        for one in tuple(self._open):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 

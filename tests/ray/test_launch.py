@@ -195,6 +195,25 @@ def test_rays_own_breakpoint_and_post_mortem_work_beside_it(launch: Launch) -> N
     assert "result: KeyError" in ended(client)
 
 
+DRIVER = '''\
+import ray
+
+ray.init()
+number = 1
+breakpoint()
+print("result:", number)  # in the driver
+'''
+
+
+def test_a_breakpoint_of_the_driver_itself_stops_it(launch: Launch) -> None:
+    """Ray sets its own hooks in the driver, after the agent has."""
+    client = launch(DRIVER)
+    stop = client.wait_event("stopped")
+    assert "# in the driver" in stopped_line(client, stop)
+    go_on(client, stop)
+    assert "result: 1" in ended(client)
+
+
 def test_raydap_can_be_told_to_leave_the_program_alone(launch: Launch) -> None:
     client = launch(PROGRAM, *PLACES, reach="paused")
     assert RESULT in ended(client)

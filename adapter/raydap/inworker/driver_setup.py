@@ -61,9 +61,15 @@ class DriverSetup:
             vars(sys.modules[self.name])["hook"] = hook
             os.environ[VARIABLE] = f"{self.name}.hook"
             try:
-                return original(*args, **kwargs)
+                context = original(*args, **kwargs)
             finally:
                 _restore(given)
+            # Ray has set its own hooks of breakpoint() in the driver. They would open a port beside the agent.
+            agent: Any = sys.modules.get("_raydap_agent")
+            if agent is not None:
+                importlib.import_module("ray.util.debugpy")
+                agent.override_rays_breakpoint()
+            return context
 
         ray.init = init
 
