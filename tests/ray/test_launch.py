@@ -86,7 +86,6 @@ def start(
     program.write_text(source)
     environment = {"RAY_ADDRESS": cluster.address, **(env or {})}
     where = {"dashboard": cluster.dashboard, "program": str(program), "cwd": str(folder), "env": environment}
-    where["reach"] = "prepared"
     breakpoints = {str(program): [line_of(source, text) for text in texts]}
     client.start_session("launch", {**where, **more}, breakpoints=breakpoints, filters=["uncaught"])
     return client
@@ -189,29 +188,35 @@ def test_rays_own_breakpoint_and_post_mortem_work_beside_it(launch: Launch) -> N
         line = stopped_line(client, stop).strip()
         reasons.append((stop["reason"], line.partition("  #")[0]))
         go_on(client, stop)
-    expected = 2 * [("breakpoint", "before = 1"), ("breakpoint", "return before")]
+    expected = 2 * [("breakpoint", "before = 1"), ("breakpoint", "breakpoint()")]
     assert sorted(reasons[:4]) == sorted(expected)
     assert reasons[4:] == [("breakpoint", "data = {}"), ("exception", 'return data["missing"]')]
     assert "result: KeyError" in ended(client)
 
 
-DRIVER = '''\
+DRIVER = """\
 import ray
 
 ray.init()
 number = 1
 breakpoint()
-print("result:", number)  # in the driver
-'''
+number += 1
+print("result:", number)
+breakpoint()
+"""
 
 
 def test_a_breakpoint_of_the_driver_itself_stops_it(launch: Launch) -> None:
-    """Ray sets its own hooks in the driver, after the agent has."""
+    """Also one in its last line."""
     client = launch(DRIVER)
     stop = client.wait_event("stopped")
-    assert "# in the driver" in stopped_line(client, stop)
+    lines = [stopped_line(client, stop)]
+    for step in ("next", "stepIn", "continue"):
+        client.request(step, threadId=stop["threadId"])
+        lines.append(stopped_line(client, client.wait_event("stopped")))
+    assert lines == ["breakpoint()", "number += 1", 'print("result:", number)', "breakpoint()"]
     go_on(client, stop)
-    assert "result: 1" in ended(client)
+    assert "result: 2" in ended(client)
 
 
 def test_raydap_can_be_told_to_leave_the_program_alone(launch: Launch) -> None:

@@ -13,14 +13,16 @@ from dap_client import Client
 from local_cluster import Child
 
 from raydap.inworker import calls
+from raydap.inworker.driver_setup import AGENT_FILES
 from support.entered import EnteredWorker
 
 # As inworker/worker_setup.py starts it, and sitecustomize.py.
 _RUN = """
 import runpy, sys, types
-file, folder, raydap, program = sys.argv[1:]
+folder, raydap, program, *files = sys.argv[1:]
 module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
-exec(compile(open(file).read(), file, "exec"), vars(module))
+for file in files:
+    exec(compile(open(file).read(), "<raydap agent>", "exec"), vars(module))
 module.start(folder, {"worker_id": "w1"}, raydap)
 runpy.run_path(program, run_name="__main__")
 """
@@ -44,8 +46,9 @@ class PreparedProgram:
         listener.settimeout(30)
         listener.bind(str(folder / "raydap"))
         listener.listen()
-        agent = str(resources.files("raydap.inworker").joinpath("agent.py"))
-        command = [sys.executable, "-c", _RUN, agent, str(folder), str(folder / "raydap"), str(path)]
+        sources = resources.files("raydap.inworker")
+        files = [str(sources.joinpath(name)) for name in AGENT_FILES]
+        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), str(path), *files]
         environment = {} if packages is None else {"PYTHONPATH": str(packages)}
         child = children.enter_context(Child(command, path.with_suffix(".log"), environment))
         return cls(child, path, folder, listener, children)

@@ -13,14 +13,17 @@ follows, spoken by pydevd itself.
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
 """
 
-import builtins
 import json
 import os
 import socket
 import struct
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so this one's names are there.
+    from raydap.inworker.breakpoint_hooks import BreakpointHooks
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -42,6 +45,9 @@ SWITCH_INTERVAL_S = 1e-4
 """While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
 
 LINE_LIMIT = 4096
+
+FILE = "<raydap agent>"
+"""The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
 
 
 class Agent:
@@ -120,12 +126,11 @@ class Agent:
         if answer.get("debug") is not True or port or not self._claim(session):
             return
         try:
-            # Importing pydevd replaces the hooks.
-            hooks = sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint
+            hooks = BreakpointHooks(current_debugger)
             try:
                 import_debugpy()
             except Exception as error:
-                set_breakpoint_hooks(*hooks)
+                hooks.restore()
                 write_line(connection, {"error": str(error)})
                 return
             write_line(connection, {"error": ""})
@@ -154,12 +159,11 @@ class Session:
         self.left = threading.Event()
         self.debugger: Any = None
 
-    def run(self, configured: threading.Event, hooks: tuple[Any, Any, Any]) -> None:
+    def run(self, configured: threading.Event, hooks: "BreakpointHooks") -> None:
         """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
-        breakpoints are set. `hooks` are those of breakpoint(), which come back at the end."""
+        breakpoints are set."""
         debugger = self._start()
-        set_breakpoint_hooks(stop_here, stop_here, stop_here)
-        override_rays_breakpoint()
+        hooks.replace()
         try:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
@@ -169,7 +173,7 @@ class Session:
             reader.join()
         finally:
             self.debugger = None
-            set_breakpoint_hooks(*hooks)
+            hooks.restore()
             stop(debugger)
 
     def _start(self) -> Any:
@@ -194,6 +198,7 @@ class Session:
                 suspend=False,
                 wait_for_ready_to_run=False,
                 block_until_connected=True,
+                dont_trace_end_patterns=(FILE,),
                 patch_multiprocessing=False,
                 notify_stdin=False,
             )
@@ -236,47 +241,6 @@ def import_debugpy() -> None:
         if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
             version = ".".join(map(str, sys.version_info[:2]))
             raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
-
-
-def set_breakpoint_hooks(hook: Any, original: Any, builtin: Any) -> None:
-    sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint = hook, original, builtin
-
-
-def stop_here(*args: Any, **kwargs: Any) -> None:
-    """breakpoint(), while raydap debugs this process."""
-    import pydevd
-
-    pydevd.settrace(stop_at_frame=sys._getframe().f_back)
-
-
-def override_rays_breakpoint() -> None:
-    """Lets Ray's set_trace and its post mortem stop here while raydap debugs: they would open a port, behind which
-    debugpy could not start. The override is never undone; it does nothing while nobody debugs.
-
-    Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None.
-    """
-    ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
-    original = getattr(ray_debugpy, "_try_import_debugpy", None)
-    if original is None or hasattr(original, "is_raydaps_agent"):
-        return
-
-    def _try_import_debugpy() -> Any:
-        agent: Any = sys.modules.get("_raydap_agent")
-        caller: Any = sys._getframe(1)
-        if agent is None or agent.AGENT is None or agent.AGENT.session is None or caller.f_code.co_name != "set_trace":
-            return original()
-        if caller.f_locals.get("breakpoint_uuid") == ray_debugpy.POST_MORTEM_ERROR_UUID:
-            ray_debugpy._debugpy_excepthook()
-        else:
-            while caller is not None and caller.f_globals.get("__name__") in ("ray.util.debugpy", "ray.util.rpdb"):
-                caller = caller.f_back
-            import pydevd
-
-            pydevd.settrace(stop_at_frame=caller)
-        return None
-
-    vars(_try_import_debugpy)["is_raydaps_agent"] = True
-    ray_debugpy._try_import_debugpy = _try_import_debugpy
 
 
 def stop(debugger: Any) -> None:

@@ -19,6 +19,9 @@ from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
+AGENT_FILES = ("breakpoint_hooks.py", "agent.py", "actor_threads.py")
+"""What makes an agent; they are run in this order, in one module."""
+
 
 class DriverSetup:
     """`raydap` is the path that agents call, `folder` has the sources for the workers, and `name` is under what name
@@ -64,11 +67,10 @@ class DriverSetup:
                 context = original(*args, **kwargs)
             finally:
                 _restore(given)
-            # Ray has set its own hooks of breakpoint() in the driver. They would open a port beside the agent.
+            # Ray is imported now; when the agent began it was not.
             agent: Any = sys.modules.get("_raydap_agent")
             if agent is not None:
-                importlib.import_module("ray.util.debugpy")
-                agent.override_rays_breakpoint()
+                agent.override_rays_breakpoint(agent.current_debugger)
             return context
 
         ray.init = init
@@ -79,7 +81,7 @@ class DriverSetup:
             # raydap has ended.
             return runtime_env
         names = {
-            "sources": [self._read("agent.py"), self._read("actor_threads.py")],
+            "sources": [self._read(name) for name in AGENT_FILES],
             "raydap": self.raydap,
             "next_hook": runtime_env.get("worker_process_setup_hook"),
         }

@@ -7,8 +7,8 @@ from typing import Any
 
 
 def set_up(sources: list[str], raydap: str, next_hook: Any) -> None:
-    """`sources` are those of agent.py and actor_threads.py; `raydap` is the path to call; `next_hook` is the user's
-    hook: a callable, or the name of one, or None."""
+    """`sources` are those of an agent (driver_setup.py, AGENT_FILES); `raydap` is the path to call; `next_hook` is the
+    user's hook: a callable, or the name of one, or None."""
     import importlib
     import sys
     import types

@@ -27,18 +27,19 @@ def start_agent() -> None:
     # the end of that import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
-    driver = load("_raydap_driver", os.path.join(sources, "driver_setup.py"))
+    driver = load("_raydap_driver", sources, "driver_setup.py")
     sys.meta_path.insert(0, driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver"))
-    agent = load("_raydap_agent", os.path.join(sources, "agent.py"))
+    agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
     identity = {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
     agent["start"](settings["folder"], identity, settings["raydap"])
 
 
-def load(name: str, file: str) -> dict[str, Any]:
-    """The names of a module that is not installed in the program's Python."""
+def load(name: str, folder: str, *files: str) -> dict[str, Any]:
+    """The names of a module that is not installed in the program's Python, and has what all these files define."""
     module = sys.modules[name] = types.ModuleType(name)
-    with open(file, encoding="utf-8") as source:
-        exec(compile(source.read(), file, "exec"), vars(module))
+    for file in files:
+        with open(os.path.join(folder, file), encoding="utf-8") as source:
+            exec(compile(source.read(), "<raydap agent>", "exec"), vars(module))
     return vars(module)
 
 

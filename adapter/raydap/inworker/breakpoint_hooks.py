@@ -1,0 +1,87 @@
+"""Lets breakpoint(), Ray's set_trace and Ray's post mortem stop in a process that raydap debugs through its agent.
+
+Ray's own way opens a port for an adapter, behind which debugpy could not start. pydevd's own hooks, which it puts in
+place when it is imported, know nothing of Ray and stay when the debugger leaves: breakpoint() would be skipped.
+"""
+
+import builtins
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class BreakpointHooks:
+    """Those that the process has now, before pydevd is imported. `debugger()` is pydevd's debugger object while raydap
+    debugs this process, else None."""
+
+    def __init__(self, debugger: Callable[[], Any]) -> None:
+        self.debugger = debugger
+        self.original = sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint
+
+    def replace(self) -> None:
+        sys.breakpointhook = sys.__breakpointhook__ = builtins.breakpoint = self.stop_here
+        override_rays_breakpoint(self.debugger)
+
+    def restore(self) -> None:
+        """Ray's override stays; it does nothing while nobody debugs."""
+        sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint = self.original
+
+    def stop_here(self, *args: Any, **kwargs: Any) -> None:
+        """breakpoint(), while raydap debugs this process."""
+        stop_at(self.debugger, sys._getframe(1))
+
+
+def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
+    """Stops the calling thread at the line where the frame is.
+
+    debugpy's own breakpoint() stops at the next line, like a step, and so not at all after a program's last line.
+    """
+    current = debugger()
+    if current is None:
+        return  # raydap has just left.
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+    from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK
+
+    thread = threading.current_thread()
+    set_additional_thread_info(thread)
+    # A thread that is to stop stops in the next traced line, and pydevd's own way to wait has some.
+    current.disable_tracing()
+    try:
+        current.set_suspend(thread, CMD_SET_BREAK)
+        current.do_wait_suspend(thread, frame, "line", None)
+    finally:
+        current.enable_tracing()
+        if sys.version_info >= (3, 12):
+            # The user may have begun a step where nothing was traced: pydevd asks Python for lines only while it needs
+            # them.
+            from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+            pydevd_sys_monitoring.update_monitor_events()
+            pydevd_sys_monitoring.restart_events()
+        elif debugger() is not current:
+            # raydap has left meanwhile; it may have ended the tracing of all threads before this one began its own.
+            current.disable_tracing()
+
+
+def override_rays_breakpoint(debugger: Callable[[], Any]) -> None:
+    """Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None."""
+    ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
+    original = getattr(ray_debugpy, "_try_import_debugpy", None)
+    if original is None or hasattr(original, "is_raydaps_agent"):
+        return
+
+    def _try_import_debugpy() -> Any:
+        caller: Any = sys._getframe(1)
+        if debugger() is None or caller.f_code.co_name != "set_trace":
+            return original()
+        if caller.f_locals.get("breakpoint_uuid") == ray_debugpy.POST_MORTEM_ERROR_UUID:
+            ray_debugpy._debugpy_excepthook()
+        else:
+            while caller is not None and caller.f_globals.get("__name__") in ("ray.util.debugpy", "ray.util.rpdb"):
+                caller = caller.f_back
+            stop_at(debugger, caller)
+        return None
+
+    vars(_try_import_debugpy)["is_raydaps_agent"] = True
+    ray_debugpy._try_import_debugpy = _try_import_debugpy
