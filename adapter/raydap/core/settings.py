@@ -82,7 +82,7 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     env: dict[str, str | None] = {}
     python: str | None = None
     submit: bool = False
-    reach: Literal["paused", "prepared"] = "paused"
+    reach: Literal["paused", "prepared"] = "prepared"
 
 
 class HubSettings(msgspec.Struct, frozen=True):
