@@ -67,7 +67,7 @@ def test_the_first_line_of_a_program_is_not_missed(start: Start, children: ExitS
     worker = attach(program, program.called(), children, 1)
     reason, line, thread = worker.stop()
     assert (reason, line) == ("breakpoint", "first = 1")
-    assert worker.repl(calls.resume_thread(thread)) == ""
+    assert worker.call(calls.resume_thread(thread)) == ""
     assert program.child.wait() == 0
     assert "second is 2" in program.child.output
 

@@ -29,7 +29,7 @@ def test_everything_a_worker_has_to_know_comes_before_configuration_done(play: P
     assert worker.commands() == ["initialize", "attach"]
     worker.release("initialized")
     tune, _, lines, functions, exceptions, _ = worker.heard
-    assert tune["arguments"] == {"expression": calls.enter(True), "context": "repl"}
+    assert tune["arguments"] == {"expression": calls.enter(True), "context": "clipboard"}
     assert lines["arguments"]["breakpoints"] == [{"line": 7}]
     assert functions["arguments"]["breakpoints"] == [{"name": "step"}]
     assert exceptions["arguments"] == {"filters": ["raised"]}

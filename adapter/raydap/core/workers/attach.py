@@ -43,7 +43,7 @@ INITIALIZE: messages.InitializeRequestArguments = {
 # Every worker gets these, so they are encoded once. `repl` lets pydevd run statements too; without a frameId it needs
 # no stopped thread.
 _INITIALIZE = envelope.dump(INITIALIZE)
-_ENTER = {tune: envelope.dump({"expression": calls.enter(tune), "context": "repl"}) for tune in (False, True)}
+_ENTER = {tune: envelope.dump({"expression": calls.enter(tune), "context": "clipboard"}) for tune in (False, True)}
 
 
 def attach_arguments(worker: Worker) -> dict[str, Any]:
