@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from local_cluster import Cluster
 
-from editors.scenarios import line_of
 from support.editors import EDITORS, Editor, Endpoint, Scripted
 from support.editors_rules import assert_well_behaved
+from support.look import line_of
 
 PROGRAM = """\
 import ray
