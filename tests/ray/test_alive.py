@@ -7,7 +7,7 @@ from typing import Any
 from dap_client import Client
 from local_cluster import Child, Cluster
 
-from support.look import bodies, problems
+from support.look import bodies, local_variables, problems
 
 PROGRAM = """\
 import os
@@ -142,3 +142,62 @@ def test_who_does_not_ask_for_all_is_told_of_paused_ones_only(
     run_driver(PROGRAM, str(tmp_path))
     body = client.wait_event("raydap/workersChanged")
     assert [worker["state"] for worker in body["workers"]] == ["paused"]
+
+
+WITHOUT_A_STOP = """\
+import os
+import time
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def train(self):
+        steps = 0
+        while not os.path.exists("end"):
+            steps += 1
+            time.sleep(0.05)  # a step
+        return "trained"
+
+ray.init()
+print("result:", ray.get(Trainer.remote().train.remote()))
+"""
+
+
+def test_a_worker_with_an_agent_is_attached_when_a_client_wants_it(
+    client: Client, cluster: Cluster, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    # Ray runs the workers in folders of their own.
+    program.write_text(WITHOUT_A_STOP.replace('"end"', repr(str(tmp_path / "end"))))
+    where = {"dashboard": cluster.dashboard, "program": str(program), "env": {"RAY_ADDRESS": cluster.address}}
+    client.start_session("launch", where, filters=["uncaught"])
+    everybody = Everybody(client)
+    trainer = everybody.one("Trainer.train")
+    assert trainer["agent"]
+    drivers = [worker for worker in everybody.workers.values() if worker["type"] == "driver" and worker["agent"]]
+    assert [driver["state"] for driver in drivers] == ["running"]
+
+    key = trainer["key"]
+    for _ in range(2):
+        client.request("raydap/attach", workers=[key])
+        assert everybody.one("Trainer.train", "running")["key"] == key
+        client.request("raydap/detach", workers=[key])
+        assert everybody.one("Trainer.train")["key"] == key
+    assert everybody.history[key][:1] == ["alive"]
+    assert everybody.history[key][-8:] == ["attaching", "running", "detached", "alive"] * 2
+    assert everybody.workers[key]["problem"] == ""
+
+    # What is attached can be stopped, though no breakpoint is set.
+    client.request("raydap/attach", workers=[key])
+    everybody.one("Trainer.train", "running")
+    line = next(number for number, text in enumerate(program.read_text().splitlines(), 1) if "# a step" in text)
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[{"line": line}])
+    stop = client.wait_event("stopped")
+    assert int(local_variables(client, stop)["steps"]) > 0
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+    client.request("continue", threadId=stop["threadId"])
+    (tmp_path / "end").touch()
+    client.wait_event("terminated")
+    assert "result: trained" in "".join(body["output"] for body in bodies(client, "output"))
+    everybody.wait(lambda all_: all_.workers[key]["state"] == "gone")
+    assert problems(client) == []
