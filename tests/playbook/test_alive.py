@@ -332,7 +332,9 @@ def test_a_driver_with_an_agent_is_listed_once(play: Play) -> None:
     in_ray = play.worker("01000000ffff", DRIVER, pid=4711, worker_type="DRIVER")
     other = play.worker("02000000ffff", DRIVER, pid=4712, worker_type="DRIVER")
     play.alive(in_ray, other)
-    assert told(client) == [("02000000ffff", "alive")]
+    assert told(client) == [("02000000ffff", "alive"), ("pid-4711", "running")]
+    labels = {worker["key"]: worker["label"] for worker in client.request("raydap/workers", all=True)["workers"]}
+    assert labels == {"02000000ffff": "driver train.py", "pid-4711": "driver train.py"}
     client.request("raydap/detach", workers=["pid-4711"])
     play.alive(in_ray, other)
     assert told(client) == [("pid-4711", "detached"), ("pid-4711", "alive")]

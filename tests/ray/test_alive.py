@@ -176,6 +176,8 @@ def test_a_worker_with_an_agent_is_attached_when_a_client_wants_it(
     assert trainer["agent"]
     drivers = [worker for worker in everybody.workers.values() if worker["type"] == "driver" and worker["agent"]]
     assert [driver["state"] for driver in drivers] == ["running"]
+    driver = everybody.one("driver program.py", "running")
+    assert (driver["key"], driver["job"]) == (drivers[0]["key"], trainer["job"])
 
     key = trainer["key"]
     for _ in range(2):

@@ -6,11 +6,11 @@ Every process of Ray is alive, so the source is asked for them only then.
 from collections.abc import Collection
 
 from raydap.core.errors import Code, Problem
-from raydap.core.events import PausedWorker, WatchAlive, WorkersAlive
+from raydap.core.events import PausedWorker, WatchAlive, WorkerLabel, WorkersAlive, WorkersLabelled
 from raydap.core.model.alive import AliveWorker
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.workers import prepared
+from raydap.core.workers import prepared, selection
 from raydap.protocol.types import WorkerKey
 
 
@@ -33,12 +33,18 @@ def listed(state: State, event: WorkersAlive) -> None:
     run = state.run
     if not run.alive.watched:
         return
-    alive = {}
+    alive, labels = {}, {}
     for reported, label in event.workers.items():
         row = _with_agent(run, reported)
-        if row.key not in state.workers and not run.paused.has(row.key):
+        worker = state.workers.get(row.key)
+        if worker is None and not run.paused.has(row.key):
             alive[row.key] = AliveWorker(row, label)
+        elif worker is not None and worker.label == WorkerLabel() != label:
+            # It was attached before it ran anything, and has not stopped yet.
+            labels[row.key] = label
     run.alive.replace(alive)
+    if labels:
+        selection.labelled(state, WorkersLabelled(labels))
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
