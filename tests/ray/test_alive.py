@@ -139,9 +139,17 @@ def test_who_does_not_ask_for_all_is_told_of_paused_ones_only(
 ) -> None:
     client = attach(autoAttach=False)
     assert client.request("raydap/workers")["workers"] == []
-    run_driver(PROGRAM, str(tmp_path))
-    body = client.wait_event("raydap/workersChanged")
-    assert [worker["state"] for worker in body["workers"]] == ["paused"]
+    for name in ("tasks", "train", "end"):
+        (tmp_path / name).touch()
+    driver = run_driver(PROGRAM, str(tmp_path))
+    (paused,) = client.wait_event("raydap/workersChanged")["workers"]
+    assert paused["state"] == "paused"
+    client.request("raydap/attach")
+    stop = client.wait_event("stopped")
+    client.request("continue", threadId=stop["threadId"])
+    assert driver.wait() == 0, driver.output
+    changes = [worker for body in bodies(client, "raydap/workersChanged") for worker in body["workers"]]
+    assert {worker["key"] for worker in changes} == {paused["key"]}
 
 
 WITHOUT_A_STOP = """\
