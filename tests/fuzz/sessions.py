@@ -8,7 +8,7 @@ A line is a letter, a digit that says who, and what is said. `0` is the first cl
     -0      its connection ends
     <0 threads {}           it sends this request with these arguments, which need not be JSON
     ~0 bytes                it sends anything
-    p01     these workers are paused (up to p9)
+    p01     these workers are paused (up to p9); v01 these run
     o0      the connection to a worker comes about; x0 ends it, y0 refuses it
     a0      the worker answers all that it was asked as debugpy would
     =0 {}   it answers the oldest request with this body; !0 text fails it
@@ -209,6 +209,10 @@ class Play:
         keys = dict.fromkeys(WorkerKey(f"w{digit - 48}") for digit in said if 48 <= digit < 58)
         self.feed(ev.WorkersPaused(tuple(self.workers[key].row for key in keys)))
 
+    def list_alive(self, said: bytes) -> None:
+        keys = dict.fromkeys(WorkerKey(f"w{digit - 48}") for digit in said if 48 <= digit < 58)
+        self.feed(ev.WorkersAlive({self.workers[key].row: ev.WorkerLabel() for key in keys}))
+
     def come_up(self, said: bytes) -> None:
         worker = self.worker(said)
         if worker.dialled and not worker.connected:
@@ -315,6 +319,7 @@ _VERBS: dict[bytes, Callable[[Play, bytes], None]] = {
     b"<": Play.ask,
     b"~": Play.say_anything,
     b"p": Play.list_paused,
+    b"v": Play.list_alive,
     b"o": Play.come_up,
     b"x": Play.break_off,
     b"y": Play.refuse,

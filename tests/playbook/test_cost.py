@@ -98,6 +98,19 @@ def test_a_stop_costs_the_same_beside_many_workers(arguments: dict[str, Any]) ->
     assert cost(MANY, arguments) == alone
 
 
+def test_a_stop_costs_the_same_beside_many_alive_workers() -> None:
+    def stop(count: int) -> tuple[Counter[str], int]:
+        play, client, (worker,) = crowd(1, {})
+        play.joined().request("raydap/workers", all=True)
+        play.alive(*(play.worker(f"a{number}") for number in range(count)))
+        look_and_go_on(client, worker)
+        counted = Counted(play)
+        look_and_go_on(client, worker)
+        return counted.effects, counted.lines
+
+    assert stop(MANY) == stop(1)
+
+
 def test_the_handles_of_many_stops_are_those_of_one_times_as_many() -> None:
     def held(count: int) -> int:
         play, _, workers = crowd(count, {})

@@ -16,6 +16,7 @@ against the DAP schema.
 import json
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from raydap.core.bridge import Bridge
@@ -46,7 +47,9 @@ from raydap.core.events import (
     StopDebuggee,
     StopDiscovery,
     Tick,
+    WatchAlive,
     WorkerLabel,
+    WorkersAlive,
     WorkersLabelled,
     WorkersPaused,
 )
@@ -138,6 +141,7 @@ class Play:
                 | StartDebuggee()
                 | StopDebuggee()
                 | ReleaseAgent()
+                | WatchAlive()
             ):
                 self._effects.append(effect)
             case Log("info" | "debug" | "error"):
@@ -213,6 +217,11 @@ class Play:
     def paused(self, *workers: FakeWorker) -> None:
         """Discovery finds these workers, and no others, waiting for a debugger."""
         self.feed(WorkersPaused(tuple(worker.row for worker in workers)))
+
+    def alive(self, *workers: FakeWorker) -> None:
+        """Ray lists these workers, and no others, as alive. It knows neither ports that wait nor agents."""
+        rows = {replace(worker.row, port=0, agent=""): worker.label or WorkerLabel() for worker in workers}
+        self.feed(WorkersAlive(rows))
 
     def attached(self, *keys: str) -> list[FakeWorker]:
         """Workers that the session has attached to."""

@@ -13,6 +13,7 @@ from raydap.core.requests.dispatch import dispatch
 from raydap.core.settings import HubSettings
 from raydap.core.translate import local_files
 from raydap.core.workers import (
+    alive_listing,
     attach_progress,
     child_sessions,
     detach,
@@ -69,6 +70,7 @@ class Bridge:
             _EVENTS[type(event)](self.state, event)
             selection.attach_candidates(self.state)
             attach_progress.report(self.state)
+            alive_listing.watch(self.state)
             worker_entries.tell_changes(self.state)
         except Exception as exception:
             self.state.log_exception(exception)
@@ -180,6 +182,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.WorkerMessage: _worker_message,
     ev.WorkerGone: _worker_gone,
     ev.WorkersPaused: selection.paused,
+    ev.WorkersAlive: alive_listing.listed,
     ev.AgentCalled: prepared.called,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,

@@ -15,7 +15,7 @@ from raydap.protocol.types import ClientId, WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class PausedWorker:
-    """One row of discovery: a worker process that waits for a debugger.
+    """One row of discovery: a worker process that waits for a debugger, or (WorkersAlive) runs.
 
     `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
     `pid` is 0 if it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
@@ -37,8 +37,7 @@ class WorkerLabel:
     """A worker's entries in Ray's task and actor lists. A field is "" if they do not say it (yet).
 
     `task` is a function's name, or `Class.method` for an actor; `actor` is the actor's class; `actor_name` its
-    registered name; `job` Ray's hex job id; `submission` the id of a job from the Jobs API; `title` is what tells an
-    actor from others of its class, if anything does.
+    registered name; `job` Ray's hex job id; `submission` its id in the Jobs API; `title` tells actors of a class apart.
     """
 
     task: str = ""
@@ -55,8 +54,7 @@ class WorkerLabel:
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
     """`child_session`: the client came by the port of OpenChildPort, so it may only join as a child session.
-    `admitted`: it has shown the required token, or none is required. If it is false, ClientAdmitted follows when the
-    client shows one."""
+    `admitted`: it has shown the required token or needs none; otherwise ClientAdmitted follows when it shows one."""
 
     client: ClientId
     child_session: bool = False
@@ -87,6 +85,13 @@ class WorkersPaused:
     """All workers that wait for a debugger now: a snapshot, in the order discovery found them."""
 
     workers: tuple[PausedWorker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersAlive:
+    """All workers and drivers that run now, paused or not, and what they run: a snapshot. It has no child."""
+
+    workers: Mapping[PausedWorker, WorkerLabel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +244,7 @@ Event = (
     | ClientMessage
     | ClientGone
     | WorkersPaused
+    | WorkersAlive
     | AgentCalled
     | WorkersLabelled
     | DiscoveryReady
@@ -337,6 +343,13 @@ class AskLabels:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchAlive:
+    """Report WorkersAlive from now on until StopDiscovery, or no longer. Comes after StartDiscovery."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StartDebuggee:
     settings: LaunchSettings
 
@@ -377,6 +390,7 @@ Effect = (
     | StopDiscovery
     | AskExitReason
     | AskLabels
+    | WatchAlive
     | StartDebuggee
     | StopDebuggee
     | OpenChildPort

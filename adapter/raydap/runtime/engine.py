@@ -71,6 +71,7 @@ class Engine:
         self._dialer = WorkerDialer("auto" if hub_settings is None else hub_settings.relay, self._cluster_access)
         self._source: Source | None = None
         self._source_tasks = Tasks()
+        self._alive_watch: asyncio.Task[None] | None = None
         self._debuggee: Debuggee | None = None
         self._agents: Agents | None = None
         self._listeners: list[tcp.Listener] = []
@@ -226,6 +227,13 @@ class Engine:
         if self._source is not None:
             self._source_tasks.spawn(self._source.look_up_labels(effect.workers))
 
+    def _watch_alive(self, effect: ev.WatchAlive) -> None:
+        if self._alive_watch is not None:
+            self._alive_watch.cancel()
+            self._alive_watch = None
+        if effect.on and self._source is not None:
+            self._alive_watch = self._source_tasks.spawn(self._source.watch_alive())
+
     def _look_up_exit_reason(self, effect: ev.AskExitReason) -> None:
         if self._source is not None:
             self._source_tasks.spawn(self._source.look_up_exit_reason(effect.worker))
@@ -302,6 +310,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     ev.StartDiscovery: Engine._start_discovery,
     ev.StopDiscovery: Engine._stop_discovery,
     ev.AskLabels: Engine._look_up_labels,
+    ev.WatchAlive: Engine._watch_alive,
     ev.AskExitReason: Engine._look_up_exit_reason,
     ev.StartDebuggee: Engine._start_debuggee,
     ev.StopDebuggee: Engine._stop_debuggee,

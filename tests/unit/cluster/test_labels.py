@@ -101,3 +101,16 @@ def test_a_driver_of_an_unknown_job_still_has_its_job_id() -> None:
 def test_explicit_targets_have_no_label() -> None:
     target = PausedWorker(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
     assert label([target], [], [], []) == {}
+
+
+def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
+    """It has called before Ray gave it an id."""
+    driver = PausedWorker(WorkerKey("pid-4711"), "head", 0, pid=4711, worker_type="DRIVER", agent="/sockets/d")
+    jobs: list[dict[str, Any]] = [
+        {"job_id": "01000000", "entrypoint": "python old.py", "status": "SUCCEEDED", "driver_info": {"pid": "4711"}},
+        {"job_id": "02000000", "entrypoint": "python train.py", "status": "RUNNING", "driver_info": {"pid": "4711"}},
+        {"job_id": "03000000", "entrypoint": "python other.py", "status": "RUNNING", "driver_info": {"pid": "4712"}},
+        {"job_id": "04000000", "entrypoint": "python odd.py", "status": "RUNNING", "driver_info": None},
+    ]
+    assert label([driver], [], [], jobs)[driver.key] == WorkerLabel("driver train.py", job="02000000")
+    assert label([driver], [], [], jobs[2:])[driver.key] == WorkerLabel("driver")

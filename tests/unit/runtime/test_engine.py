@@ -10,6 +10,7 @@ import pytest
 
 from raydap.cluster import debuggee_job, ray_cluster
 from raydap.cluster.dashboard_address import Location
+from raydap.cluster.ray_cluster import RayCluster
 from raydap.core import events as ev
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import engine as engine_module
@@ -158,6 +159,32 @@ def test_launch_is_answered_when_the_program_cannot_be_started(
 
     run(script)
     assert "Traceback" in caplog.text
+
+
+def test_all_workers_are_asked_for_while_a_client_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def watch_alive(_: RayCluster) -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def script(_: Engine, editor: Editor) -> None:
+        async with FakeDashboard().running() as fake:
+            assert (await editor.answer(editor.ask("attach", dashboard=fake.url)))["success"]
+            for _round in range(2):
+                asked.clear()
+                ended.clear()
+                editor.ask("raydap/workers", all=True)
+                await asyncio.wait_for(asked.wait(), WAIT)
+                assert not ended.is_set()
+                editor.ask("raydap/workers")
+                await asyncio.wait_for(ended.wait(), WAIT)
+
+    monkeypatch.setattr(RayCluster, "watch_alive", watch_alive)
+    run(script)
 
 
 def test_a_dial_that_fails_is_told_like_a_worker_that_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from raydap.core.errors import Code, ProblemError
 from raydap.core.events import PausedWorker
 from raydap.core.flows import Future
+from raydap.core.model.alive import AliveWorkers
 from raydap.core.model.breakpoints import Breakpoints
 from raydap.core.model.handles import Handles
 from raydap.core.model.paused import PausedWorkers
@@ -81,6 +82,7 @@ class Run:
         self.choices: dict[WorkerKey, bool] = {}
         self.roster = Roster()
         self.paused = PausedWorkers(self.roster)
+        self.alive = AliveWorkers(self.roster)
         self.prepared: dict[WorkerKey, PausedWorker] = {}
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None

@@ -62,6 +62,7 @@ def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> No
     label = names.label(worker) if worker.label != WorkerLabel() else ""
     loss = Loss(worker.key, label, worker.label.job, problem, stopped, until)
     worker.run.roster.end(worker.key, "")
+    worker.run.alive.note_end(worker.key)
     if of_ray:
         state.emit(AskExitReason(worker.row))
     if of_ray and (ended or not stopped):

@@ -9,6 +9,7 @@ from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.workers import attach, selection
+from raydap.protocol.types import WorkerKey
 
 
 def called(state: State, event: AgentCalled) -> None:
@@ -28,15 +29,27 @@ def attach_needed(state: State) -> None:
             _attach_if_needed(state, row)
 
 
+def attach_named(state: State, key: WorkerKey) -> bool:
+    """Attaches to a worker that a client has named, whatever can stop it; returns whether it has an agent."""
+    row = state.run.prepared.get(key)
+    if row is not None and key not in state.workers:
+        _attach(state, row)
+    return row is not None
+
+
 def _attach_if_needed(state: State, row: PausedWorker) -> bool:
-    run = state.run
-    if row.key in state.workers or not _is_needed(run, row) or not selection.may_attach(state, row):
+    if row.key in state.workers or not _is_needed(state.run, row) or not selection.may_attach(state, row):
         return False
+    _attach(state, row)
+    return True
+
+
+def _attach(state: State, row: PausedWorker) -> None:
+    run = state.run
     assert run.settings is not None
     worker = Worker(state, run, row, run.settings)
     worker.label = run.paused.labels.get(row.key, worker.label)
     attach.begin(state, worker)
-    return True
 
 
 def _is_needed(run: Run, row: PausedWorker) -> bool:

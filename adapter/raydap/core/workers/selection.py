@@ -39,6 +39,7 @@ def paused(state: State, event: WorkersPaused) -> None:
             continue
         if _is_on_node(run.settings, row):
             run.paused.add(Candidate(row, state.now + LABELS_RETRY_S))
+            run.alive.take(key)
             fresh.append(row)
     _ask_labels(state, fresh)
 
