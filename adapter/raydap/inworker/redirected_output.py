@@ -6,6 +6,7 @@ be using it just then, without a reference of its own (Python/bltinmodule.c befo
 within a few evaluations in a program that prints much. So the last objects are kept.
 """
 
+import sys
 from collections import deque
 from typing import Any
 
@@ -14,8 +15,7 @@ KEPT = 100
 
 
 def keep_redirectors() -> None:
-    from _pydevd_bundle import pydevd_io
-
+    pydevd_io: Any = sys.modules.get("_pydevd_bundle.pydevd_io")
     original: Any = getattr(pydevd_io, "IORedirector", None)
     if original is None or hasattr(original, "raydaps_original"):
         return
@@ -31,8 +31,7 @@ def keep_redirectors() -> None:
 
 
 def keep_redirectors_no_more() -> None:
-    from _pydevd_bundle import pydevd_io
-
+    pydevd_io: Any = sys.modules.get("_pydevd_bundle.pydevd_io")
     current: Any = getattr(pydevd_io, "IORedirector", None)
     if hasattr(current, "raydaps_original"):
         pydevd_io.IORedirector = current.raydaps_original
