@@ -39,7 +39,9 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
         at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
         environment = {
             "PYTHONPATH": os.pathsep.join([at_start, *map(str, paths)]),
-            "RAYDAP_AGENT": json.dumps({"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "path": "/given"}),
+            "RAYDAP_AGENT": json.dumps(
+                {"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "wait": False, "path": "/given"}
+            ),
         }
         what = ["-m", "program"] if module else [str(tmp_path / "program.py")]
         child = children.enter_context(Child([sys.executable, *what, "-x"], tmp_path / "log", environment))

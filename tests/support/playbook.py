@@ -37,6 +37,7 @@ from raydap.core.events import (
     Log,
     OpenChildPort,
     PausedWorker,
+    ReachAgents,
     ReleaseAgent,
     SendToClient,
     SendToWorker,
@@ -83,6 +84,7 @@ class Play:
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
         self.asked_exit_reasons: list[PausedWorker] = []
+        self.reached: list[str] = []
         self.missing: set[str] = set()
         self.answer_checks = True
         self.errors_expected = False
@@ -118,6 +120,8 @@ class Play:
                 self.workers[worker].dialled(host, port)
             case HangUp(worker):
                 self.workers[worker].connected = False
+            case ReachAgents(folder):
+                self.reached.append(folder)
             case AskExitReason(row):
                 self.asked_exit_reasons.append(row)
             case AskLabels(rows):

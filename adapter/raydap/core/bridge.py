@@ -162,6 +162,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     state.now = event.now
     holding.end_overdue(state)
     selection.examine_again(state)
+    prepared.retry(state)
     loss.report_overdue(state)
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))
@@ -181,6 +182,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.WorkerGone: _worker_gone,
     ev.WorkersPaused: selection.paused,
     ev.AgentCalled: prepared.called,
+    ev.AgentFound: prepared.found,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,

@@ -1,7 +1,7 @@
 """The events that enter the core, and the effects that leave it.
 
-The packages around the core turn I/O into events and perform the effects. The core turns one event into a list of
-effects. Both are plain data, so a test reads like a script of a session.
+The packages around the core turn I/O into events and perform the effects. Both are plain data, so a test reads like a
+script of a session.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,8 @@ from raydap.protocol.types import ClientId, WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class PausedWorker:
-    """One row of discovery: a worker process that waits for a debugger.
-
-    `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
+    """A worker process that waits for a debugger, or is prepared. `node` is the machine's name for users (its address);
+    `node_id` is Ray's hex id, "" for explicit targets.
     `pid` is 0 if it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
     `agent` is the path of the agent's socket, on the worker's node; such a worker needs no port (inworker/agent.py).
     """
@@ -55,8 +54,7 @@ class WorkerLabel:
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
     """`child_session`: the client came by the port of OpenChildPort, so it may only join as a child session.
-    `admitted`: it has shown the required token, or none is required. If it is false, ClientAdmitted follows when the
-    client shows one."""
+    `admitted`: it has shown the required token, or none is required; if not, ClientAdmitted follows when it does."""
 
     client: ClientId
     child_session: bool = False
@@ -91,8 +89,14 @@ class WorkersPaused:
 
 @dataclass(frozen=True, slots=True)
 class AgentCalled:
-    """A process of the launched program begins. It waits for a debugger, or for ReleaseAgent."""
+    """A process with an agent waits for a debugger, or for ReleaseAgent. `waits`: then it calls again and again."""
 
+    worker: PausedWorker
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFound:
     worker: PausedWorker
 
 
@@ -103,9 +107,10 @@ class WorkersLabelled:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReady:
-    """Discovery has answered, for the first time or again. `where` is the cluster's name for the user."""
+    """Discovery has answered. `where` is the cluster's name for the user; `sockets` the folder of its sockets here."""
 
     where: str
+    sockets: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +178,6 @@ class ChildPortOpened:
 
 @dataclass(frozen=True, slots=True)
 class ChildPortFailed:
-    """There is no port for child sessions."""
-
     reason: str
 
 
@@ -240,6 +243,7 @@ Event = (
     | ClientGone
     | WorkersPaused
     | AgentCalled
+    | AgentFound
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed
@@ -294,6 +298,14 @@ class ReleaseAgent:
     """Let a process that has called run without a debugger."""
 
     worker: WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class ReachAgents:
+    """Find the agents in this folder, and take their calls, until StopDiscovery. "" is the user's own folder, for
+    programs that wait and have joined no cluster yet."""
+
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +383,7 @@ Effect = (
     | DropClient
     | DialWorker
     | ReleaseAgent
+    | ReachAgents
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -22,8 +22,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so this one's names are there.
+    # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
+    from raydap.inworker.raydap_calls import call_raydaps
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -58,7 +59,7 @@ class Agent:
         self.identity = identity
         self.session: Session | None = None
         self._lock = threading.Lock()
-        self._listener: socket.socket | None = None
+        self.is_served = False
 
     def serve(self) -> str:
         """Listens, in a thread, on a socket that only this user can use; returns its path."""
@@ -66,7 +67,7 @@ class Agent:
         if os.path.exists(path):
             # A process that had this number before has left it.
             os.unlink(path)
-        self._listener = listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         mask = os.umask(0o177)
         try:
             listener.bind(path)
@@ -74,20 +75,23 @@ class Agent:
             os.umask(mask)
         listener.listen(8)
         start_thread(self._accept, listener)
+        self.is_served = True
         return path
 
-    def call(self, path: str) -> None:
-        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set."""
+    def call(self, path: str) -> bool:
+        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
+        it debugs it. Raises OSError if nobody listens there."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(CALL_TIMEOUT_S)
         try:
             connection.connect(path)
         except OSError:
             connection.close()
-            return
+            raise
         configured = threading.Event()
         start_thread(self._talk, connection, configured)
         configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
+        return self.session is not None
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -334,15 +338,24 @@ def current_debugger() -> Any:
     return None if session is None else session.debugger
 
 
-def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
-    """Starts the agent of this process, once. `folder` is for its socket, and `raydap` the path to call, or ""."""
+def start_without_socket(folder: str, identity: dict[str, Any]) -> Agent:
+    """The agent of this process, which cannot be called yet: raydap finds no socket under the path that it says."""
     global AGENT
     if AGENT is None:
-        AGENT = Agent(folder, identity)
-        path = AGENT.serve()
-        AGENT.identity = {**identity, "socket": path}
-        if raydap:
-            AGENT.call(raydap)
+        AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")})
+    return AGENT
+
+
+def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
+    """Starts the agent of this process, once for each folder, which is for its socket. It calls the raydap at this
+    path, or without one those that listen in the folder, unless somebody debugs the process already."""
+    agent = start_without_socket(folder, identity)
+    if agent.is_served and agent.folder == folder:
+        return
+    agent.folder = folder
+    agent.identity = {**identity, "socket": agent.serve()}
+    if agent.session is None:
+        call_raydaps(agent.call, folder, raydap)
 
 
 def start_in_worker(raydap: str) -> None:

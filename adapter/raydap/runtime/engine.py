@@ -27,7 +27,7 @@ from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
 from raydap.runtime.tasks import Tasks
 from raydap.runtime.worker_dialer import WorkerDialer
-from raydap.transport import tcp
+from raydap.transport import runtime_folder, tcp
 from raydap.transport.peer import Peer
 
 log = logging.getLogger("raydap")
@@ -189,6 +189,14 @@ class Engine:
         if self._agents is not None:
             self._agents.release(effect.worker)
 
+    def _reach_agents(self, effect: ev.ReachAgents) -> None:
+        if self._agents is None:
+            self._agents = Agents(self._handle)
+        try:
+            self._agents.reach(effect.folder or str(runtime_folder.directory()))
+        except OSError as error:
+            log.warning("programs that wait for raydap cannot call it: %s", error)
+
     def _send_to_worker(self, effect: ev.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
         if peer is not None:
@@ -221,6 +229,7 @@ class Engine:
     def _stop_discovery(self, _: ev.StopDiscovery) -> None:
         self._source_tasks.cancel()
         self._source = None
+        self._close_agents()
 
     def _look_up_labels(self, effect: ev.AskLabels) -> None:
         if self._source is not None:
@@ -297,6 +306,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     ev.OpenChildPort: Engine._open_child_port,
     ev.DialWorker: Engine._dial_worker,
     ev.ReleaseAgent: Engine._release_agent,
+    ev.ReachAgents: Engine._reach_agents,
     ev.SendToWorker: Engine._send_to_worker,
     ev.HangUp: Engine._hang_up,
     ev.StartDiscovery: Engine._start_discovery,

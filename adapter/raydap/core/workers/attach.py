@@ -124,6 +124,7 @@ def _attached(state: State, worker: Worker) -> None:
     worker.advance(AttachStage.ATTACHED)
     state.attaching.discard(worker.key)
     worker.run.paused.drop_failure(worker.key)
+    worker.run.retries.pop(worker.key, None)
     state.log("info", f"attached to {worker}")
     if worker.leaving:
         detach.let_go(state, worker)

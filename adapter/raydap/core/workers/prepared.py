@@ -1,36 +1,81 @@
 """Prepared workers: those with an agent, which can be attached at any time, without a breakpoint() in their code.
 
-Each process of a launched program calls when it begins, and waits. It is attached before its first line if something
-could stop it there; otherwise it runs on undebugged, at full speed, until somebody sets a breakpoint.
+Each of their processes calls when it begins, and waits; those that began before raydap are found. A worker is attached
+before its first line if something could stop it there. Otherwise it runs on undebugged, at full speed, until somebody
+sets a breakpoint or chooses the worker.
 """
 
-from raydap.core.events import AgentCalled, PausedWorker, ReleaseAgent
-from raydap.core.model.run import Run
+from raydap.core.errors import Code, Problem, sentence
+from raydap.core.events import AgentCalled, AgentFound, PausedWorker, ReleaseAgent, WorkerGone
+from raydap.core.model.run import Retry, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
-from raydap.core.workers import attach, selection
+from raydap.core.workers import attach, detach, selection
+from raydap.core.workers.attach import RETRY_DELAY_S
 
 
 def called(state: State, event: AgentCalled) -> None:
     row, run = event.worker, state.run
-    if run.settings is None or not run.configured:
+    if event.waits and not run.started.done and run.settings is not None and run.program is None:
+        # It may start the very cluster that is looked for. It calls again when the client has set its breakpoints.
+        run.awaits_cluster = True
+        run.started.set_result(None)
+    if run.settings is not None:
+        run.prepared[row.key] = row
+        run.retries.pop(row.key, None)
+    if not run.configured or not _attach_if_needed(state, row, event.waits):
         state.emit(ReleaseAgent(row.key))
-        return
-    run.prepared[row.key] = row
-    if not _attach_if_needed(state, row):
-        state.emit(ReleaseAgent(row.key))
+
+
+def found(state: State, event: AgentFound) -> None:
+    if state.run.settings is not None:
+        state.run.prepared[event.worker.key] = event.worker
+        if state.run.configured:
+            _attach_if_needed(state, event.worker)
 
 
 def attach_needed(state: State) -> None:
-    """Attaches to the prepared workers after a change of what can stop them."""
+    """Attaches to the prepared workers after a change of what can stop them, or of what the user has chosen."""
     if state.run.configured:
         for row in list(state.run.prepared.values()):
             _attach_if_needed(state, row)
 
 
-def _attach_if_needed(state: State, row: PausedWorker) -> bool:
+def refused(state: State, worker: Worker, event: WorkerGone) -> None:
+    """A worker cannot be debugged. All that have the same reason, such as another raydap, are one sentence."""
+    run = worker.run
+    text = sentence(
+        f"{worker} cannot be debugged ({event.reason}); it runs on without raydap, which tries again later."
+    )
+    problem = Problem(Code.WORKER_BUSY, text)
+    if event.reason in run.refusals:
+        state.log("info", str(problem))
+    else:
+        run.refusals.add(event.reason)
+        state.report(problem)
+    before = run.retries.get(worker.key)
+    delay = RETRY_DELAY_S[0] if before is None else min(before.delay * 2, RETRY_DELAY_S[1])
+    run.retries[worker.key] = Retry(state.now + delay, delay)
+    detach.hang_up(state, worker)
+
+
+def retry(state: State) -> None:
+    """Called at every Tick: what debugged a worker may have left it."""
     run = state.run
-    if row.key in state.workers or not _is_needed(run, row) or not selection.may_attach(state, row):
+    for key in [key for key, retry in run.retries.items() if retry.at <= state.now]:
+        if key in run.prepared:
+            _attach_if_needed(state, run.prepared[key])
+        else:
+            del run.retries[key]
+
+
+def _attach_if_needed(state: State, row: PausedWorker, waits: bool = False) -> bool:
+    run = state.run
+    retry = run.retries.get(row.key)
+    if row.key in state.workers or (retry is not None and state.now < retry.at):
+        return False
+    wanted = run.auto_attach if waits else _is_needed(run, row) and selection.may_attach(state, row)
+    if not wanted:
         return False
     assert run.settings is not None
     worker = Worker(state, run, row, run.settings)
@@ -40,5 +85,6 @@ def _attach_if_needed(state: State, row: PausedWorker) -> bool:
 
 
 def _is_needed(run: Run, row: PausedWorker) -> bool:
-    """The driver is debugged like any launched program."""
-    return row.worker_type == "DRIVER" or run.breakpoints.can_stop
+    """The driver that raydap has launched is debugged like any launched program."""
+    launched = run.program is not None and row.worker_type == "DRIVER"
+    return launched or run.breakpoints.can_stop or run.choices.get(row.key) is True

@@ -1,6 +1,6 @@
 """Events of a run: discovery answers or fails, the launched program starts, prints and ends."""
 
-from raydap.core.errors import Problem, ProblemError
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeFailed,
@@ -9,6 +9,7 @@ from raydap.core.events import (
     DiscoveryFailed,
     DiscoveryReady,
     JobsListed,
+    ReachAgents,
 )
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -21,6 +22,9 @@ _JOBS_SHOWN = 3
 def discovery_ready(state: State, event: DiscoveryReady) -> None:
     run = state.run
     run.where = event.where
+    run.awaits_cluster = False
+    if event.sockets and run.program is None and run.settings is not None and run.settings.reach == "prepared":
+        state.emit(ReachAgents(event.sockets))
     if run.outage:
         run.outage = ""
         worker_entries.tell(state, [])
@@ -64,6 +68,8 @@ def discovery_failed(state: State, event: DiscoveryFailed) -> None:
     run = state.run
     if run.program is None and not run.started.done:
         _fail_start(state, event.problem)
+    elif run.awaits_cluster and event.problem.code is Code.NO_CLUSTER:
+        state.log("info", str(event.problem))
     elif not run.outage:
         run.outage = str(event.problem)
         worker_entries.tell(state, [])
