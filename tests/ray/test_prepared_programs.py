@@ -174,8 +174,6 @@ def test_after_raydap_was_killed_another_one_reaches_the_workers(
     (program.parent / "stop").touch()
     client.request("disconnect")
     assert child.wait() == 3, child.output
-    sockets = next(cluster.directory.glob("session_2*")) / "sockets"
-    assert not list(sockets.glob(f"raydap-call-{killed.child.pid}-*"))
 
 
 def test_a_second_session_is_told_who_debugs_and_goes_on_when_that_one_leaves(
@@ -196,7 +194,8 @@ def test_a_second_session_is_told_who_debugs_and_goes_on_when_that_one_leaves(
     set_breakpoints(first, program)
     go_on(first, stop)
     first.request("disconnect")
-    client.wait_event("stopped", lambda body: "# again and again" in text_at(client, body))
+    while "# again and again" not in text_at(client, stop := client.wait_event("stopped")):
+        go_on(client, stop)
     (told,) = problems(client)
     assert f"with pid {other.child.pid} debugs it" in told
     set_breakpoints(client, program)

@@ -186,10 +186,8 @@ class Session:
         import pydevd
 
         def start_client(host: str, port: int) -> socket.socket:
-            # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
-            authentication = pydevd.get_global_debugger().authentication
-            authentication.access_token = "agent"
-            authentication.login("agent")
+            # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return.
+            self._prepare(pydevd.get_global_debugger())
             return self.connection
 
         original, pydevd.start_client = pydevd.start_client, start_client
@@ -208,7 +206,12 @@ class Session:
             )
         finally:
             pydevd.start_client = original
-        debugger = pydevd.get_global_debugger()
+        return pydevd.get_global_debugger()
+
+    def _prepare(self, debugger: Any) -> None:
+        # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
+        debugger.authentication.access_token = "agent"
+        debugger.authentication.login("agent")
         debugger.has_adapter = False
         # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
         # counts from 0: the breakpoints of the last session would come back.
@@ -217,7 +220,6 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
-        return debugger
 
 
 def import_debugpy() -> None:
