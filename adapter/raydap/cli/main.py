@@ -6,9 +6,9 @@ import click
 
 import raydap
 
-COMMANDS = ("adapter", "connect", "down", "run", "serve", "status", "up")
+COMMANDS = ("adapter", "connect", "down", "prepare", "run", "serve", "status", "up")
 
-_MODULES = {"run": "run_program"}
+MODULES = {"run": "run_program"}
 """The files that have another name than their command, because a name is unique in the package."""
 
 
@@ -21,7 +21,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"raydap.cli.{_MODULES.get(cmd_name, cmd_name)}"), cmd_name)
+        command = getattr(import_module(f"raydap.cli.{MODULES.get(cmd_name, cmd_name)}"), cmd_name)
         assert isinstance(command, click.Command)
         return command
 

@@ -17,7 +17,15 @@ def wait_for_raydap(folder: str, identity: dict[str, Any]) -> str:
     """Returns when a raydap debugs this process, and has set its breakpoints; its path. `folder` is the user's own,
     because it is not known yet which cluster the program joins."""
     agent = start_without_socket(folder, {**identity, "waits": True})
-    while not (raydap := call_raydaps(agent.call, folder)):
+
+    def call(path: str) -> bool:
+        try:
+            return agent.call(path)
+        except OSError:
+            # Nothing is removed here: machines may share the folder, and a raydap of another one refuses, too.
+            return False
+
+    while not (raydap := call_raydaps(call, folder)):
         time.sleep(WAIT_INTERVAL_S)
     return raydap
 

@@ -36,6 +36,9 @@ BEGIN_TIMEOUT_S = 20.0
 _AGENT = re.compile(r"raydap-\d+")
 _NUMBERS = itertools.count(1)
 
+FIND_INTERVAL_S = 5.0
+"""Seconds between two looks for processes that another raydap was called by. A look lists one folder."""
+
 AT_ONCE = 32
 """Agents that are asked who they are at a time. Each answers at once, unless a session is just ending there."""
 
@@ -74,24 +77,28 @@ class Agents:
         self._emit = emit
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
-        self._listeners: dict[str, unix.Listener] = {}
+        self._listeners: list[unix.Listener] = []
+        self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
+        self._known: set[str] = set()
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """What the environment of the launched program needs. Its processes call on a socket of its own."""
         listener = unix.PrivateListener(self._accepted)
-        self._listeners[listener.folder] = listener
+        self._listeners.append(listener)
         return prepared_environment.driver(environ, listener.path, listener.folder)
 
     def reach(self, folder: str) -> None:
         """Takes the calls of the processes that begin and look for a raydap in this folder, and finds those that listen
-        there already. May be called again, to find more."""
-        if folder not in self._listeners:
-            path = os.path.join(folder, f"{CALL_PREFIX}{os.getpid()}-{next(_NUMBERS)}")
-            try:
-                self._listeners[folder] = unix.Listener(path, self._accepted)
-            except OSError as error:
-                log.warning("processes that begin cannot call raydap in %s: %s", folder, error)
+        there already."""
+        if folder in self._reached:
+            return
+        self._reached.add(folder)
+        path = os.path.join(folder, f"{CALL_PREFIX}{os.getpid()}-{next(_NUMBERS)}")
+        try:
+            self._listeners.append(unix.Listener(path, self._accepted))
+        except OSError as error:
+            log.warning("processes that begin cannot call raydap in %s: %s", folder, error)
         # Those that began before raydap listened have their sockets by now.
         self._tasks.spawn(self._find(folder))
 
@@ -106,7 +113,7 @@ class Agents:
         return self._waiting.pop(key, None)
 
     async def close(self) -> None:
-        for listener in self._listeners.values():
+        for listener in self._listeners:
             listener.close()
         self._tasks.cancel()
         await self._tasks.wait()
@@ -123,19 +130,25 @@ class Agents:
             log.info("an agent called and said nothing of use: %s", error)
             connection.close()
             return
+        self._known.add(hello.socket)
         row = hello.row()
         self.release(row.key)
         self._waiting[row.key] = connection
         self._emit(AgentCalled(row, hello.waits))
 
     async def _find(self, folder: str) -> None:
-        try:
-            names = await asyncio.to_thread(os.listdir, folder)
-        except OSError as error:
-            log.info("no agents in %s: %s", folder, error)
-            return
-        for name in filter(_AGENT.fullmatch, names):
-            self._tasks.spawn(self._ask(os.path.join(folder, name)))
+        """Looks again and again, because a process that begins calls no other raydap when one debugs it."""
+        while True:
+            try:
+                names = await asyncio.to_thread(os.listdir, folder)
+            except OSError as error:
+                log.info("no agents in %s: %s", folder, error)
+                return
+            for path in [os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)]:
+                if path not in self._known:
+                    self._known.add(path)
+                    self._tasks.spawn(self._ask(path))
+            await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, path: str) -> None:
         """Only says who is there: the agent imports nothing for it. A process that has ended leaves its socket."""

@@ -145,7 +145,6 @@ def test_the_environment_keeps_what_the_user_has_given(given: dict[str, str]) ->
         assert environment.keys() == {"PYTHONPATH", "RAYDAP_AGENT"}
         at_start, *rest = environment["PYTHONPATH"].split(os.pathsep)
         assert (at_start, rest) == (str(INWORKER / "at_start"), [given["PYTHONPATH"]] if given else [])
-        assert json.loads(environment["RAYDAP_AGENT"])["path"] == given.get("PYTHONPATH")
 
     run(script)
 
@@ -167,7 +166,7 @@ def test_processes_that_begin_call_raydap_in_the_sessions_folder(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_processes_that_run_already_are_found(tmp_path: Path) -> None:
+def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no agent, or none that lives, or what this raydap debugs itself, is left alone."""
     said = {
         "raydap-1": line(worker_id="w1"),
@@ -197,9 +196,16 @@ def test_processes_that_run_already_are_found(tmp_path: Path) -> None:
         assert {event.worker.key for event in found if isinstance(event, AgentFound)} == {"w1", "w2"}
         assert {await asked.get() for _ in range(4)} == said.keys() - {"plasma_store"}
         assert calls.events.empty()
+        # One that begins later, and calls another raydap.
+        said["raydap-7"] = line(worker_id="w7", holder="raydap 0.0.1 with pid 1")
+        servers.append(await serve("raydap-7"))
+        event = await calls.events.get()
+        assert isinstance(event, AgentFound)
+        assert event.worker.key == "w7"
         for server in servers:
             server.close()
 
+    monkeypatch.setattr(agents, "FIND_INTERVAL_S", 0.01)
     run(script)
 
 

@@ -21,24 +21,24 @@ from typing import Any
 
 def start_agent() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    settings = json.loads(os.environ.pop("RAYDAP_AGENT"))
+    settings = json.loads(os.environ.pop("RAYDAP_AGENT", "{}"))
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
-    if settings["path"] is None:
-        del os.environ["PYTHONPATH"]
-    else:
-        os.environ["PYTHONPATH"] = settings["path"]
+    given = os.environ.pop("PYTHONPATH", "").split(os.pathsep)
+    left = [each for each in given if os.path.abspath(each) != folder]
+    if left:
+        os.environ["PYTHONPATH"] = os.pathsep.join(left)
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
     # the end of that import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
     driver = load("_raydap_driver", sources, "driver_setup.py")
-    setup = driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver")
+    setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver")
     sys.meta_path.insert(0, setup)
     agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
     identity = {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
-    if settings["wait"]:
+    if settings.get("wait"):
         setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
-    elif settings["folder"]:
+    elif settings:
         agent["start"](settings["folder"], identity, settings["raydap"])
 
 
