@@ -261,7 +261,7 @@ def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Pl
     client.event("initialized")
     client.answer(seq)
     client.request("configurationDone")
-    # The one that was known before is dialled under its socket's path.
+    # Nobody could call it.
     assert waiting.dials == 0
     play.feed(AgentCalled(waiting.row, waits=True))
     assert waiting.complete
@@ -301,3 +301,46 @@ def test_many_workers_that_another_one_debugs_are_one_sentence(play: Play) -> No
     assert all(worker.complete for worker in workers)
     client.event("breakpoint")
     client.inbox.clear()
+
+
+def test_it_is_let_go_when_nothing_can_stop_it_any_more(play: Play) -> None:
+    """Not in the moment in which the user moves a breakpoint, and not while the user looks at it."""
+    client = play.session()
+    worker, looked_at, chosen = (prepared(play, key) for key in ("w1", "w2", "w3"))
+    find(play, worker, looked_at, chosen)
+    client.request("raydap/attach", workers=["w3"])
+    client.request("setBreakpoints", **LINES)
+    client.event("breakpoint")
+    client.inbox.clear()
+    looked_at.stop()
+    stop = client.stop()
+    client.request("setBreakpoints", **NO_LINES)
+    assert worker.connected
+    play.tick(1)
+    assert (worker.connected, looked_at.connected, chosen.connected) == (False, True, True)
+    client.request("continue", threadId=stop["threadId"])
+    client.event("continued")
+    play.tick(1)
+    assert not looked_at.connected
+    client.event("thread")
+    client.request("setBreakpoints", **LINES)
+    assert (worker.dials, looked_at.dials, chosen.dials) == (2, 2, 1)
+    client.event("breakpoint")
+    client.inbox.clear()
+
+
+def test_it_comes_back_if_it_is_needed_while_it_is_left(play: Play) -> None:
+    client = play.session()
+    worker = prepared(play, "w1")
+    find(play, worker)
+    client.request("setBreakpoints", **LINES)
+    client.event("breakpoint")
+    worker.hold.add("disconnect")
+    client.request("setBreakpoints", **NO_LINES)
+    play.tick(1)
+    client.request("setBreakpoints", **LINES)
+    worker.release()
+    assert not worker.connected
+    play.tick(1)
+    assert worker.connected
+    client.event("breakpoint")

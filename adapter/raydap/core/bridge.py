@@ -162,7 +162,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     state.now = event.now
     holding.end_overdue(state)
     selection.examine_again(state)
-    prepared.retry(state)
+    prepared.examine_again(state)
     loss.report_overdue(state)
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))

@@ -2,7 +2,7 @@
 
 Each of their processes calls when it begins, and waits; those that began before raydap are found. A worker is attached
 before its first line if something could stop it there. Otherwise it runs on undebugged, at full speed, until somebody
-sets a breakpoint or chooses the worker.
+sets a breakpoint or chooses the worker. It is let go when nothing can stop it any more.
 """
 
 from raydap.core.errors import Code, Problem, sentence
@@ -13,6 +13,9 @@ from raydap.core.model.worker import Worker
 from raydap.core.workers import attach, detach, selection
 from raydap.core.workers.attach import RETRY_DELAY_S
 
+LEAVE_DELAY_S = 1.0
+"""Seconds until raydap tries to attach again to a worker that it is just leaving."""
+
 
 def called(state: State, event: AgentCalled) -> None:
     row, run = event.worker, state.run
@@ -20,10 +23,13 @@ def called(state: State, event: AgentCalled) -> None:
         # It may start the very cluster that is looked for. It calls again when the client has set its breakpoints.
         run.awaits_cluster = True
         run.started.set_result(None)
-    if run.settings is not None:
+    run.retries.pop(row.key, None)
+    if event.waits and run.auto_attach:
+        # Its user has chosen it, whatever the filters say. It cannot be called yet.
+        run.choices.setdefault(row.key, True)
+    elif not event.waits and run.settings is not None:
         run.prepared[row.key] = row
-        run.retries.pop(row.key, None)
-    if not run.configured or not _attach_if_needed(state, row, event.waits):
+    if not run.configured or not _attach_if_needed(state, row):
         state.emit(ReleaseAgent(row.key))
 
 
@@ -59,23 +65,36 @@ def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     detach.hang_up(state, worker)
 
 
-def retry(state: State) -> None:
-    """Called at every Tick: what debugged a worker may have left it."""
+def examine_again(state: State) -> None:
+    """Tries again where another debugger may have left, and lets go what nothing can stop. Called at every Tick."""
     run = state.run
     for key in [key for key, retry in run.retries.items() if retry.at <= state.now]:
         if key in run.prepared:
             _attach_if_needed(state, run.prepared[key])
         else:
             del run.retries[key]
+    if run.configured and not run.breakpoints.can_stop:
+        for worker in list(state.workers.values()):
+            if worker.is_attached and worker.row.agent and worker.run is run and _is_idle(run, worker):
+                selection.detach_worker(state, worker.key)
 
 
-def _attach_if_needed(state: State, row: PausedWorker, waits: bool = False) -> bool:
+def _is_idle(run: Run, worker: Worker) -> bool:
+    """Whether the user neither looks at a thread of it nor wants it to be attached."""
+    threads = worker.threads.values()
+    return not _is_needed(run, worker.row) and not any(thread.is_shown or thread.stepping for thread in threads)
+
+
+def _attach_if_needed(state: State, row: PausedWorker) -> bool:
     run = state.run
-    retry = run.retries.get(row.key)
-    if row.key in state.workers or (retry is not None and state.now < retry.at):
+    current, retry = state.workers.get(row.key), run.retries.get(row.key)
+    if current is not None:
+        if current.leaving:
+            run.retries.setdefault(row.key, Retry(state.now + LEAVE_DELAY_S, LEAVE_DELAY_S))
         return False
-    wanted = run.auto_attach if waits else _is_needed(run, row) and selection.may_attach(state, row)
-    if not wanted:
+    if (retry is not None and state.now < retry.at) or not _is_needed(run, row):
+        return False
+    if not selection.may_attach(state, row):
         return False
     assert run.settings is not None
     worker = Worker(state, run, row, run.settings)

@@ -55,12 +55,13 @@ def summary(state: State) -> str:
     else:
         paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to those that you choose."
     where = f"raydap is connected to the Ray cluster at {run.where} ({running})."
-    reached = "the program and its workers" if _is_prepared(run) else "attached workers"
-    return f"{where} {paused} Breakpoints of the editor hold in {reached}."
+    return f"{where} {paused} Breakpoints of the editor hold in {_reached(run)}."
 
 
-def _is_prepared(run: Run) -> bool:
-    return run.program is not None and run.program.reach == "prepared" and not run.program.submit
+def _reached(run: Run) -> str:
+    if run.settings is None or run.settings.reach == "paused" or (run.program is not None and run.program.submit):
+        return "attached workers"
+    return "attached and prepared workers" if run.program is None else "the program and its workers"
 
 
 def discovery_failed(state: State, event: DiscoveryFailed) -> None:
