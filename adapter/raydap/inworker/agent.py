@@ -97,10 +97,10 @@ class Agent:
         while True:
             try:
                 connection, _ = listener.accept()
-            except OSError:
-                # The program has closed all descriptors.
+                start_thread(self._talk, connection, threading.Event())
+            except (OSError, RuntimeError):
+                # The program has closed all descriptors, or ends and can start no thread any more.
                 return
-            start_thread(self._talk, connection, threading.Event())
 
     def _talk(self, connection: socket.socket, configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""
