@@ -92,9 +92,13 @@ def _attach_if_needed(state: State, row: PausedWorker) -> bool:
         if current.leaving:
             run.retries.setdefault(row.key, Retry(state.now + LEAVE_DELAY_S, LEAVE_DELAY_S))
         return False
-    if (retry is not None and state.now < retry.at) or not _is_needed(run, row):
+    chosen = run.choices.get(row.key) is True
+    if (retry is not None and state.now < retry.at and not chosen) or not _is_needed(run, row):
         return False
     if not selection.may_attach(state, row):
+        if run.auto_attach:
+            # There may be room later under maxWorkers.
+            run.retries[row.key] = Retry(state.now + RETRY_DELAY_S[0], RETRY_DELAY_S[0])
         return False
     assert run.settings is not None
     worker = Worker(state, run, row, run.settings)
