@@ -201,6 +201,25 @@ def test_a_second_session_is_told_who_debugs_and_goes_on_when_that_one_leaves(
     set_breakpoints(client, program)
 
 
+def test_a_worker_that_waits_at_its_own_breakpoint_has_no_second_debugger(
+    client: Client,
+    cluster: Cluster,
+    program: Path,
+    run: Callable[..., Child],
+    bridges: Callable[[], Bridge],
+    connect_to: Callable[[str, int], Client],
+) -> None:
+    """Ray's own way has come first there. Nobody disturbs it, and the user is told."""
+    program.write_text(PROGRAM.replace("turns = 0\n", "turns = 0; breakpoint()\n"))
+    run().wait_for("running")
+    other = bridges()
+    first = attached(connect_to(other.host, other.port), cluster, program)
+    go_on(first, first.wait_event("stopped"))
+    first.request("disconnect")
+    attached(client, cluster, program, "# again and again")
+    client.wait_event("output", lambda body: "at a breakpoint() of Ray" in body["output"])
+
+
 def test_a_program_that_waits_stops_in_its_first_line(
     client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]
 ) -> None:

@@ -310,10 +310,17 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 
 
 def adapter_port() -> int:
-    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none."""
+    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none.
+
+    Ray ends a process at once, with exit code 1, that asks it for the port after its shutdown. So it is asked only if
+    debugpy listens.
+    """
+    listen = getattr(sys.modules.get("debugpy.server.api"), "listen", None)
     ray: Any = sys.modules.get("ray")
-    worker = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
-    port = getattr(worker, "debugger_port", None)
+    worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
+    if not getattr(listen, "called", False) or not getattr(worker, "connected", False):
+        return 0
+    port = worker.debugger_port
     return port if isinstance(port, int) else 0
 
 
