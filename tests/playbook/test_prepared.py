@@ -350,3 +350,21 @@ def test_it_comes_back_if_it_is_needed_while_it_is_left(play: Play) -> None:
     play.tick(1)
     assert worker.connected
     client.event("breakpoint")
+
+
+def test_not_all_of_many_are_attached_at_once_but_those_that_wait(play: Play) -> None:
+    client = play.session()
+    workers = [prepared(play, f"w{number}") for number in range(40)]
+    for worker in workers:
+        worker.hold.add("dial")
+    find(play, *workers)
+    client.request("setBreakpoints", **LINES)
+    assert sum(worker.dials for worker in workers) == 32
+    late = prepared(play, "late")
+    call(play, late)
+    assert late.complete
+    for worker in workers:
+        worker.release()
+    play.tick(1)
+    assert all(worker.complete for worker in workers)
+    client.inbox.clear()

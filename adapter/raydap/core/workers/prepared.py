@@ -13,8 +13,9 @@ from raydap.core.model.worker import Worker
 from raydap.core.workers import attach, detach, selection
 from raydap.core.workers.attach import RETRY_DELAY_S
 
-LEAVE_DELAY_S = 1.0
-"""Seconds until raydap tries to attach again to a worker that it is just leaving."""
+BUSY_DELAY_S = 1.0
+"""Seconds until raydap tries again to attach to a worker that it is just leaving, or while it attaches to many others:
+each of them imports debugpy, which takes half a second of a processor."""
 
 
 def called(state: State, event: AgentCalled) -> None:
@@ -29,7 +30,7 @@ def called(state: State, event: AgentCalled) -> None:
         run.choices.setdefault(row.key, True)
     elif not event.waits and run.settings is not None:
         run.prepared[row.key] = row
-    if not run.configured or not _attach_if_needed(state, row):
+    if not run.configured or not _attach_if_needed(state, row, at_once=True):
         state.emit(ReleaseAgent(row.key))
 
 
@@ -85,12 +86,13 @@ def _is_idle(run: Run, worker: Worker) -> bool:
     return not _is_needed(run, worker.row) and not any(thread.is_shown or thread.stepping for thread in threads)
 
 
-def _attach_if_needed(state: State, row: PausedWorker) -> bool:
+def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) -> bool:
+    """`at_once`: the process waits for it, and would miss its breakpoints later."""
     run = state.run
     current, retry = state.workers.get(row.key), run.retries.get(row.key)
     if current is not None:
         if current.leaving:
-            run.retries.setdefault(row.key, Retry(state.now + LEAVE_DELAY_S, LEAVE_DELAY_S))
+            run.retries.setdefault(row.key, Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S))
         return False
     chosen = run.choices.get(row.key) is True
     if (retry is not None and state.now < retry.at and not chosen) or not _is_needed(run, row):
@@ -99,6 +101,9 @@ def _attach_if_needed(state: State, row: PausedWorker) -> bool:
         if run.auto_attach:
             # There may be room later under maxWorkers.
             run.retries[row.key] = Retry(state.now + RETRY_DELAY_S[0], RETRY_DELAY_S[0])
+        return False
+    if len(state.attaching) >= selection.AT_ONCE and not at_once:
+        run.retries[row.key] = Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S)
         return False
     assert run.settings is not None
     worker = Worker(state, run, row, run.settings)
