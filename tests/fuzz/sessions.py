@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
@@ -120,23 +121,23 @@ class Play:
             for effect in self.bridge.handle(event):
                 self.perform(effect)
 
-    def perform(self, effect: ev.Effect) -> None:
+    def perform(self, effect: effects.Effect) -> None:
         match effect:
-            case ev.SendToClient(client, data):
+            case effects.SendToClient(client, data):
                 self.to_client(self.clients[client], json.loads(data))
-            case ev.DropClient(client):
+            case effects.DropClient(client):
                 self.clients[client].gone = True
-            case ev.DialWorker(key, host, port):
+            case effects.DialWorker(key, host, port):
                 worker = self.workers.setdefault(key, Worker(ev.PausedWorker(key, host, port)))
                 assert not worker.dialled, f"{key} is dialled twice"
                 worker.dialled, worker.seq, worker.heard = True, 0, 0
-            case ev.SendToWorker(key, data):
+            case effects.SendToWorker(key, data):
                 self.to_worker(self.workers[key], json.loads(data))
-            case ev.HangUp(key):
+            case effects.HangUp(key):
                 self.forget(self.workers[key])
-            case ev.CheckFiles(paths):
+            case effects.CheckFiles(paths):
                 self.files += paths
-            case ev.Log("error", text):
+            case effects.Log("error", text):
                 raise AssertionError(f"the bridge failed: {text}")
             case _:
                 pass

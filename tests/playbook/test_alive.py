@@ -4,18 +4,9 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import ReleaseAgent, StartDebuggee, StartDiscovery, WatchAlive
 from raydap.core.errors import Code
-from raydap.core.events import (
-    AgentCalled,
-    DebuggeeStarted,
-    ReleaseAgent,
-    StartDebuggee,
-    StartDiscovery,
-    WatchAlive,
-    WorkerGone,
-    WorkerLabel,
-    WorkersAlive,
-)
+from raydap.core.events import AgentCalled, DebuggeeStarted, WorkerGone, WorkerLabel, WorkersAlive
 from raydap.core.settings import AttachSettings, HubSettings
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import Effect, WorkerLabel
+from raydap.core.effects import Effect
+from raydap.core.events import WorkerLabel
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import StopDiscovery, WorkerConnected
+from raydap.core.events import WorkerConnected
 from raydap.core.workers import attach as handshake
 from raydap.core.workers import detach
 from raydap.core.workers.selection import AT_ONCE

@@ -20,34 +20,37 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from raydap.core.bridge import Bridge
-from raydap.core.errors import Code
-from raydap.core.events import (
+from raydap.core.effects import (
     AskExitReason,
     AskLabels,
     CheckFiles,
-    ClientConnected,
-    ClientGone,
-    ClientMessage,
     DialWorker,
-    DiscoveryReady,
     DropClient,
     Effect,
-    Event,
-    FilesChecked,
     HangUp,
     Log,
     OpenChildPort,
-    PausedWorker,
+    ReachAgents,
     ReleaseAgent,
     SendToClient,
     SendToWorker,
-    Shutdown,
     StartDebuggee,
     StartDiscovery,
     StopDebuggee,
     StopDiscovery,
-    Tick,
     WatchAlive,
+)
+from raydap.core.errors import Code
+from raydap.core.events import (
+    ClientConnected,
+    ClientGone,
+    ClientMessage,
+    DiscoveryReady,
+    Event,
+    FilesChecked,
+    PausedWorker,
+    Shutdown,
+    Tick,
     WorkerLabel,
     WorkersAlive,
     WorkersLabelled,
@@ -86,6 +89,7 @@ class Play:
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
         self.asked_exit_reasons: list[PausedWorker] = []
+        self.reached: list[str] = []
         self.missing: set[str] = set()
         self.answer_checks = True
         self.errors_expected = False
@@ -121,6 +125,8 @@ class Play:
                 self.workers[worker].dialled(host, port)
             case HangUp(worker):
                 self.workers[worker].connected = False
+            case ReachAgents(folder):
+                self.reached.append(folder)
             case AskExitReason(row):
                 self.asked_exit_reasons.append(row)
             case AskLabels(rows):

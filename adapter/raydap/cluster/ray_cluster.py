@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from raydap.cluster import ray_token
+from raydap.cluster import ray_token, session_sockets
 from raydap.cluster.alive_polling import AlivePolling
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import Location, resolve
@@ -18,14 +18,7 @@ from raydap.cluster.labels import Row
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import (
-    DiscoveryFailed,
-    DiscoveryReady,
-    Event,
-    PausedWorker,
-    WorkerLabel,
-    WorkersPaused,
-)
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, Event, PausedWorker, WorkerLabel, WorkersPaused
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import WorkerKey
 
@@ -163,6 +156,8 @@ class RayCluster:
                 failures += 1
                 continue
             failures, reported, answered_at = 0, False, time.monotonic()
+            if not self._ready_reported:
+                await self._report_ready()
             self._report(paused)
             await self._jobs.list()
             await asyncio.sleep(self._next_poll_s())
@@ -173,11 +168,18 @@ class RayCluster:
             return self._timing.outage_grace_s
         return self._timing.startup_grace_s if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
 
+    async def _report_ready(self) -> None:
+        assert self._dashboard is not None
+        self._ready_reported = self._ever_answered = True
+        sockets = ""
+        if self._settings.reach == "prepared":
+            with suppress(ProblemError):
+                session = await self._dashboard.session_name()
+                if session is not None:
+                    sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
+        self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
+
     def _report(self, paused: tuple[PausedWorker, ...]) -> None:
-        if not self._ready_reported:
-            assert self._dashboard is not None
-            self._ready_reported = self._ever_answered = True
-            self._emit(DiscoveryReady(self._dashboard.rest.where))
         if paused or self._last:
             self._emit(WorkersPaused(paused))
         if paused:

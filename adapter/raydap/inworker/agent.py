@@ -22,8 +22,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so this one's names are there.
+    # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
+    from raydap.inworker.raydap_calls import call_raydaps
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -58,7 +59,7 @@ class Agent:
         self.identity = identity
         self.session: Session | None = None
         self._lock = threading.Lock()
-        self._listener: socket.socket | None = None
+        self.is_served = False
 
     def serve(self) -> str:
         """Listens, in a thread, on a socket that only this user can use; returns its path."""
@@ -66,7 +67,7 @@ class Agent:
         if os.path.exists(path):
             # A process that had this number before has left it.
             os.unlink(path)
-        self._listener = listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         mask = os.umask(0o177)
         try:
             listener.bind(path)
@@ -74,29 +75,32 @@ class Agent:
             os.umask(mask)
         listener.listen(8)
         start_thread(self._accept, listener)
+        self.is_served = True
         return path
 
-    def call(self, path: str) -> None:
-        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set."""
+    def call(self, path: str) -> bool:
+        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
+        it debugs it. Raises OSError if nobody listens there."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(CALL_TIMEOUT_S)
         try:
             connection.connect(path)
         except OSError:
             connection.close()
-            return
+            raise
         configured = threading.Event()
         start_thread(self._talk, connection, configured)
         configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
+        return self.session is not None
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
                 connection, _ = listener.accept()
-            except OSError:
-                # The program has closed all descriptors.
+                start_thread(self._talk, connection, threading.Event())
+            except (OSError, RuntimeError):
+                # The program has closed all descriptors, or ends and can start no thread any more.
                 return
-            start_thread(self._talk, connection, threading.Event())
 
     def _talk(self, connection: socket.socket, configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""
@@ -182,10 +186,8 @@ class Session:
         import pydevd
 
         def start_client(host: str, port: int) -> socket.socket:
-            # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
-            authentication = pydevd.get_global_debugger().authentication
-            authentication.access_token = "agent"
-            authentication.login("agent")
+            # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return.
+            self._prepare(pydevd.get_global_debugger())
             return self.connection
 
         original, pydevd.start_client = pydevd.start_client, start_client
@@ -204,7 +206,12 @@ class Session:
             )
         finally:
             pydevd.start_client = original
-        debugger = pydevd.get_global_debugger()
+        return pydevd.get_global_debugger()
+
+    def _prepare(self, debugger: Any) -> None:
+        # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
+        debugger.authentication.access_token = "agent"
+        debugger.authentication.login("agent")
         debugger.has_adapter = False
         # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
         # counts from 0: the breakpoints of the last session would come back.
@@ -213,7 +220,6 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
-        return debugger
 
 
 def import_debugpy() -> None:
@@ -304,10 +310,17 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 
 
 def adapter_port() -> int:
-    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none."""
+    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none.
+
+    Ray ends a process at once, with exit code 1, that asks it for the port after its shutdown. So it is asked only if
+    debugpy listens.
+    """
+    listen = getattr(sys.modules.get("debugpy.server.api"), "listen", None)
     ray: Any = sys.modules.get("ray")
-    worker = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
-    port = getattr(worker, "debugger_port", None)
+    worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
+    if not getattr(listen, "called", False) or not getattr(worker, "connected", False):
+        return 0
+    port = worker.debugger_port
     return port if isinstance(port, int) else 0
 
 
@@ -334,15 +347,24 @@ def current_debugger() -> Any:
     return None if session is None else session.debugger
 
 
-def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
-    """Starts the agent of this process, once. `folder` is for its socket, and `raydap` the path to call, or ""."""
+def start_without_socket(folder: str, identity: dict[str, Any]) -> Agent:
+    """The agent of this process, which cannot be called yet: raydap finds no socket under the path that it says."""
     global AGENT
     if AGENT is None:
-        AGENT = Agent(folder, identity)
-        path = AGENT.serve()
-        AGENT.identity = {**identity, "socket": path}
-        if raydap:
-            AGENT.call(raydap)
+        AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")})
+    return AGENT
+
+
+def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
+    """Starts the agent of this process, once for each folder, which is for its socket. It calls the raydap at this
+    path, or without one those that listen in the folder, unless somebody debugs the process already."""
+    agent = start_without_socket(folder, identity)
+    if agent.is_served and agent.folder == folder:
+        return
+    agent.folder = folder
+    agent.identity = {**identity, "socket": agent.serve()}
+    if agent.session is None:
+        call_raydaps(agent.call, folder, raydap)
 
 
 def start_in_worker(raydap: str) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum, auto
 from typing import Any
 
+from raydap.core.effects import Effect, SendToClient
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import Effect, SendToClient
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.worker import Thread, Worker
 from raydap.protocol.types import ClientId, Handle, Seq, WorkerKey

@@ -50,6 +50,14 @@ class AttachProgress:
     percentage: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When raydap tries again to attach to a prepared worker, and the delay until then, in seconds."""
+
+    at: float
+    delay: float
+
+
 class Run:
     """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
 
@@ -60,7 +68,10 @@ class Run:
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
-    `prepared` are the workers with an agent, attached or not: they can be attached at any time.
+    `prepared` are the workers with an agent, attached or not: they can be attached at any time. `retries` are those
+    among them that could not be, and `refusals` the reasons that the user knows.
+
+    `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
 
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
     problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
@@ -84,6 +95,9 @@ class Run:
         self.paused = PausedWorkers(self.roster)
         self.alive = AliveWorkers(self.roster)
         self.prepared: dict[WorkerKey, PausedWorker] = {}
+        self.retries: dict[WorkerKey, Retry] = {}
+        self.refusals: set[str] = set()
+        self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.workers import alive_listing, worker_entries
+from raydap.core.workers import alive_listing, prepared, worker_entries
 from raydap.core.workers.selection import detach_worker
 from raydap.protocol.raydap_messages import AttachWorkersArguments, DetachWorkersArguments, WorkerList, WorkersArguments
 from raydap.protocol.types import WorkerKey
@@ -29,7 +29,8 @@ def attach_workers(state: State, request: Request, arguments: AttachWorkersArgum
         keys = _known(state, arguments.workers)
         run.choices.update(dict.fromkeys(keys, True))
         run.paused.examine_first(keys)
-        alive_listing.attach_named(state, keys)
+        alive_listing.note_without_agent(state, keys)
+    prepared.attach_needed(state)
 
 
 def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> None:
@@ -43,6 +44,6 @@ def detach_workers(state: State, request: Request, arguments: DetachWorkersArgum
 def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     keys = [WorkerKey(name) for name in names]
     for key in keys:
-        if key not in state.run.roster.states:
+        if key not in state.run.roster.states and key not in state.run.prepared:
             raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
     return keys

@@ -5,12 +5,13 @@ Every process of Ray is alive, so the source is asked for them only then.
 
 from collections.abc import Collection
 
+from raydap.core.effects import WatchAlive
 from raydap.core.errors import Code, Problem
-from raydap.core.events import PausedWorker, WatchAlive, WorkerLabel, WorkersAlive, WorkersLabelled
+from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersLabelled
 from raydap.core.model.alive import AliveWorker
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.workers import prepared, selection
+from raydap.core.workers import selection
 from raydap.protocol.types import WorkerKey
 
 
@@ -54,13 +55,13 @@ def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
     return run.prepared.get(key, row)
 
 
-def attach_named(state: State, keys: Collection[WorkerKey]) -> None:
-    """Attaches to those of these workers that are alive and have an agent. The entries of the others say why not."""
+def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
+    """Lets the entries of those that a client wants to attach to, and that have no agent, say why that cannot be."""
     run = state.run
     for key in keys:
-        if key in run.alive.workers and not prepared.attach_named(state, key):
+        if key in run.alive.workers and key not in run.prepared:
             text = (
                 "It runs without an agent, so raydap attaches to it only when it calls breakpoint(); "
-                "launch the program by raydap to attach to its workers at any time."
+                "start the program with `raydap run`, or launch it, to attach to its workers at any time."
             )
             run.alive.set_problem(key, str(Problem(Code.NO_AGENT, text)))

@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
+from raydap.core.effects import DialWorker
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.events import DialWorker, WorkerLabel
+from raydap.core.events import WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.paused import Failure
@@ -128,6 +129,7 @@ def _attached(state: State, worker: Worker) -> None:
     state.attaching.discard(worker.key)
     worker.run.paused.drop_failure(worker.key)
     worker.run.alive.drop_problem(worker.key)
+    worker.run.retries.pop(worker.key, None)
     state.log("info", f"attached to {worker}")
     if worker.leaving:
         detach.let_go(state, worker)

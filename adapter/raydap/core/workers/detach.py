@@ -5,8 +5,8 @@ an adapter dies if it has an answer to forward and its client is gone. The worke
 ever.
 """
 
+from raydap.core.effects import HangUp
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.events import HangUp
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker

@@ -5,8 +5,9 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from raydap.core.effects import AskLabels
 from raydap.core.errors import Code, Problem
-from raydap.core.events import AskLabels, PausedWorker, WorkersLabelled, WorkersPaused
+from raydap.core.events import PausedWorker, WorkersLabelled, WorkersPaused
 from raydap.core.model.paused import Candidate
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -98,14 +99,14 @@ def may_attach(state: State, row: PausedWorker) -> bool:
     Before its first task Ray cannot say what it runs. Filters that need that allow it then; `labelled` may let it go.
     """
     run = state.run
-    if run.settings is None or row.worker_type == "DRIVER":
+    if run.settings is None or (row.worker_type == "DRIVER" and run.program is not None):
         return run.auto_attach
     unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
     if not _is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
         return False
     if unknown:
         _ask_labels(state, [row])
-    return not _is_full(state, run.settings)
+    return run.choices.get(row.key) is True or not _is_full(state, run.settings)
 
 
 def _is_full(state: State, settings: AttachSettings) -> bool:

@@ -5,8 +5,8 @@ Each stopped thread of each worker is a thread of the merged session. A thread t
 
 from typing import Any
 
+from raydap.core.effects import AskLabels
 from raydap.core.errors import ProblemError
-from raydap.core.events import AskLabels
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
