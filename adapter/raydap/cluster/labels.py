@@ -39,9 +39,18 @@ def label(
         elif worker.worker_type == "WORKER":
             mine = running.get(worker.key, [])
             actor_ids = [task["actor_id"] for task in mine if task.get("actor_id")]
-            actor = by_id.get(actor_ids[0]) if actor_ids else by_process.get((worker.node_id, worker.pid))
+            if actor_ids:
+                actor = by_id.get(actor_ids[0])
+            else:
+                # While an actor is made, Ray says its pid, but neither its node nor the worker of its `__init__`.
+                actor = by_process.get((worker.node_id, worker.pid)) or by_process.get((None, worker.pid))
+                mine = mine or [task for task in running.get("None", []) if _makes(task, actor)]
             labels[worker.key] = _worker(mine, actor, by_job)
     return labels
+
+
+def _makes(task: Row, actor: Row | None) -> bool:
+    return actor is not None and task.get("actor_id") == actor.get("actor_id")
 
 
 def _job_of_process(pid: int, by_job: Mapping[str, Row]) -> str:

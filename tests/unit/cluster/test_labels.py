@@ -38,6 +38,15 @@ def test_an_actor_with_one_method_is_named_by_both() -> None:
     assert found == WorkerLabel("Act.step", "Act", "bob", "02000000", title="bob")
 
 
+def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
+    """Ray says neither its node nor the worker of its `__init__` then."""
+    creation = {"actor_id": "a1", "func_or_class_name": "Trainer.__init__", "worker_id": None}
+    other = {"actor_id": "a2", "func_or_class_name": "Other.__init__", "worker_id": None}
+    actor = {"actor_id": "a1", "class_name": "Trainer", "node_id": None, "pid": WORKER.pid}
+    made = label([WORKER], [other, creation], [actor, {"actor_id": "a2", "class_name": "Other", "pid": 1}], [])
+    assert (made[WORKER.key].task, made[WORKER.key].actor) == ("Trainer.__init__", "Trainer")
+
+
 def test_several_methods_at_once_name_only_the_class() -> None:
     found = of([task("Act.step", "a1"), task("Act.wait", "a1")])
     assert (found.task, found.actor) == ("Act", "Act")
