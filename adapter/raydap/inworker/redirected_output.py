@@ -10,7 +10,7 @@ import sys
 from collections import deque
 from typing import Any
 
-KEPT = 100
+REDIRECTORS_KEPT = 100
 """The number of redirections that are kept. Nobody prints for so long."""
 
 
@@ -19,7 +19,7 @@ def keep_redirectors() -> None:
     original: Any = getattr(pydevd_io, "IORedirector", None)
     if original is None or hasattr(original, "raydaps_original"):
         return
-    kept: deque[Any] = deque(maxlen=KEPT)
+    kept: deque[Any] = deque(maxlen=REDIRECTORS_KEPT)
 
     def redirector(*args: Any, **kwargs: Any) -> Any:
         made = original(*args, **kwargs)

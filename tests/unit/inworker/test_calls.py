@@ -70,7 +70,11 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
     # Python 3.12 and newer write an f-string inside another one as older ones cannot read it.
     assert not any(isinstance(node, ast.JoinedStr) for node in nodes)
     # The files are one namespace there.
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names += [target.id for target in targets if isinstance(target, ast.Name)]
     assert len(names) == len(set(names))
 
 
