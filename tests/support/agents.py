@@ -59,10 +59,11 @@ class PreparedProgram:
         connection.settimeout(30)
         return connection
 
-    def dial(self) -> socket.socket:
+    def dial(self, pid: int = 0) -> socket.socket:
+        """A connection to the agent of the program, or of its child with that number."""
         connection = self.children.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(30)
-        connection.connect(str(self.folder / f"raydap-{self.child.process.pid}"))
+        connection.connect(str(self.folder / f"raydap-{pid or self.child.process.pid}"))
         return connection
 
     def threads(self) -> int:
@@ -84,6 +85,13 @@ def attach(
 ) -> EnteredWorker:
     """Greets and attaches, with breakpoints at these lines of the program, as the bridge does it."""
     read_line(connection)
+    return attach_greeted(program, connection, children, *lines, **arguments)
+
+
+def attach_greeted(
+    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: object
+) -> EnteredWorker:
+    """The same, when the agent's first line has been read."""
     connection.settimeout(None)
     connection.sendall(b'{"debug": true, "client": "the test"}\n')
     assert read_line(connection) == {"error": ""}

@@ -22,7 +22,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so this one's names are there.
+    # The files of an agent are run one after the other in one module, so the names of these are there.
+    from raydap.inworker.agent_children import follow_children
+    from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
 
 VERSION = 1
@@ -51,14 +53,38 @@ FILE = "<raydap agent>"
 
 
 class Agent:
-    """The one agent of a process. `identity` is what `hello` says of it."""
+    """The one agent of a process. `identity` is what `hello` says of it. `changing` is held while a session begins or
+    ends. `forked`: the process is a forked child."""
 
     def __init__(self, folder: str, identity: dict[str, Any]) -> None:
         self.folder = folder
+        self.forked = False
+        self._reset(identity)
+
+    def _reset(self, identity: dict[str, Any]) -> None:
         self.identity = identity
         self.session: Session | None = None
+        self.changing = threading.RLock()
         self._lock = threading.Lock()
-        self._listener: socket.socket | None = None
+        self._sockets: set[AgentSocket] = set()
+
+    def begin(self, raydap: str) -> None:
+        """Listens, and calls raydap at this path, if it is not ""."""
+        self.identity = {**self.identity, "socket": self.serve()}
+        if raydap:
+            self.call(raydap)
+
+    def leave_parent(self, identity: dict[str, Any]) -> "Session | None":
+        """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
+        The child is as before `begin`, with an identity of its own."""
+        session = self.session
+        for each in self._sockets:
+            each.drop()
+        if session is not None and session.hooks is not None:
+            session.hooks.restore()
+        self.forked = True
+        self._reset(identity)
+        return session
 
     def serve(self) -> str:
         """Listens, in a thread, on a socket that only this user can use; returns its path."""
@@ -66,7 +92,8 @@ class Agent:
         if os.path.exists(path):
             # A process that had this number before has left it.
             os.unlink(path)
-        self._listener = listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        self._sockets.add(listener)
         mask = os.umask(0o177)
         try:
             listener.bind(path)
@@ -78,27 +105,29 @@ class Agent:
 
     def call(self, path: str) -> None:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(CALL_TIMEOUT_S)
         try:
             connection.connect(path)
         except OSError:
             connection.close()
             return
+        self._sockets.add(connection)
         configured = threading.Event()
         start_thread(self._talk, connection, configured)
         configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self, listener: "AgentSocket") -> None:
         while True:
             try:
                 connection, _ = listener.accept()
             except OSError:
                 # The program has closed all descriptors.
                 return
+            self._sockets.add(connection)
             start_thread(self._talk, connection, threading.Event())
 
-    def _talk(self, connection: socket.socket, configured: threading.Event) -> None:
+    def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""
         try:
             if peer_is_trusted(connection):
@@ -109,15 +138,17 @@ class Agent:
             log_exception()
         finally:
             configured.set()
+            self._sockets.discard(connection)
             connection.close()
 
-    def _greet(self, connection: socket.socket, configured: threading.Event) -> None:
+    def _greet(self, connection: "AgentSocket", configured: threading.Event) -> None:
         current = self.session
         if current is not None:
             # A client that comes back at once is not told that it is still there.
             current.left.wait(LEAVE_TIMEOUT_S)
         holder = "" if self.session is None else self.session.client
-        port = 0 if self.session is not None else adapter_port()
+        # In a forked child Ray would never answer, and has no adapter.
+        port = 0 if self.session is not None or self.forked else adapter_port()
         hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": port}
         connection.settimeout(ANSWER_TIMEOUT_S)
         write_line(connection, hello)
@@ -126,16 +157,17 @@ class Agent:
         if answer.get("debug") is not True or port or not self._claim(session):
             return
         try:
-            hooks = BreakpointHooks(current_debugger)
-            try:
-                import_debugpy()
-            except Exception as error:
-                hooks.restore()
-                write_line(connection, {"error": str(error)})
-                return
+            with self.changing:
+                session.hooks = hooks = BreakpointHooks(current_debugger)
+                try:
+                    import_debugpy()
+                except Exception as error:
+                    hooks.restore()
+                    write_line(connection, {"error": str(error)})
+                    return
             write_line(connection, {"error": ""})
             connection.settimeout(None)
-            session.run(configured, hooks)
+            session.run(configured, hooks, self.changing)
         finally:
             self.session = None
             session.left.set()
@@ -153,17 +185,19 @@ class Session:
 
     changes = 0
 
-    def __init__(self, connection: socket.socket, client: str) -> None:
+    def __init__(self, connection: "AgentSocket", client: str) -> None:
         self.connection = connection
         self.client = client
         self.left = threading.Event()
+        self.hooks: BreakpointHooks | None = None
         self.debugger: Any = None
 
-    def run(self, configured: threading.Event, hooks: "BreakpointHooks") -> None:
+    def run(self, configured: threading.Event, hooks: "BreakpointHooks", changing: Any) -> None:
         """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
-        breakpoints are set."""
-        debugger = self._start()
-        hooks.replace()
+        breakpoints are set. `changing` is Agent.changing."""
+        with changing:
+            debugger = self._start()
+            hooks.replace()
         try:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
@@ -172,9 +206,10 @@ class Session:
             configured.set()
             reader.join()
         finally:
-            self.debugger = None
-            hooks.restore()
-            stop(debugger)
+            with changing:
+                self.debugger = None
+                hooks.restore()
+                stop(debugger)
 
     def _start(self) -> Any:
         """pydevd's debugger object, which speaks DAP on our connection. Its `settrace` knows no connection that exists,
@@ -339,10 +374,8 @@ def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
     global AGENT
     if AGENT is None:
         AGENT = Agent(folder, identity)
-        path = AGENT.serve()
-        AGENT.identity = {**identity, "socket": path}
-        if raydap:
-            AGENT.call(raydap)
+        follow_children(AGENT, raydap)
+        AGENT.begin(raydap)
 
 
 def start_in_worker(raydap: str) -> None:

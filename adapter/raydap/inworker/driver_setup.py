@@ -19,16 +19,17 @@ from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
-AGENT_FILES = ("breakpoint_hooks.py", "agent.py", "actor_threads.py")
+AGENT_FILES = ("agent_socket.py", "breakpoint_hooks.py", "agent.py", "agent_children.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 
 
 class DriverSetup:
     """`raydap` is the path that agents call, `folder` has the sources for the workers, and `name` is under what name
-    `ray.init` finds our hook."""
+    `ray.init` finds our hook. `children`: subprocesses have agents, too."""
 
-    def __init__(self, raydap: str, folder: str, name: str) -> None:
+    def __init__(self, raydap: str, folder: str, name: str, children: bool = True) -> None:
         self.raydap = raydap
+        self.children = children
         self.folder = folder
         self.name = name
 
@@ -81,7 +82,7 @@ class DriverSetup:
             # raydap has ended.
             return runtime_env
         names = {
-            "sources": [self._read(name) for name in AGENT_FILES],
+            "sources": [*(self._read(name) for name in AGENT_FILES), f"CHILDREN = {self.children}"],
             "raydap": self.raydap,
             "next_hook": runtime_env.get("worker_process_setup_hook"),
         }

@@ -33,7 +33,7 @@ BEGIN_TIMEOUT_S = 20.0
 
 class Hello(msgspec.Struct, frozen=True):
     """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
-    has started."""
+    has started. `parent` is the key of the process that a CHILD comes from."""
 
     raydap: int
     pid: int
@@ -41,13 +41,15 @@ class Hello(msgspec.Struct, frozen=True):
     worker_id: str = ""
     node_id: str = ""
     node_ip: str = ""
-    worker_type: Literal["WORKER", "DRIVER"] = "WORKER"
+    worker_type: Literal["WORKER", "DRIVER", "CHILD"] = "WORKER"
+    parent: str = ""
     holder: str = ""
     port: int = 0
 
     def row(self) -> PausedWorker:
         key = WorkerKey(self.worker_id or f"pid-{self.pid}")
-        return PausedWorker(key, self.node_ip, 0, self.pid, self.node_ip, self.node_id, self.worker_type, self.socket)
+        node, kind = self.node_ip, self.worker_type
+        return PausedWorker(key, node, 0, self.pid, node, self.node_id, kind, self.socket, WorkerKey(self.parent))
 
 
 class Begun(msgspec.Struct, frozen=True):
@@ -57,10 +59,12 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 class Agents:
-    """Takes the calls of the agents of one launched program. `folder` is for the program's own socket."""
+    """Takes the calls of the agents of one launched program. `children`: the subprocesses of its processes have agents,
+    too."""
 
-    def __init__(self, emit: Callable[[Event], None]) -> None:
+    def __init__(self, emit: Callable[[Event], None], children: bool = True) -> None:
         self._emit = emit
+        self._children = children
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
         self._listener = unix.PrivateListener(self._accepted)
@@ -70,7 +74,12 @@ class Agents:
         when it begins (sitecustomize.py)."""
         path = environ.get("PYTHONPATH")
         at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
-        settings = {"raydap": self._listener.path, "folder": self._listener.folder, "path": path}
+        settings = {
+            "raydap": self._listener.path,
+            "folder": self._listener.folder,
+            "children": self._children,
+            "path": path,
+        }
         return {
             "PYTHONPATH": os.pathsep.join([at_start, *filter(None, [path])]),
             "RAYDAP_AGENT": json.dumps(settings),

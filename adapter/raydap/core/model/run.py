@@ -59,7 +59,8 @@ class Run:
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
-    `prepared` are the workers with an agent, attached or not: they can be attached at any time.
+    `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
+    subprocesses that have been attached, by the key of the Ray worker or driver that they come from.
 
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
     problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
@@ -82,6 +83,7 @@ class Run:
         self.roster = Roster()
         self.paused = PausedWorkers(self.roster)
         self.prepared: dict[WorkerKey, PausedWorker] = {}
+        self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()

@@ -33,7 +33,9 @@ def _attach_if_needed(state: State, row: PausedWorker) -> bool:
     if row.key in state.workers or not _is_needed(run, row) or not selection.may_attach(state, row):
         return False
     assert run.settings is not None
-    worker = Worker(state, run, row, run.settings)
+    worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
+    if row.worker_type == "CHILD":
+        run.children.setdefault(selection.origin(run, row).key, {})[row.key] = None
     worker.label = run.paused.labels.get(row.key, worker.label)
     attach.begin(state, worker)
     return True

@@ -28,9 +28,10 @@ def start_agent() -> None:
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
     driver = load("_raydap_driver", sources, "driver_setup.py")
-    sys.meta_path.insert(0, driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver"))
+    sys.meta_path.insert(0, driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver", settings["children"]))
     agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
     identity = {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
+    agent["CHILDREN"] = settings["children"]
     agent["start"](settings["folder"], identity, settings["raydap"])
 
 

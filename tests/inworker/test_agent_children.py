@@ -1,0 +1,101 @@
+"""Forked children of a process with an agent, with real debugpy: each has an agent of its own."""
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from raydap.inworker import calls
+from support.agents import PreparedProgram, attach, attach_greeted, read_line
+from support.entered import EnteredWorker
+
+Start = Callable[[str], PreparedProgram]
+
+pytestmark = pytest.mark.core
+
+FORK = """\
+def work(number):
+    return number * 2  # here
+
+import os
+pid = os.fork()
+if pid == 0:
+    work(21)
+    os._exit(7)
+_, status = os.waitpid(pid, 0)
+print("the child has ended with", os.waitstatus_to_exitcode(status), flush=True)
+work(1)
+"""
+
+POOL = """\
+def work(number):
+    return number * 2  # here
+
+if __name__ == "__main__":
+    import multiprocessing
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        print("result:", pool.apply(work, (21,)), flush=True)
+    work(1)
+"""
+
+
+@pytest.fixture
+def debuggable(packages: Path | None) -> None:
+    if packages is not None and sys.version_info >= (3, 12):
+        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
+
+
+@pytest.fixture
+def start(tmp_path: Path, packages: Path | None, children: ExitStack) -> Start:
+    return lambda source: PreparedProgram.start(source, tmp_path, packages, children)
+
+
+def go_on(worker: EnteredWorker, thread: int) -> None:
+    """A process that ends at once may not answer."""
+    worker.client.send("evaluate", expression=calls.resume_thread(thread), context="repl")
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("source", [FORK, POOL])
+def test_a_child_stops_and_its_parent_too(start: Start, children: ExitStack, source: str) -> None:
+    program = start(source)
+    parent = attach(program, program.called(), children, 2)
+    connection = program.called()
+    said = read_line(connection)
+    assert (said["worker_type"], said["parent"], said["worker_id"]) == ("CHILD", "w1", "")
+    child = attach_greeted(program, connection, children, 2)
+    reason, line, thread = child.stop()
+    assert (reason, line) == ("breakpoint", "return number * 2  # here")
+    assert said["pid"] != program.child.process.pid
+    go_on(child, thread)
+    reason, line, thread = parent.stop()
+    assert (reason, line) == ("breakpoint", "return number * 2  # here")
+    go_on(parent, thread)
+    assert program.child.wait() == 0
+    assert "ended with 7" in program.child.output or "result: 42" in program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("source", [FORK, POOL])
+def test_a_child_of_a_process_that_nobody_debugs_stops(start: Start, children: ExitStack, source: str) -> None:
+    program = start(source)
+    program.called().close()
+    child = attach(program, program.called(), children, 2)
+    _, line, thread = child.stop()
+    assert line == "return number * 2  # here"
+    go_on(child, thread)
+    assert program.child.wait() == 0
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("source", [FORK, POOL])
+def test_a_child_that_raydap_does_not_want_runs_on(start: Start, children: ExitStack, source: str) -> None:
+    program = start(source)
+    parent = attach(program, program.called(), children, 2)
+    program.called().close()
+    _, _, thread = parent.stop()
+    go_on(parent, thread)
+    assert program.child.wait() == 0
+    assert "ended with 7" in program.child.output or "result: 42" in program.child.output
