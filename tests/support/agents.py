@@ -19,10 +19,11 @@ from support.entered import EnteredWorker
 # As inworker/worker_setup.py starts it, and sitecustomize.py.
 _RUN = """
 import runpy, sys, types
-folder, raydap, program, *files = sys.argv[1:]
+folder, raydap, at_start, program, *files = sys.argv[1:]
 module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
 for file in files:
     exec(compile(open(file).read(), "<raydap agent>", "exec"), vars(module))
+module.AT_START = at_start
 module.start(folder, {"worker_id": "w1"}, raydap)
 runpy.run_path(program, run_name="__main__")
 """
@@ -48,7 +49,8 @@ class PreparedProgram:
         listener.listen()
         sources = resources.files("raydap.inworker")
         files = [str(sources.joinpath(name)) for name in AGENT_FILES]
-        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), str(path), *files]
+        at_start = str(sources.joinpath("at_start"))
+        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), at_start, str(path), *files]
         environment = {} if packages is None else {"PYTHONPATH": str(packages)}
         child = children.enter_context(Child(command, path.with_suffix(".log"), environment))
         return cls(child, path, folder, listener, children)

@@ -63,6 +63,7 @@ class Agent:
 
     def _reset(self, identity: dict[str, Any]) -> None:
         self.identity = identity
+        self._pid = os.getpid()
         self.session: Session | None = None
         self.changing = threading.RLock()
         self._lock = threading.Lock()
@@ -74,10 +75,15 @@ class Agent:
         if raydap:
             self.call(raydap)
 
-    def leave_parent(self, identity: dict[str, Any]) -> "Session | None":
+    def identity_of_child(self) -> dict[str, Any]:
+        """The identity of a process that this one starts."""
+        parent = self.identity.get("worker_id") or f"pid-{self._pid}"
+        return {**self.identity, "worker_type": "CHILD", "worker_id": "", "parent": parent}
+
+    def leave_parent(self) -> "Session | None":
         """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
         The child is as before `begin`, with an identity of its own."""
-        session = self.session
+        session, identity = self.session, self.identity_of_child()
         for each in self._sockets:
             each.drop()
         if session is not None and session.hooks is not None:

@@ -12,7 +12,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so this one's names are there.
+    from raydap.inworker.python_commands import PythonCommands
 
 FORK_TIMEOUT_S = 10.0
 """Seconds for which a fork waits while a session begins or ends in another thread. Half of pydevd is of no use to a
@@ -30,7 +34,6 @@ class Forks:
         self.agent = agent
         self.raydap = raydap
         self.wanted = wanted
-        self._pid = os.getpid()
         self._settled = False
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
         for name in ("fork", "forkpty"):
@@ -46,10 +49,7 @@ class Forks:
     def _in_child(self) -> None:
         """Raises nothing: Python would only print it."""
         try:
-            parent, self._pid = self._pid, os.getpid()
-            key = self.agent.identity.get("worker_id") or f"pid-{parent}"
-            identity = {**self.agent.identity, "worker_type": "CHILD", "worker_id": "", "parent": key}
-            session = self.agent.leave_parent(identity)
+            session = self.agent.leave_parent()
             if session is not None and "pydevd" in sys.modules:
                 forget_debugger()
         except Exception as error:
@@ -94,6 +94,10 @@ def forget_debugger() -> None:
 
     Source: pydevd.py, settrace_forked, which does a part of this and then connects to the parent's adapter.
     """
+    import pydevd_tracing
+
+    # pydevd's own sys.settrace prints a warning.
+    pydevd_tracing.restore_sys_set_trace_func()
     sys.settrace(None)
     threading.settrace(None)
     from _pydev_bundle import pydev_monkey
@@ -122,7 +126,12 @@ def report(error: Exception) -> None:
 CHILDREN = True
 """Whether the children of this process have agents. driver_setup.py and sitecustomize.py may change it."""
 
+AT_START = ""
+"""The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
+
 
 def follow_children(agent: Any, raydap: str) -> None:
     """Called once in a process, before its agent begins."""
     Forks(agent, raydap, CHILDREN)
+    if CHILDREN and raydap and os.path.isdir(AT_START):
+        PythonCommands(agent, raydap, AT_START).follow()

@@ -19,7 +19,8 @@ from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
-AGENT_FILES = ("agent_socket.py", "breakpoint_hooks.py", "agent.py", "agent_children.py", "actor_threads.py")
+AGENT_FILES: tuple[str, ...] = ("agent_socket.py", "breakpoint_hooks.py", "agent.py")
+AGENT_FILES += ("agent_children.py", "python_commands.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 
 
@@ -82,7 +83,7 @@ class DriverSetup:
             # raydap has ended.
             return runtime_env
         names = {
-            "sources": [*(self._read(name) for name in AGENT_FILES), f"CHILDREN = {self.children}"],
+            "sources": [*(self._read(name) for name in AGENT_FILES), self._child_settings()],
             "raydap": self.raydap,
             "next_hook": runtime_env.get("worker_process_setup_hook"),
         }
@@ -91,6 +92,10 @@ class DriverSetup:
         set_up: Any = functools.partial(exec, code, names)
         set_up.__name__ = "raydap_agent"
         return {**runtime_env, "worker_process_setup_hook": set_up}
+
+    def _child_settings(self) -> str:
+        """For agent_children.py."""
+        return f"CHILDREN = {self.children}\nAT_START = {os.path.join(self.folder, 'at_start')!r}"
 
     def _read(self, name: str) -> str:
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:

@@ -1,10 +1,13 @@
-"""Starts the agent in a program that raydap launches, before the program's first line; runs there.
+"""Starts the agent in a program that raydap launches, before the program's first line; runs there, and in the Pythons
+that it starts (python_commands.py), which may be older than those that raydap supports.
 
 Python imports a module of this name when it begins, from a folder in PYTHONPATH that raydap adds (runtime/agents.py).
 So the program is an ordinary one: its command line, `__main__` and tracebacks are what they would be without raydap.
 What raydap has added to the environment is taken out at once, so that no other process has it, and a sitecustomize of
 the user's own is imported then.
 """
+
+from __future__ import annotations
 
 import importlib
 import json
@@ -23,6 +26,8 @@ def start_agent() -> None:
         del os.environ["PYTHONPATH"]
     else:
         os.environ["PYTHONPATH"] = settings["path"]
+    if sys.version_info < (3, 10):  # noqa: UP036  # The program may start an older Python.
+        return
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
     # the end of that import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
@@ -30,8 +35,8 @@ def start_agent() -> None:
     driver = load("_raydap_driver", sources, "driver_setup.py")
     sys.meta_path.insert(0, driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver", settings["children"]))
     agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
-    identity = {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
-    agent["CHILDREN"] = settings["children"]
+    identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
+    agent.update(CHILDREN=settings["children"], AT_START=folder)
     agent["start"](settings["folder"], identity, settings["raydap"])
 
 
