@@ -57,6 +57,29 @@ def go_on(worker: EnteredWorker, thread: int) -> None:
     worker.client.send("evaluate", expression=calls.resume_thread(thread), context="repl")
 
 
+# Ray's breakpoint() asks the cluster, and none of the threads that would get the answer is in a child.
+ASKS = """\
+import os, sys, threading
+sys.modules["ray.util.debugpy"] = fake = type(sys)("ray.util.debugpy")
+fake.POST_MORTEM_ERROR_UUID = "post mortem"
+fake._try_import_debugpy = lambda: threading.Event().wait()
+exec("def set_trace():\\n    if not _try_import_debugpy(): return", vars(fake))
+pid = os.fork()
+if pid == 0:
+    fake.set_trace()
+    os._exit(7)
+print("ended with", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+
+
+def test_rays_breakpoint_does_not_wait_for_ever_in_a_child_that_nobody_debugs(start: Start) -> None:
+    program = start(ASKS)
+    program.called().close()
+    program.called().close()
+    assert program.child.wait() == 0
+    assert "ended with 7" in program.child.output
+
+
 @pytest.mark.usefixtures("debuggable")
 @pytest.mark.parametrize("source", [FORK, POOL])
 def test_a_child_stops_and_its_parent_too(start: Start, children: ExitStack, source: str) -> None:

@@ -15,8 +15,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so this one's names are there.
+    # The files of an agent are run one after the other in one module, so the names of these are there.
+    from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
     from raydap.inworker.python_commands import PythonCommands
+
 
 FORK_TIMEOUT_S = 10.0
 """Seconds for which a fork waits while a session begins or ends in another thread. Half of pydevd is of no use to a
@@ -52,9 +54,14 @@ class Forks:
             session = self.agent.leave_parent()
             if session is not None and "pydevd" in sys.modules:
                 forget_debugger()
+            if not has_debugger():
+                override_rays_breakpoint(self._debugger, forked=True)
         except Exception as error:
             self.wanted = False
             report(error)
+
+    def _debugger(self) -> Any:
+        return None if self.agent.session is None else self.agent.session.debugger
 
     def _begin(self) -> None:
         """Begins the agent of this child. In a child whose parent has debugpy's adapter, pydevd does that its own
