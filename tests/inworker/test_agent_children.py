@@ -1,5 +1,7 @@
 """Forked children of a process with an agent, with real debugpy: each has an agent of its own."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -122,3 +124,25 @@ def test_a_child_that_raydap_does_not_want_runs_on(start: Start, children: ExitS
     go_on(parent, thread)
     assert program.child.wait() == 0
     assert "ended with 7" in program.child.output or "result: 42" in program.child.output
+
+
+PRIVATE = """\
+import debugpy.server.api, inspect
+from _pydev_bundle import pydev_monkey
+from _pydevd_bundle import pydevd_constants
+from _pydevd_frame_eval import pydevd_frame_eval_main
+import pydevd, pydevd_tracing
+assert "setup_tracing" in inspect.signature(pydev_monkey._on_forked_process).parameters
+needed = [pydev_monkey.undo_patch_thread_modules, pydevd_tracing.restore_sys_set_trace_func]
+pydevd_frame_eval_main.clear_thread_local_info
+if getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+    needed += [pydevd_sys_monitoring.stop_monitoring, pydevd_sys_monitoring.reset_thread_local_info]
+assert all(map(callable, needed))
+"""
+
+
+def test_pydevd_has_what_a_forked_child_needs(packages: Path | None) -> None:
+    """If this fails, look at what settrace_forked in pydevd.py does now, and do the same in forget_debugger."""
+    environment = {**os.environ, **({} if packages is None else {"PYTHONPATH": str(packages)})}
+    subprocess.run([sys.executable, "-Xfrozen_modules=off", "-c", PRIVATE], check=True, timeout=60, env=environment)

@@ -1,5 +1,6 @@
 """The Pythons that a process with an agent starts have an agent, too; real processes and real debugpy."""
 
+import importlib.util
 import socket
 import stat
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from raydap.inworker import calls
+from raydap.inworker.python_commands import OWN_MODULES
 from support.agents import PreparedProgram, attach_greeted, read_line
 
 Start = Callable[[str], PreparedProgram]
@@ -153,3 +155,12 @@ def test_a_python_that_is_too_old_or_new_for_debugpy_runs(start: Start) -> None:
     connection.close()
     assert program.child.wait() == 0
     assert "runs" in program.child.output
+
+
+def test_ray_starts_its_own_processes_from_where_they_are_left_alone() -> None:
+    """If this fails, find where Ray's `start_ray_process` is now, and name that module in OWN_MODULES."""
+    services = importlib.util.find_spec("ray._private.services")
+    assert services is not None
+    assert services.origin is not None
+    assert "def start_ray_process(" in Path(services.origin).read_text()
+    assert "ray._private.services" in OWN_MODULES
