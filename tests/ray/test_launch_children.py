@@ -76,3 +76,57 @@ def test_children_are_left_alone_if_the_user_wants_that(launch: Launch) -> None:
     client = launch(FORKS, "# in a child", "# in the driver", subProcess=False)
     assert parents_of_stops(client, "# in the driver") == ["driver"]
     assert "result: [2, 4, 6, 8, 10]\n" in ended(client)
+
+
+COMMANDS = """\
+import os
+import subprocess
+import sys
+import ray
+
+def double(number):
+    return number * 2  # in a child
+
+def exit_code(number):
+    return subprocess.run([sys.executable, __file__, str(number)]).returncode
+
+@ray.remote(num_cpus=0.1)
+def run(file, number):
+    return subprocess.run([sys.executable, file, str(number)]).returncode
+
+if __name__ == "__main__" and sys.argv[1:]:
+    sys.exit(double(int(sys.argv[1])))
+elif __name__ == "__main__":
+    ray.init()
+    values = [exit_code(1), ray.get(run.remote(os.path.abspath(__file__), 2))]
+    print("result:", values)  # in the driver
+"""
+
+
+def test_pythons_that_the_driver_and_workers_start_stop(launch: Launch) -> None:
+    client = launch(COMMANDS, "# in a child", "# in the driver")
+    names = parents_of_stops(client, *2 * ["# in a child"], "# in the driver")
+    assert names[0] == "child of driver"
+    assert names[1] in ("child of run", "child of worker")
+    assert "result: [2, 4]\n" in ended(client)
+
+
+LOCAL = """\
+import os
+import ray
+
+@ray.remote
+def environment():
+    found = [name for name in os.environ if name == "RAYDAP_AGENT"]
+    return found  # in a worker
+
+ray.init(num_cpus=1)
+print("result:", ray.get(environment.remote()))
+"""
+
+
+def test_a_program_can_start_a_ray_of_its_own(launch: Launch) -> None:
+    """Ray's own Pythons have no agent; they would be attached for this breakpoint, and be found among the threads."""
+    client = launch(LOCAL, "# in a worker", env={"RAY_ADDRESS": "local", "RAY_AUTH_MODE": "disabled"})
+    assert parents_of_stops(client, "# in a worker")[0] != "child of driver"
+    assert "result: []\n" in ended(client)
