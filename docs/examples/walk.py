@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.markup import escape
 from trainer import expected_stops
 
-HERE = Path(__file__).parent
+TRAINER = Path(__file__).with_name("trainer.py")
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -75,10 +75,12 @@ def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
         children.pop_all()
         keep(cluster, job, bridge, host, int(port))
         return 0
-    expected = expected_stops(options.workers, options.iterations)
+    expected = expected_stops(options.workers, options.iterations) + 1
     with Client.connect(host, int(port), timeout=60) as client:
         arguments = {"dashboard": cluster.dashboard}
-        client.start_session("attach", arguments, filters=["uncaught"], supportsInvalidatedEvent=True)
+        lines = {str(TRAINER): [line_of_editors_breakpoint()]}
+        capabilities = {"supportsInvalidatedEvent": True}
+        client.start_session("attach", arguments, breakpoints=lines, filters=["uncaught"], **capabilities)
         stops = [next_stop(client, f"{number}/{expected}") for number in range(1, expected + 1)]
         code = job.wait()
         seen = sum(event["event"] == "stopped" for event in client.events)
@@ -86,9 +88,18 @@ def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
 
 
 def start_job(cluster: Cluster, options: argparse.Namespace) -> Child:
-    command = [sys.executable, str(HERE / "trainer.py")]
+    """The job begins when a session has attached, so that no stop comes before the first breakpoint is set."""
+    command = [sys.executable, "-m", "raydap", "run", "--wait", str(TRAINER)]
     command += [f"--workers={options.workers}", f"--iterations={options.iterations}"]
     return Child(command, cluster.directory / "job.log", {"RAY_ADDRESS": cluster.address})
+
+
+def line_of_editors_breakpoint() -> int:
+    """A line without `breakpoint()`, at which only this client wants to stop."""
+    lines = TRAINER.read_text().splitlines()
+    return 1 + next(
+        number for number, line in enumerate(lines) if line.endswith("# Only an editor's breakpoint stops here.")
+    )
 
 
 def next_stop(client: Client, number: str) -> Stop:
@@ -151,7 +162,7 @@ def summarise(stops: list[Stop], seen: int, expected: int, code: int, job: Child
 
 def keep(cluster: Cluster, job: Child, bridge: Child, host: str, port: int) -> None:
     print(instructions(host, port, cluster.dashboard))
-    print(f"The job waits at its first breakpoints; its output is in {job.log}.")
+    print(f"The job begins when your editor has attached; its output is in {job.log}.")
     print(f"Ray cluster: pid {cluster.child.pid}, job: pid {job.pid}, bridge: pid {bridge.pid}. To end them:")
     ray = cluster.child.pid  # Ends its children before itself; until then they write below the directory.
     print(f"  kill {bridge.pid} {job.pid} {ray}; while kill -0 {ray}; do sleep 1; done; rm -r {cluster.directory}")

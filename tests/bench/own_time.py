@@ -9,18 +9,14 @@ from typing import Any, TypeVar
 
 from bench.report import Row, within
 from raydap.core.bridge import Bridge
+from raydap.core.effects import CheckFiles, DialWorker, Effect, SendToClient, SendToWorker
 from raydap.core.events import (
-    CheckFiles,
     ClientConnected,
     ClientMessage,
-    DialWorker,
     DiscoveryReady,
-    Effect,
     Event,
     FilesChecked,
     PausedWorker,
-    SendToClient,
-    SendToWorker,
     WorkerConnected,
     WorkerMessage,
     WorkersPaused,

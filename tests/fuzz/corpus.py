@@ -90,7 +90,8 @@ a1
     _BEGUN
     + b"""<0 configurationDone
 r
-<0 raydap/workers
+<0 raydap/workers {"all":true}
+v0123
 p012
 a0
 a1

@@ -8,7 +8,7 @@ A line is a letter, a digit that says who, and what is said. `0` is the first cl
     -0      its connection ends
     <0 threads {}           it sends this request with these arguments, which need not be JSON
     ~0 bytes                it sends anything
-    p01     these workers are paused (up to p9)
+    p01     these workers are paused (up to p9); v01 these run
     o0      the connection to a worker comes about; x0 ends it, y0 refuses it
     a0      the worker answers all that it was asked as debugpy would
     =0 {}   it answers the oldest request with this body; !0 text fails it
@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
@@ -120,23 +121,23 @@ class Play:
             for effect in self.bridge.handle(event):
                 self.perform(effect)
 
-    def perform(self, effect: ev.Effect) -> None:
+    def perform(self, effect: effects.Effect) -> None:
         match effect:
-            case ev.SendToClient(client, data):
+            case effects.SendToClient(client, data):
                 self.to_client(self.clients[client], json.loads(data))
-            case ev.DropClient(client):
+            case effects.DropClient(client):
                 self.clients[client].gone = True
-            case ev.DialWorker(key, host, port):
+            case effects.DialWorker(key, host, port):
                 worker = self.workers.setdefault(key, Worker(ev.PausedWorker(key, host, port)))
                 assert not worker.dialled, f"{key} is dialled twice"
                 worker.dialled, worker.seq, worker.heard = True, 0, 0
-            case ev.SendToWorker(key, data):
+            case effects.SendToWorker(key, data):
                 self.to_worker(self.workers[key], json.loads(data))
-            case ev.HangUp(key):
+            case effects.HangUp(key):
                 self.forget(self.workers[key])
-            case ev.CheckFiles(paths):
+            case effects.CheckFiles(paths):
                 self.files += paths
-            case ev.Log("error", text):
+            case effects.Log("error", text):
                 raise AssertionError(f"the bridge failed: {text}")
             case _:
                 pass
@@ -208,6 +209,10 @@ class Play:
     def list_paused(self, said: bytes) -> None:
         keys = dict.fromkeys(WorkerKey(f"w{digit - 48}") for digit in said if 48 <= digit < 58)
         self.feed(ev.WorkersPaused(tuple(self.workers[key].row for key in keys)))
+
+    def list_alive(self, said: bytes) -> None:
+        keys = dict.fromkeys(WorkerKey(f"w{digit - 48}") for digit in said if 48 <= digit < 58)
+        self.feed(ev.WorkersAlive({self.workers[key].row: ev.WorkerLabel() for key in keys}))
 
     def come_up(self, said: bytes) -> None:
         worker = self.worker(said)
@@ -315,6 +320,7 @@ _VERBS: dict[bytes, Callable[[Play, bytes], None]] = {
     b"<": Play.ask,
     b"~": Play.say_anything,
     b"p": Play.list_paused,
+    b"v": Play.list_alive,
     b"o": Play.come_up,
     b"x": Play.break_off,
     b"y": Play.refuse,

@@ -67,7 +67,7 @@ def test_the_first_line_of_a_program_is_not_missed(start: Start, children: ExitS
     worker = attach(program, program.called(), children, 1)
     reason, line, thread = worker.stop()
     assert (reason, line) == ("breakpoint", "first = 1")
-    assert worker.repl(calls.resume_thread(thread)) == ""
+    assert worker.call(calls.resume_thread(thread)) == ""
     assert program.child.wait() == 0
     assert "second is 2" in program.child.output
 
@@ -189,3 +189,22 @@ def test_a_program_that_fails_is_stopped_where_it_failed(start: Start, children:
     worker = attach(program, program.called(), children)
     reason, line, _ = worker.stop()
     assert (reason, line) == ("exception", "missing['x']")
+
+
+ASKED_AT_ITS_END = """\
+import atexit, os, socket
+
+def ask():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(os.path.join(os.path.dirname(__file__), f"raydap-{os.getpid()}"))
+        connection.recv(1)
+
+atexit.register(ask)
+"""
+
+
+def test_a_program_that_is_asked_while_it_ends_ends_without_a_word(start: Start) -> None:
+    program = start(ASKED_AT_ITS_END)
+    program.called().close()
+    assert program.child.wait() == 0
+    assert program.child.output == ""

@@ -145,7 +145,7 @@ def test_a_child_runs_on_when_raydap_cannot_be_called(start: Start, children: Ex
     parent = attach(program, program.called(), children, 5)
     _, _, thread = parent.stop()
     (tmp_path / "raydap").unlink()
-    assert parent.repl(calls.resume_thread(thread)) == ""
+    assert parent.call(calls.resume_thread(thread)) == ""
     assert ends_well(program)
     assert "ended with 7" in program.child.output
 
@@ -189,5 +189,5 @@ def test_a_daemon_stops(start: Start, children: ExitStack, tmp_path: Path) -> No
     _, line, thread = daemon.stop()
     assert line == "return number * 2  # here"
     assert program.child.wait() == 0
-    assert daemon.repl(calls.resume_thread(thread)) == ""
+    assert daemon.call(calls.resume_thread(thread)) == ""
     assert (tmp_path / "done").read_text() == "done"

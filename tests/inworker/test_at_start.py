@@ -37,7 +37,7 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
         listener.bind(str(tmp_path / "raydap"))
         listener.listen()
         at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
-        settings = {"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "children": True, "path": "/given"}
+        settings = {"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "children": True}
         environment = {
             "PYTHONPATH": os.pathsep.join([at_start, *map(str, paths)]),
             "RAYDAP_AGENT": json.dumps(settings),
@@ -58,7 +58,8 @@ def test_it_waits_for_raydap_and_finds_nothing_changed(start: Start, tmp_path: P
     assert child.process.poll() is None
     connection.close()
     assert child.wait() == 0, child.output
-    assert child.output.splitlines() == ["path []", "environment /given []", "arguments ['-x']", "theirs None"]
+    given = f"environment {tmp_path} []"
+    assert child.output.splitlines() == ["path []", given, "arguments ['-x']", "theirs None"]
 
 
 def test_a_sitecustomize_of_the_users_is_imported(start: Start, tmp_path: Path) -> None:

@@ -76,9 +76,9 @@ def test_steps_wait_for_no_poll(start: Start) -> None:
     for command in ("next", "next", "stepIn"):
         worker.client.request(command, threadId=thread)
         assert worker.stop()[::2] == ("step", thread)
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     worker.stop()
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     debuggee.child.wait_for("DONE")
 
 
@@ -86,7 +86,7 @@ def test_steps_wait_for_no_poll(start: Start) -> None:
 def test_a_single_thread_is_woken_without_tuning(start: Start) -> None:
     worker, debuggee = start(SLOW, tune=False)
     for _ in range(2):
-        worker.repl(calls.resume_thread(worker.stop()[2]))
+        worker.call(calls.resume_thread(worker.stop()[2]))
     debuggee.child.wait_for("DONE")
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_left_behind(start: Start, tune: bool) -> None:
     stays = ["do_wait_suspend"] if tune else []
     watches = ["dispose_and_kill_all_pydevd_threads"] if tune else []
     assert state(worker, thread) == [int(tune), tune, False, sorted([*ALWAYS, *stays, *watches]), []]
-    assert worker.repl(calls.leave(tune)) == ""
+    assert worker.call(calls.leave(tune)) == ""
     assert state(worker, thread) == [0, False, True, stays, []]
     worker.client.request("disconnect")
     assert debuggee.child.wait() == 0
@@ -112,14 +112,14 @@ def test_a_worker_can_be_attached_again(start: Start, children: ExitStack, left:
     _, _, thread = worker.stop()
     before = state(worker, thread)
     if left:
-        worker.repl(calls.leave(True))
+        worker.call(calls.leave(True))
     worker.client.request("disconnect")
     worker.client.close()
     again = EnteredWorker.attach(debuggee.host, debuggee.port, debuggee.path, children)
     for _ in range(2):
         _, _, thread = again.stop()
         assert state(again, thread) == before
-        again.repl(calls.resume_thread(thread))
+        again.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
 
 
@@ -145,13 +145,13 @@ def test_each_stop_is_reported_once_and_one_thread_resumed(start: Start) -> None
     first, second = worker.stop()[2], worker.stop()[2]
     assert first != second
     for _ in range(2):
-        worker.repl(calls.resume_thread(first))
+        worker.call(calls.resume_thread(first))
         assert worker.stop()[2] == first
-    worker.repl(calls.resume_thread(first))
+    worker.call(calls.resume_thread(first))
     for _ in range(2):
-        worker.repl(calls.resume_thread(second))
+        worker.call(calls.resume_thread(second))
         assert worker.stop()[2] == second
-    worker.repl(calls.resume_thread(second))
+    worker.call(calls.resume_thread(second))
     assert debuggee.child.wait() == 0
     assert sum(event["event"] == "stopped" for event in worker.client.events) == 6
 
@@ -162,10 +162,10 @@ def test_a_thread_that_there_is_not_is_an_error(start: Start) -> None:
     _, _, thread = worker.stop()
     for call in (calls.resume_thread, calls.resume_step, calls.pause_thread):
         with pytest.raises(RequestFailed):
-            worker.repl(call(99))
-    worker.repl(calls.leave(True))
+            worker.call(call(99))
+    worker.call(calls.leave(True))
     with pytest.raises(RequestFailed):
-        worker.repl(calls.resume_thread(thread))
+        worker.call(calls.resume_thread(thread))
     worker.client.request("disconnect")
 
 
@@ -178,7 +178,7 @@ def test_goto_works_in_a_worker_that_is_entered(start: Start) -> None:
     (target,) = worker.client.request("gotoTargets", source=source, line=4)["targets"]
     worker.client.request("goto", threadId=thread, targetId=target["id"])
     assert worker.stop() == ("goto", "print(3)", thread)
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
     assert debuggee.child.output.split()[-1] == "3"
     assert "2" not in debuggee.child.output.split()

@@ -52,7 +52,7 @@ def test_what_is_too_long_is_cut_and_the_worker_still_answers(start: Start) -> N
     assert len(values) > 50
     assert all("d\u00e9" in value and "cut by raydap" in value for value in values)
 
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     worker.stop()
     assert evaluate("6 * 7", frameId=worker.frames(thread)[0]["id"])["result"] == "42"
     worker.leave()
@@ -63,7 +63,7 @@ def test_what_is_too_long_is_cut_and_the_worker_still_answers(start: Start) -> N
 def test_output_that_is_too_long_comes_in_several_events(start: Start) -> None:
     worker, debuggee = start(PROGRAM, redirectOutput=True)
     _, _, thread = worker.stop()
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     worker.stop()
     printed = [event["body"] for event in worker.client.events if event["event"] == "output"]
     texts = [body["output"] for body in printed if body["category"] == "stdout"]

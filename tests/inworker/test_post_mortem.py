@@ -110,11 +110,11 @@ RULES = [{"module": "ray.util.debugpy", "include": True}]
 def test_the_failing_frame_comes_first_after_a_breakpoint(start: Start, tune: bool, my_code: bool) -> None:
     worker, debuggee = start(PROGRAM, tune=tune, filters=["uncaught"], justMyCode=my_code, rules=RULES)
     _, _, thread = worker.stop()
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert worker.stop() == ("exception", "raise Refused(position)", thread)
     info = worker.client.request("exceptionInfo", threadId=thread)
     assert (info["exceptionId"].split()[0], info["description"]) == ("Refused", "refused: 3")
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
     assert sum(event["event"] == "stopped" for event in worker.client.events) == 2
 
@@ -123,10 +123,10 @@ def test_the_failing_frame_comes_first_after_a_breakpoint(start: Start, tune: bo
 @pytest.mark.usefixtures("stops_for_exceptions")
 def test_an_exception_that_leaves_the_last_frame_of_a_thread_is_shown_once(start: Start) -> None:
     worker, debuggee = start(THREAD, filters=["uncaught"], rules=RULES)
-    worker.repl(calls.resume_thread(worker.stop()[2]))
+    worker.call(calls.resume_thread(worker.stop()[2]))
     reason, line, thread = worker.stop()
     assert (reason, line) == ("exception", "raise ValueError(position)")
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
     assert sum(event["event"] == "stopped" for event in worker.client.events) == 2
 
@@ -136,11 +136,11 @@ def test_an_exception_that_leaves_the_last_frame_of_a_thread_is_shown_once(start
 def test_an_exception_that_is_raised_again_is_shown_again(start: Start) -> None:
     """As by an actor that keeps what broke it, and answers every later call by that."""
     worker, debuggee = start(AGAIN, filters=["uncaught"], rules=RULES)
-    worker.repl(calls.resume_thread(worker.stop()[2]))
+    worker.call(calls.resume_thread(worker.stop()[2]))
     for _ in range(2):
         reason, line, thread = worker.stop()
         assert (reason, line) == ("exception", "raise broken")
-        worker.repl(calls.resume_thread(thread))
+        worker.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
     assert sum(event["event"] == "stopped" for event in worker.client.events) == 3
 
@@ -148,6 +148,6 @@ def test_an_exception_that_is_raised_again_is_shown_again(start: Start) -> None:
 @pytest.mark.core
 def test_an_exception_can_be_unpickled_where_there_is_no_debugger(start: Start) -> None:
     worker, debuggee = start(PICKLED, filters=["uncaught"])
-    worker.repl(calls.resume_thread(worker.stop()[2]))
+    worker.call(calls.resume_thread(worker.stop()[2]))
     assert debuggee.child.wait() == 0
     assert "names pydevd: False ValueError('refused')" in debuggee.child.output

@@ -134,10 +134,10 @@ print("DONE")
 @pytest.mark.parametrize("hung_up", [False, True])
 def test_a_thread_that_would_stop_just_after_its_client_has_gone_runs_on(start: Start, hung_up: bool) -> None:
     worker, debuggee = start(LATE)
-    worker.repl(calls.resume_thread(worker.stop()[2]))
+    worker.call(calls.resume_thread(worker.stop()[2]))
     debuggee.child.wait_for("RUNS")
     if not hung_up:
-        worker.repl(calls.leave(True))
+        worker.call(calls.leave(True))
         worker.client.request("disconnect")
     worker.client.close()
     assert debuggee.child.wait() == 0
@@ -157,7 +157,7 @@ def test_a_worker_whose_reader_and_writer_both_lose_the_debugger_listens_once(
     def attach(said: str) -> None:
         port = int(child.wait_for(said + r" on 127.0.0.1:(\d+)")[1])
         worker = EnteredWorker.attach("127.0.0.1", port, tmp_path, children)
-        worker.repl(calls.resume_thread(worker.stop()[2]))
+        worker.call(calls.resume_thread(worker.stop()[2]))
 
     attach("listening")
     attach("listens again")
@@ -177,14 +177,14 @@ def test_a_worker_whose_adapter_reads_no_more_listens_again(
         return EnteredWorker.attach("127.0.0.1", port, tmp_path, children)
 
     worker = attach("listening")
-    worker.repl(calls.resume_thread(worker.stop()[2]))
+    worker.call(calls.resume_thread(worker.stop()[2]))
     _, _, thread = worker.stop()
     frame = worker.frames(thread)[0]["id"]
     copied = worker.client.send("evaluate", expression="20_000_000 * 'x'", frameId=frame, context="clipboard")
     with pytest.raises(ConnectionError):
         worker.client.result(copied)
     again = attach("listens again")
-    again.repl(calls.resume_thread(again.stop()[2]))
+    again.call(calls.resume_thread(again.stop()[2]))
     assert child.wait() == 0
     assert child.output.count("listens again") == 1
 
@@ -202,7 +202,7 @@ def test_a_worker_that_listens_again_can_fork(
         worker = EnteredWorker.attach("127.0.0.1", port, tmp_path, children)
         _, _, thread = worker.stop()
         if said == "listening":
-            worker.repl(calls.resume_thread(thread))
+            worker.call(calls.resume_thread(thread))
         else:
             worker.leave()
     assert child.wait() == 0, child.output

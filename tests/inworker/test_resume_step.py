@@ -89,7 +89,7 @@ def walk(worker: EnteredWorker, commands: Sequence[str], filters: list[str]) -> 
             frame = worker.frames(thread)[0]["id"]
             with pytest.raises(RequestFailed):
                 worker.client.request("evaluate", expression="bool(int('q'))", frameId=frame, context="watch")
-            assert worker.repl(calls.resume_step(thread)) == ""
+            assert worker.call(calls.resume_step(thread)) == ""
             reason, line, thread = worker.stop()
         assert reason == "step"
         lines.append(line)
@@ -126,12 +126,12 @@ def test_without_a_step_the_thread_runs_on(start: Start) -> None:
     worker, debuggee = start(RAISES_INSIDE)
     _, _, thread = worker.stop()
     worker.client.request("setExceptionBreakpoints", filters=["raised"])
-    worker.repl(calls.resume_step(thread))  # The stop is for no exception, and no step is in progress.
+    worker.call(calls.resume_step(thread))  # The stop is for no exception, and no step is in progress.
     assert worker.stop()[0] == "exception"
-    worker.repl(calls.resume_step(thread))
+    worker.call(calls.resume_step(thread))
     assert worker.stop()[0] == "exception"
     worker.client.request("setExceptionBreakpoints", filters=[])
-    worker.repl(calls.resume_step(thread))
+    worker.call(calls.resume_step(thread))
     assert debuggee.child.wait() == 0
     assert "DONE" in debuggee.child.output
 
@@ -143,7 +143,7 @@ def test_a_step_in_a_thread_that_dies_of_the_exception(start: Start) -> None:
     assert line == 'int("x")'
     worker.client.request("next", threadId=thread)
     assert worker.stop()[0] == "exception"
-    worker.repl(calls.resume_step(thread))
+    worker.call(calls.resume_step(thread))
     assert debuggee.child.wait() == 0
     assert "ValueError" in debuggee.child.output
 
@@ -158,7 +158,7 @@ def test_a_later_command_of_the_user_counts(start: Start) -> None:
     worker.client.request("next", threadId=thread)
     assert worker.stop()[:2] == ("step", "except ValueError:")
     worker.client.request("setExceptionBreakpoints", filters=[])
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0
 
 
@@ -167,11 +167,11 @@ def test_a_pause_during_the_stop_is_not_lost(start: Start) -> None:
     worker, debuggee = start(RAISES_INSIDE)
     _, _, thread = worker.stop()
     worker.client.request("setExceptionBreakpoints", filters=["raised"])
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert worker.stop()[0] == "exception"
-    worker.repl(calls.pause_thread(thread))
-    worker.repl(calls.resume_step(thread))
+    worker.call(calls.pause_thread(thread))
+    worker.call(calls.resume_step(thread))
     assert worker.stop()[:2] == ("pause", "except ValueError:")
     worker.client.request("setExceptionBreakpoints", filters=[])
-    worker.repl(calls.resume_thread(thread))
+    worker.call(calls.resume_thread(thread))
     assert debuggee.child.wait() == 0

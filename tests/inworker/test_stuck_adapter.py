@@ -44,7 +44,7 @@ print("DONE")
 @pytest.mark.core
 def test_an_adapter_that_does_not_read_is_ended(start: Start) -> None:
     worker, debuggee = start(UNLIMITED)
-    worker.repl(calls.resume_thread(worker.stop()[2]))
+    worker.call(calls.resume_thread(worker.stop()[2]))
     _, _, thread = worker.stop()
     frame = worker.frames(thread)[0]["id"]
     copied = worker.client.send("evaluate", expression="'x' * 20_000_000", frameId=frame, context="clipboard")
@@ -66,6 +66,6 @@ def test_a_message_that_was_on_its_way_before_ends_the_adapter_at_once(
     client.send("configurationDone")
     debuggee.child.wait_for("PRINTED")
     with pytest.raises(ConnectionError):
-        client.request("evaluate", expression=calls.enter(True), context="repl")
+        client.request("evaluate", expression=calls.enter(True), context="clipboard")
     assert debuggee.child.wait() == 0
     assert "DONE" in debuggee.child.output

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import DiscoveryReady, StartDiscovery
+from raydap.core.effects import StartDiscovery
+from raydap.core.events import DiscoveryReady
 from support.playbook import Play
 
 

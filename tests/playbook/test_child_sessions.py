@@ -4,17 +4,9 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import OpenChildPort, StartDiscovery, StopDiscovery
 from raydap.core.errors import Code, Problem
-from raydap.core.events import (
-    ChildPortFailed,
-    ChildPortOpened,
-    ClientConnected,
-    DiscoveryFailed,
-    DiscoveryReady,
-    OpenChildPort,
-    StartDiscovery,
-    StopDiscovery,
-)
+from raydap.core.events import ChildPortFailed, ChildPortOpened, ClientConnected, DiscoveryFailed, DiscoveryReady
 from support.playbook import FakeClient, Play
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import StopDiscovery, WorkerLabel
+from raydap.core.events import WorkerLabel
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.events import Effect, WorkerLabel
+from raydap.core.effects import Effect
+from raydap.core.events import WorkerLabel
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 
@@ -96,6 +97,19 @@ def test_a_stop_costs_the_same_beside_many_workers(arguments: dict[str, Any]) ->
     assert alone[0]["SendToClient"] >= 8
     assert alone[0]["SendToWorker"] == 5
     assert cost(MANY, arguments) == alone
+
+
+def test_a_stop_costs_the_same_beside_many_alive_workers() -> None:
+    def stop(count: int) -> tuple[Counter[str], int]:
+        play, client, (worker,) = crowd(1, {})
+        play.joined().request("raydap/workers", all=True)
+        play.alive(*(play.worker(f"a{number}") for number in range(count)))
+        look_and_go_on(client, worker)
+        counted = Counted(play)
+        look_and_go_on(client, worker)
+        return counted.effects, counted.lines
+
+    assert stop(MANY) == stop(1)
 
 
 def test_the_handles_of_many_stops_are_those_of_one_times_as_many() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import StopDiscovery
 from raydap.core.requests import routing
 from support.playbook import Play
 

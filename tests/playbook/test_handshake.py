@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import StopDiscovery, WorkerConnected
+from raydap.core.events import WorkerConnected
 from raydap.core.workers import attach as handshake
 from raydap.core.workers import detach
 from raydap.core.workers.selection import AT_ONCE
@@ -29,7 +30,7 @@ def test_everything_a_worker_has_to_know_comes_before_configuration_done(play: P
     assert worker.commands() == ["initialize", "attach"]
     worker.release("initialized")
     tune, _, lines, functions, exceptions, _ = worker.heard
-    assert tune["arguments"] == {"expression": calls.enter(True), "context": "repl"}
+    assert tune["arguments"] == {"expression": calls.enter(True), "context": "clipboard"}
     assert lines["arguments"]["breakpoints"] == [{"line": 7}]
     assert functions["arguments"]["breakpoints"] == [{"name": "step"}]
     assert exceptions["arguments"] == {"filters": ["raised"]}

@@ -4,15 +4,9 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StartDiscovery, StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import (
-    ClientAdmitted,
-    DiscoveryReady,
-    Shutdown,
-    StartDiscovery,
-    StopDiscovery,
-    WorkerLabel,
-)
+from raydap.core.events import ClientAdmitted, DiscoveryReady, Shutdown, WorkerLabel
 from raydap.core.settings import AttachSettings, HubSettings
 from support.playbook import FakeClient, Play, names
 

@@ -2,16 +2,9 @@
 
 import pytest
 
+from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import (
-    DebuggeeExited,
-    DebuggeeStarted,
-    DiscoveryReady,
-    StartDebuggee,
-    StartDiscovery,
-    StopDebuggee,
-    StopDiscovery,
-)
+from raydap.core.events import DebuggeeExited, DebuggeeStarted, DiscoveryReady
 from raydap.core.settings import AttachSettings, HubSettings
 from support.playbook import FakeClient, Play
 

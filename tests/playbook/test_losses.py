@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StartDiscovery
 from raydap.core.errors import Code
 from raydap.core.events import (
     DiscoveryReady,
@@ -11,7 +12,6 @@ from raydap.core.events import (
     EndedWorker,
     JobsEnded,
     JobsListed,
-    StartDiscovery,
     WorkerLabel,
     WorkersEnded,
     WorkersLabelled,

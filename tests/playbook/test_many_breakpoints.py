@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from raydap.core.events import StopDiscovery
+from raydap.core.effects import StopDiscovery
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 

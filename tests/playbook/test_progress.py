@@ -1,6 +1,6 @@
 """Progress while many workers are attached, for clients that can show it."""
 
-from raydap.core.events import StopDiscovery
+from raydap.core.effects import StopDiscovery
 from raydap.core.workers.attach_progress import MANY
 from raydap.core.workers.selection import AT_ONCE
 from support.fake_worker import FakeWorker

@@ -46,6 +46,7 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
                 "actor": "Trainer",
                 "actorName": "lead",
                 "task": "Trainer.step",
+                "agent": False,
                 "threads": [],
                 "problem": "",
             }

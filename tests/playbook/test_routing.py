@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import StopDiscovery
 from raydap.core.requests.table import TABLE
 from raydap.protocol.id_fields import COMMANDS
 from support.playbook import NEEDED, Play

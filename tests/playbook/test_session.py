@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, StopDiscovery
 from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     DebuggeeExited,
@@ -13,10 +14,6 @@ from raydap.core.events import (
     DebuggeeStarted,
     DiscoveryFailed,
     DiscoveryReady,
-    StartDebuggee,
-    StartDiscovery,
-    StopDebuggee,
-    StopDiscovery,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
 from support.playbook import FakeClient, Play

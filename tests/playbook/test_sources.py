@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import StopDiscovery
 from raydap.core.model import worker as workers
 from raydap.inworker import calls
 from support.fake_worker import PLUMBING

@@ -36,7 +36,7 @@ def test_continue_resumes_one_thread_by_evaluate(play: Play) -> None:
     assert client.request("continue", threadId=thread) == {"allThreadsContinued": False}
     assert client.event("continued") == {"threadId": thread, "allThreadsContinued": False}
     (evaluate,) = worker.heard
-    assert evaluate["arguments"] == {"expression": calls.resume_thread(1), "context": "repl"}
+    assert evaluate["arguments"] == {"expression": calls.resume_thread(1), "context": "clipboard"}
 
 
 def test_continue_falls_back_on_debugpys_own(play: Play) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from raydap.core.events import StopDiscovery
+from raydap.core.effects import StopDiscovery
 from raydap.inworker import calls
 from support.playbook import Play
 

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from raydap.core.errors import Code, Problem
 from raydap.core.events import (
+    AgentCalled,
     ClientAdmitted,
     DebuggeeExited,
     DebuggeeFailed,
@@ -32,6 +33,8 @@ from support.fake_worker import FakeWorker
 from support.playbook import NEEDED, FakeClient, Play
 
 KEYS = ("w1", "w2", "w3")
+PREPARED = "w4"
+"""The key of a worker that has an agent."""
 STEPS = ("dial", "initialize", "initialized", "attach", "configurationDone", "evaluate", "stackTrace", "setBreakpoints")
 DOWN = Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer.")
 FAILED = Problem(Code.LAUNCH_FAILED, "It cannot be started.")
@@ -52,8 +55,10 @@ BREAKPOINTS: list[tuple[str, dict[str, Any]]] = [
 ]
 OURS: list[tuple[str, dict[str, Any]]] = [
     ("raydap/workers", {}),
+    ("raydap/workers", {"all": True}),
     ("raydap/attach", {}),
     ("raydap/attach", {"workers": ["w1"]}),
+    ("raydap/attach", {"workers": [PREPARED]}),
     ("raydap/detach", {"workers": ["w1"]}),
     ("raydap/detach", {"workers": ["w2", "w3"]}),
     ("raydap/continue", {}),
@@ -64,6 +69,7 @@ ROUTED = sorted(name for name, rule_ in TABLE.items() if rule_.mode in (Mode.ROU
 JUNK = [b"", b"{", b"[]", b'{"seq":1,"type":"event","event":"stopped"}', b'{"seq":1,"type":"request"}']
 
 worker_keys = st.sampled_from(KEYS)
+all_keys = st.sampled_from((*KEYS, PREPARED))
 threads = st.integers(1, 3)
 
 
@@ -91,6 +97,7 @@ class Sessions(RuleBasedStateMachine):
         self.play = Play(hub_settings=self.hub)
         for key in KEYS:
             self.play.worker(key, WorkerLabel(task="step"))
+        self.play.worker(PREPARED, WorkerLabel(task="step"), port=0, agent="/sockets/w4")
 
     def living(self, choice: int) -> FakeClient | None:
         clients = [client for client in self.play.clients.values() if not client.left]
@@ -183,7 +190,15 @@ class Sessions(RuleBasedStateMachine):
     def list_paused(self, keys: list[str]) -> None:
         self.play.paused(*(self.play.workers[key] for key in keys))
 
-    @rule(key=worker_keys, task=st.sampled_from(["step", "other", ""]))
+    @rule(keys=st.lists(all_keys, unique=True))
+    def list_alive(self, keys: list[str]) -> None:
+        self.play.alive(*(self.play.workers[key] for key in keys))
+
+    @rule()
+    def call(self) -> None:
+        self.play.feed(AgentCalled(self.play.workers[PREPARED].row))
+
+    @rule(key=all_keys, task=st.sampled_from(["step", "other", ""]))
     def describe(self, key: str, task: str) -> None:
         self.play.feed(WorkersLabelled({self.play.workers[key].key: WorkerLabel(task=task)}))
 
@@ -201,21 +216,21 @@ class Sessions(RuleBasedStateMachine):
 
     # Workers.
 
-    @rule(key=worker_keys, step=st.sampled_from(STEPS))
+    @rule(key=all_keys, step=st.sampled_from(STEPS))
     def hold(self, key: str, step: str) -> None:
         self.play.workers[key].hold.add(step)
 
-    @rule(key=worker_keys)
+    @rule(key=all_keys)
     def release(self, key: str) -> None:
         self.play.workers[key].release()
 
-    @rule(key=worker_keys, thread=threads)
+    @rule(key=all_keys, thread=threads)
     def stop(self, key: str, thread: int) -> None:
         worker = self.able(key)
         if worker is not None and thread not in worker.stopped:
             worker.stop(thread, hitBreakpointIds=[0])
 
-    @rule(key=worker_keys, thread=threads, every=st.booleans())
+    @rule(key=all_keys, thread=threads, every=st.booleans())
     def run_on(self, key: str, thread: int, every: bool) -> None:
         worker = self.able(key)
         if worker is not None and every:
@@ -224,37 +239,37 @@ class Sessions(RuleBasedStateMachine):
         elif worker is not None:
             worker.resume(thread)
 
-    @rule(key=worker_keys, thread=threads)
+    @rule(key=all_keys, thread=threads)
     def phantom(self, key: str, thread: int) -> None:
         worker = self.able(key)
         if worker is not None and len(worker.started) > 1 and thread not in worker.stopped:
             worker.say("stopped", {"reason": "breakpoint", "threadId": thread})
 
-    @rule(key=worker_keys, thread=threads)
+    @rule(key=all_keys, thread=threads)
     def end_thread(self, key: str, thread: int) -> None:
         worker = self.able(key)
         if worker is not None:
             worker.exit(thread)
 
-    @rule(key=worker_keys)
+    @rule(key=all_keys)
     def output(self, key: str) -> None:
         worker = self.able(key)
         if worker is not None:
             worker.say("output", {"category": "stdout", "output": "x", **worker.reference()})
 
-    @rule(key=worker_keys, refused=st.booleans())
+    @rule(key=all_keys, refused=st.booleans())
     def die(self, key: str, refused: bool) -> None:
         worker = self.play.workers[key]
         if worker.connected:
             worker.die(refused=refused)
 
-    @rule(key=worker_keys)
+    @rule(key=all_keys)
     def terminate(self, key: str) -> None:
         worker = self.able(key)
         if worker is not None:
             worker.say("terminated")
 
-    @rule(key=worker_keys, data=st.sampled_from(JUNK))
+    @rule(key=all_keys, data=st.sampled_from(JUNK))
     def worker_junk(self, key: str, data: bytes) -> None:
         self.play.workers[key].raw(data)
 
@@ -272,7 +287,8 @@ class Sessions(RuleBasedStateMachine):
     def the_roster_is_right_and_watchers_know_it(self) -> None:
         state = self.play.bridge.state
         roster = state.run.roster
-        listed = [*state.workers, *state.run.paused.candidates]
+        listed = [*state.workers, *state.run.paused.candidates, *state.run.alive.workers]
+        assert not state.run.alive.workers.keys() & {*state.workers, *state.run.paused.candidates}
         expected = {key: entry for key in listed if (entry := worker_entries._entry(state, key)) is not None}
         assert {key: roster.states[key][0] for key in expected} == {key: each.state for key, each in expected.items()}
         shown = {key: each.entry for key, each in roster.entries.items()}
@@ -280,7 +296,10 @@ class Sessions(RuleBasedStateMachine):
         for client in self.play.clients.values():
             side = state.clients.get(client.id)
             if side is not None and side.view.watching and side.is_attached:
-                assert heard(client) == {key: _without_age(entry) for key, entry in shown.items()}
+                told = {key: entry for key, entry in shown.items() if side.view.all or entry.state != "alive"}
+                assert heard(client) == {key: _without_age(entry) for key, entry in told.items()}
+        watched = any(side.view.all and side.is_attached for side in state.clients.values())
+        assert watched or not state.run.alive.workers
 
     def teardown(self) -> None:
         for worker in self.play.workers.values():

@@ -52,6 +52,15 @@ def test_everything_over_the_relay(
     driver = run_driver(STEPS.format(options="num_cpus=0.1", turns=2, tasks=3))
     stop = client.wait_event("stopped")
     question = {"expression": "'x' * 60_000", "frameId": user_frames(client, stop)[0]["id"], "context": "repl"}
+    # The relay's own actor and driver are no workers of the user's.
+    client.request("raydap/workers", all=True)
+    labels: set[str] = set()
+    while not labels:
+        changed = client.wait_event("raydap/workersChanged")["workers"]
+        labels = {worker["label"] for worker in changed if worker["state"] == "alive"}
+    assert any(label.startswith("driver ") for label in labels), "the program's"
+    assert not any("elay" in label for label in labels), labels
+    assert len(relay_actors()) == 1
     # More than may be on its way through Ray at a time.
     for answer in [client.send("evaluate", **question) for _ in range(40)]:
         assert client.result(answer)["result"] == repr("x" * 60_000)

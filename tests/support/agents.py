@@ -109,7 +109,7 @@ def attach_greeted(
     client.request("initialize", adapterID="raydap", clientID="raydap", pathFormat="path")
     attached = client.send("attach", **{"justMyCode": False, "steppingResumesAllThreads": False, **arguments})
     client.wait_event("initialized", unless=attached)
-    assert worker.repl(calls.enter(True)) == ""
+    assert worker.call(calls.enter(True)) == ""
     wanted = [{"line": line} for line in lines]
     client.request("setBreakpoints", source={"path": str(program.path)}, breakpoints=wanted)
     client.request("setExceptionBreakpoints", filters=["uncaught"])

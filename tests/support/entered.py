@@ -37,15 +37,15 @@ class EnteredWorker:
         client.request("initialize", adapterID="raydap", clientID="raydap", pathFormat="path")
         attached = client.send("attach", **{"justMyCode": False, **arguments})
         client.wait_event("initialized", unless=attached)
-        assert worker.repl(calls.enter(tune)) == ""
+        assert worker.call(calls.enter(tune)) == ""
         client.request("setExceptionBreakpoints", filters=list(filters))
         client.request("configurationDone")
         client.result(attached, "attach")
         return worker
 
-    def repl(self, expression: str) -> str:
+    def call(self, expression: str) -> str:
         """The result of an expression; for what needs no result it is empty."""
-        result: str = self.client.request("evaluate", expression=expression, context="repl")["result"]
+        result: str = self.client.request("evaluate", expression=expression, context="clipboard")["result"]
         return result
 
     def query(self, expression: str) -> Any:
@@ -69,6 +69,6 @@ class EnteredWorker:
         return stack
 
     def leave(self, tune: bool = True) -> None:
-        assert self.repl(calls.leave(tune)) == ""
+        assert self.call(calls.leave(tune)) == ""
         self.client.request("disconnect")
         self.client.close()

@@ -14,12 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raydap.core.events import (
-    DebuggeeExited,
-    DebuggeeOutput,
-    DebuggeeStarted,
-    WorkerLabel,
-)
+from raydap.core.events import DebuggeeExited, DebuggeeOutput, DebuggeeStarted, WorkerLabel
 from raydap.core.translate.rewrite import Id, rewrite
 from raydap.inworker import calls
 from raydap.protocol.id_fields import ARGUMENTS, EVENTS, RESPONSES, Kind

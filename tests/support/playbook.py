@@ -16,37 +16,43 @@ against the DAP schema.
 import json
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from raydap.core.bridge import Bridge
-from raydap.core.errors import Code
-from raydap.core.events import (
+from raydap.core.effects import (
     AskExitReason,
     AskLabels,
     CheckFiles,
-    ClientConnected,
-    ClientGone,
-    ClientMessage,
     DialWorker,
-    DiscoveryReady,
     DropClient,
     Effect,
-    Event,
-    FilesChecked,
     HangUp,
     Log,
     OpenChildPort,
-    PausedWorker,
+    ReachAgents,
     ReleaseAgent,
     SendToClient,
     SendToWorker,
-    Shutdown,
     StartDebuggee,
     StartDiscovery,
     StopDebuggee,
     StopDiscovery,
+    WatchAlive,
+)
+from raydap.core.errors import Code
+from raydap.core.events import (
+    ClientConnected,
+    ClientGone,
+    ClientMessage,
+    DiscoveryReady,
+    Event,
+    FilesChecked,
+    PausedWorker,
+    Shutdown,
     Tick,
     WorkerLabel,
+    WorkersAlive,
     WorkersLabelled,
     WorkersPaused,
 )
@@ -83,6 +89,7 @@ class Play:
         self.workers: dict[str, FakeWorker] = {}
         self.described: list[str] = []
         self.asked_exit_reasons: list[PausedWorker] = []
+        self.reached: list[str] = []
         self.missing: set[str] = set()
         self.answer_checks = True
         self.errors_expected = False
@@ -118,6 +125,8 @@ class Play:
                 self.workers[worker].dialled(host, port)
             case HangUp(worker):
                 self.workers[worker].connected = False
+            case ReachAgents(folder):
+                self.reached.append(folder)
             case AskExitReason(row):
                 self.asked_exit_reasons.append(row)
             case AskLabels(rows):
@@ -138,6 +147,7 @@ class Play:
                 | StartDebuggee()
                 | StopDebuggee()
                 | ReleaseAgent()
+                | WatchAlive()
             ):
                 self._effects.append(effect)
             case Log("info" | "debug" | "error"):
@@ -213,6 +223,11 @@ class Play:
     def paused(self, *workers: FakeWorker) -> None:
         """Discovery finds these workers, and no others, waiting for a debugger."""
         self.feed(WorkersPaused(tuple(worker.row for worker in workers)))
+
+    def alive(self, *workers: FakeWorker) -> None:
+        """Ray lists these workers, and no others, as alive. It knows neither ports that wait nor agents."""
+        rows = {replace(worker.row, port=0, agent=""): worker.label or WorkerLabel() for worker in workers}
+        self.feed(WorkersAlive(rows))
 
     def attached(self, *keys: str) -> list[FakeWorker]:
         """Workers that the session has attached to."""

@@ -1,4 +1,4 @@
-"""The command `raydap`. A command is one file here, with a click command of the same name, and an entry in COMMANDS."""
+"""The command `raydap`. A command is one file here, and has an entry in COMMANDS."""
 
 from importlib import import_module
 
@@ -6,7 +6,10 @@ import click
 
 import raydap
 
-COMMANDS = ("adapter", "connect", "down", "serve", "status", "up")
+COMMANDS = ("adapter", "connect", "down", "prepare", "run", "serve", "status", "up")
+
+MODULES = {"run": "run_program"}
+"""The files that have another name than their command, because a name is unique in the package."""
 
 
 class _Commands(click.Group):
@@ -18,7 +21,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"raydap.cli.{cmd_name}"), cmd_name)
+        command = getattr(import_module(f"raydap.cli.{MODULES.get(cmd_name, cmd_name)}"), cmd_name)
         assert isinstance(command, click.Command)
         return command
 

@@ -20,6 +20,9 @@ def _where(key: str, predicate: str, value: str) -> Params:
 # Without the second one dead workers stay listed as paused.
 _PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_where("is_alive", "=", "True")]
 
+# The GCS itself has this filter, too, and applies it before it cuts the list to the limit.
+_ALIVE = [_LIMIT, *_where("is_alive", "=", "True")]
+
 _DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
 
 _CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
@@ -52,6 +55,14 @@ class Dashboard:
         """All live workers that wait for a debugger, in the dashboard's order."""
         rows = await self._rows("workers", _PAUSED)
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
+
+    async def alive(self) -> dict[PausedWorker, WorkerLabel]:
+        """All live workers and drivers but raydap's own, at most 10,000, and what they run. Their `port` is 0."""
+        rows = await self._rows("workers", _ALIVE)
+        processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
+        workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
+        labels = await self.labels(workers)
+        return {worker: labels[worker.key] for worker in workers if not _is_relay(labels[worker.key])}
 
     async def exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
         """How dead workers ended: Ray's WorkerExitType and its exit detail."""
@@ -107,10 +118,14 @@ class Dashboard:
 def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
     """A row of the worker list (ray/util/state/common.py, WorkerState);
     None if nobody could attach to it."""
-    key, host, port = row.get("worker_id"), row.get("ip"), row.get("debugger_port")
+    port = row.get("debugger_port")
+    return _worker(row, port) if isinstance(port, int) and 0 < port < 65536 else None
+
+
+def _worker(row: Mapping[str, Any], port: int) -> PausedWorker | None:
+    """The process of a row; None if the row does not say which it is."""
+    key, host = row.get("worker_id"), row.get("ip")
     if not (isinstance(key, str) and key and isinstance(host, str) and host):
-        return None
-    if not (isinstance(port, int) and 0 < port < 65536):
         return None
     pid = row.get("pid")
     return PausedWorker(
@@ -122,3 +137,8 @@ def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
         node_id=str(row.get("node_id") or ""),
         worker_type="DRIVER" if row.get("worker_type") == "DRIVER" else "WORKER",
     )
+
+
+def _is_relay(label: WorkerLabel) -> bool:
+    """Whether it is raydap's own: the relay's actor on a node, or the process that starts these (relay_script.py)."""
+    return label.actor == "RaydapRelay" or label.task == "driver relay_script.py"

@@ -24,6 +24,9 @@ class FixedAddresses:
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
         """Nothing is known of them."""
 
+    async def watch_alive(self) -> None:
+        """There are no others."""
+
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
         """Nothing is known of it."""
 

@@ -28,23 +28,41 @@ def label(
     by_id = {actor.get("actor_id"): actor for actor in actors}
     # The actor list has no worker ids, so an actor without a running task is known by its process.
     by_process = {(actor.get("node_id"), actor.get("pid")): actor for actor in by_id.values()}
-    by_job = {job.get("job_id"): job for job in jobs}
+    by_job = {str(job.get("job_id")): job for job in jobs}
     labels = {}
     for worker in workers:
         if worker.worker_type == "DRIVER":
-            labels[worker.key] = _driver(worker, by_job)
+            # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
+            # ComputeDriverIdFromJob). A driver with an agent has called before Ray gave it an id.
+            job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
+            labels[worker.key] = _driver(job, by_job.get(job, {}))
         elif worker.worker_type == "WORKER":
             mine = running.get(worker.key, [])
             actor_ids = [task["actor_id"] for task in mine if task.get("actor_id")]
-            actor = by_id.get(actor_ids[0]) if actor_ids else by_process.get((worker.node_id, worker.pid))
+            if actor_ids:
+                actor = by_id.get(actor_ids[0])
+            else:
+                # While an actor is made, Ray says its pid, but neither its node nor the worker of its `__init__`.
+                actor = by_process.get((worker.node_id, worker.pid)) or by_process.get((None, worker.pid))
+                mine = mine or [task for task in running.get("None", []) if _makes(task, actor)]
             labels[worker.key] = _worker(mine, actor, by_job)
     return labels
 
 
-def _driver(worker: PausedWorker, by_job: Mapping[Any, Row]) -> WorkerLabel:
-    # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc, ComputeDriverIdFromJob).
-    job = worker.key[:_JOB_DIGITS]
-    details = by_job.get(job, {})
+def _makes(task: Row, actor: Row | None) -> bool:
+    return actor is not None and task.get("actor_id") == actor.get("actor_id")
+
+
+def _job_of_process(pid: int, by_job: Mapping[str, Row]) -> str:
+    """The id of the running job with this driver; "" if Ray knows none (yet)."""
+    for job, details in by_job.items():
+        driver = details.get("driver_info")
+        if details.get("status") == "RUNNING" and isinstance(driver, dict) and str(driver.get("pid")) == str(pid):
+            return job
+    return ""
+
+
+def _driver(job: str, details: Row) -> WorkerLabel:
     name = program(str(details.get("entrypoint") or ""))
     return WorkerLabel(task=f"driver {name}".rstrip(), job=job, submission=details.get("submission_id") or "")
 

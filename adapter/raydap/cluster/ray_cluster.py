@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from raydap.cluster import ray_token
+from raydap.cluster import ray_token, session_sockets
+from raydap.cluster.alive_polling import AlivePolling
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import Location, resolve
 from raydap.cluster.exit_reasons import ExitReasons
@@ -17,14 +18,7 @@ from raydap.cluster.labels import Row
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import (
-    DiscoveryFailed,
-    DiscoveryReady,
-    Event,
-    PausedWorker,
-    WorkerLabel,
-    WorkersPaused,
-)
+from raydap.core.events import DiscoveryFailed, DiscoveryReady, Event, PausedWorker, WorkerLabel, WorkersPaused
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import WorkerKey
 
@@ -38,6 +32,7 @@ class Timing:
     startup_grace_s: a patient source does not report failures for so long, because a cluster may be starting.
     search_s: a patient source looks so often whether the launched program has started a cluster of its own.
     outage_grace_s: once the cluster has answered, no source reports failures for so long.
+    alive_pause_s: between two questions who runs, while somebody wants to know that.
     label_pauses_s: after each lookup of labels. exit_reason_pauses_s: before each lookup of exit reasons.
     many_workers: more than that get their labels many_workers_delay_s later, because Ray's task list would slow down
     their attach. Filters that need labels do not wait.
@@ -51,6 +46,7 @@ class Timing:
     startup_grace_s: float = 60.0
     search_s: float = 5.0
     outage_grace_s: float = 5.0
+    alive_pause_s: float = 2.0
     label_pauses_s: tuple[float, ...] = (0.4, 1.1, 2.0)
     exit_reason_pauses_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     many_workers: int = 4
@@ -96,6 +92,7 @@ class RayCluster:
         self._active_at = time.monotonic()
         self._exit_reasons = ExitReasons(self._ask_exit_reasons, emit, self._timing.exit_reason_pauses_s)
         self._jobs = Jobs(self._ask_jobs, emit, self._timing.exit_reason_pauses_s)
+        self._alive = AlivePolling(self._ask_alive, emit, self._timing.alive_pause_s)
         self._labels = LabelPolling(self._ask_labels, emit, self._label_delay_s, self._timing.label_pauses_s)
 
     def note_user_activity(self) -> None:
@@ -112,6 +109,9 @@ class RayCluster:
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
         await self._labels.look_up(workers)
 
+    async def watch_alive(self) -> None:
+        await self._alive.run()
+
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
         await asyncio.gather(self._exit_reasons.look_up(worker), self._jobs.look_for_ends())
 
@@ -127,6 +127,9 @@ class RayCluster:
 
     async def _ask_labels(self, workers: tuple[PausedWorker, ...]) -> dict[WorkerKey, WorkerLabel]:
         return {} if self._dashboard is None else await self._dashboard.labels(workers)
+
+    async def _ask_alive(self) -> dict[PausedWorker, WorkerLabel] | None:
+        return None if self._dashboard is None else await self._dashboard.alive()
 
     async def _ask_exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
         return {} if self._dashboard is None else await self._dashboard.exit_reasons()
@@ -153,6 +156,8 @@ class RayCluster:
                 failures += 1
                 continue
             failures, reported, answered_at = 0, False, time.monotonic()
+            if not self._ready_reported:
+                await self._report_ready()
             self._report(paused)
             await self._jobs.list()
             await asyncio.sleep(self._next_poll_s())
@@ -163,11 +168,18 @@ class RayCluster:
             return self._timing.outage_grace_s
         return self._timing.startup_grace_s if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
 
+    async def _report_ready(self) -> None:
+        assert self._dashboard is not None
+        self._ready_reported = self._ever_answered = True
+        sockets = ""
+        if self._settings.reach == "prepared":
+            with suppress(ProblemError):
+                session = await self._dashboard.session_name()
+                if session is not None:
+                    sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
+        self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
+
     def _report(self, paused: tuple[PausedWorker, ...]) -> None:
-        if not self._ready_reported:
-            assert self._dashboard is not None
-            self._ready_reported = self._ever_answered = True
-            self._emit(DiscoveryReady(self._dashboard.rest.where))
         if paused or self._last:
             self._emit(WorkersPaused(paused))
         if paused:

@@ -22,6 +22,9 @@ class Source(Protocol):
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
         """Emits WorkersLabelled as soon as labels are known, and again when they change."""
 
+    async def watch_alive(self) -> None:
+        """Emits WorkersAlive again and again, until it is cancelled."""
+
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
         """Emits WorkersEnded when Ray knows why this worker is gone, and JobsEnded if its job has ended."""
 

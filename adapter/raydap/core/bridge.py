@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from raydap.core import events as ev
+from raydap.core.effects import Effect
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State, problem_output
@@ -13,6 +14,7 @@ from raydap.core.requests.dispatch import dispatch
 from raydap.core.settings import HubSettings
 from raydap.core.translate import local_files
 from raydap.core.workers import (
+    alive_listing,
     attach_progress,
     child_sessions,
     detach,
@@ -54,7 +56,7 @@ class Bridge:
     """
 
     def __init__(self, hub: HubSettings | None = None) -> None:
-        self._effects: list[ev.Effect] = []
+        self._effects: list[Effect] = []
         capabilities = CAPABILITIES if hub is None else HUB_CAPABILITIES
         self.state = State(self._effects.append, hub, capabilities, LAUNCH_CAPABILITIES)
 
@@ -63,12 +65,13 @@ class Bridge:
         """Whether the process may end without harm: no client is connected and no worker is held."""
         return not self.state.clients and not self.state.workers
 
-    def handle(self, event: ev.Event) -> list[ev.Effect]:
+    def handle(self, event: ev.Event) -> list[Effect]:
         """Takes one event; returns the effects to perform now, in this order."""
         try:
             _EVENTS[type(event)](self.state, event)
             selection.attach_candidates(self.state)
             attach_progress.report(self.state)
+            alive_listing.watch(self.state)
             worker_entries.tell_changes(self.state)
         except Exception as exception:
             self.state.log_exception(exception)
@@ -162,6 +165,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     state.now = event.now
     holding.end_overdue(state)
     selection.examine_again(state)
+    prepared.examine_again(state)
     loss.report_overdue(state)
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))
@@ -180,7 +184,9 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.WorkerMessage: _worker_message,
     ev.WorkerGone: _worker_gone,
     ev.WorkersPaused: selection.paused,
+    ev.WorkersAlive: alive_listing.listed,
     ev.AgentCalled: prepared.called,
+    ev.AgentFound: prepared.found,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,

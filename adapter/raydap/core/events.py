@@ -1,7 +1,7 @@
-"""The events that enter the core, and the effects that leave it.
+"""The events that enter the core: what happened. The packages around the core make them of I/O.
 
-The packages around the core turn I/O into events and perform the effects. The core turns one event into a list of
-effects. Both are plain data, so a test reads like a script of a session.
+The core turns one event into a list of effects (effects.py). Both are plain data, so a test reads like a script of a
+session.
 """
 
 from collections.abc import Mapping
@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from raydap.core.errors import Problem
-from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import ClientId, WorkerKey
 
 
 @dataclass(frozen=True, slots=True)
 class PausedWorker:
-    """One row of discovery: a worker process that waits for a debugger.
+    """A worker process that waits for a debugger, is prepared, or (WorkersAlive) runs.
 
     `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
     `pid` is 0 if it is not known. `agent` is the path of the agent's socket, on the worker's node; such a worker needs
@@ -39,8 +38,7 @@ class WorkerLabel:
     """A worker's entries in Ray's task and actor lists. A field is "" if they do not say it (yet).
 
     `task` is a function's name, or `Class.method` for an actor; `actor` is the actor's class; `actor_name` its
-    registered name; `job` Ray's hex job id; `submission` the id of a job from the Jobs API; `title` is what tells an
-    actor from others of its class, if anything does.
+    registered name; `job` Ray's hex job id; `submission` its id in the Jobs API; `title` tells actors of a class apart.
     """
 
     task: str = ""
@@ -51,14 +49,10 @@ class WorkerLabel:
     title: str = ""
 
 
-# Events: what happened.
-
-
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
     """`child_session`: the client came by the port of OpenChildPort, so it may only join as a child session.
-    `admitted`: it has shown the required token, or none is required. If it is false, ClientAdmitted follows when the
-    client shows one."""
+    `admitted`: it has shown the required token or needs none; otherwise ClientAdmitted follows when it shows one."""
 
     client: ClientId
     child_session: bool = False
@@ -92,9 +86,22 @@ class WorkersPaused:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentCalled:
-    """A process of the launched program begins. It waits for a debugger, or for ReleaseAgent."""
+class WorkersAlive:
+    """All workers and drivers that run now, paused or not, and what they run: a snapshot. It has no child."""
 
+    workers: Mapping[PausedWorker, WorkerLabel]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCalled:
+    """A process with an agent waits for a debugger, or for ReleaseAgent. `waits`: then it calls again and again."""
+
+    worker: PausedWorker
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFound:
     worker: PausedWorker
 
 
@@ -105,9 +112,10 @@ class WorkersLabelled:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReady:
-    """Discovery has answered, for the first time or again. `where` is the cluster's name for the user."""
+    """Discovery has answered. `where` is the cluster's name for the user; `sockets` the folder of its sockets here."""
 
     where: str
+    sockets: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +183,6 @@ class ChildPortOpened:
 
 @dataclass(frozen=True, slots=True)
 class ChildPortFailed:
-    """There is no port for child sessions."""
-
     reason: str
 
 
@@ -241,7 +247,9 @@ Event = (
     | ClientMessage
     | ClientGone
     | WorkersPaused
+    | WorkersAlive
     | AgentCalled
+    | AgentFound
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed
@@ -260,128 +268,4 @@ Event = (
     | JobsEnded
     | Tick
     | Shutdown
-)
-
-
-# Effects: what is to be done.
-
-
-@dataclass(frozen=True, slots=True)
-class SendToClient:
-    client: ClientId
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class DropClient:
-    """Close the connection once everything sent so far is written."""
-
-    client: ClientId
-
-
-@dataclass(frozen=True, slots=True)
-class DialWorker:
-    """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or "".
-    `agent` is the path of its agent's socket, "" for a worker with a port."""
-
-    worker: WorkerKey
-    host: str
-    port: int
-    node_id: str = ""
-    agent: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseAgent:
-    """Let a process that has called run without a debugger."""
-
-    worker: WorkerKey
-
-
-@dataclass(frozen=True, slots=True)
-class SendToWorker:
-    worker: WorkerKey
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class HangUp:
-    """Close the connection to a worker once everything sent so far is written. No WorkerGone follows."""
-
-    worker: WorkerKey
-
-
-@dataclass(frozen=True, slots=True)
-class StartDiscovery:
-    """Report WorkersPaused until StopDiscovery. With `patient`, a missing cluster is no failure: it may be starting."""
-
-    settings: AttachSettings
-    patient: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StopDiscovery:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class AskExitReason:
-    """Ask Ray why this worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
-
-    worker: PausedWorker
-
-
-@dataclass(frozen=True, slots=True)
-class AskLabels:
-    """Ask Ray for the labels of these workers. Answered by WorkersLabelled with the labels that Ray knows."""
-
-    workers: tuple[PausedWorker, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StartDebuggee:
-    settings: LaunchSettings
-
-
-@dataclass(frozen=True, slots=True)
-class StopDebuggee:
-    """End the program that StartDebuggee started. `silently`: no event about it follows."""
-
-    silently: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class OpenChildPort:
-    """Listen for child sessions of the editor; answered by ChildPortOpened or ChildPortFailed."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFiles:
-    """Check which of these files this machine has. Answered by FilesChecked."""
-
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    level: Literal["debug", "info", "warning", "error"]
-    text: str
-
-
-Effect = (
-    SendToClient
-    | DropClient
-    | DialWorker
-    | ReleaseAgent
-    | SendToWorker
-    | HangUp
-    | StartDiscovery
-    | StopDiscovery
-    | AskExitReason
-    | AskLabels
-    | StartDebuggee
-    | StopDebuggee
-    | OpenChildPort
-    | CheckFiles
-    | Log
 )

@@ -33,6 +33,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     role: an observer can look, but cannot change anything.
     auto_attach: false only lists workers, and attaches to one when `raydap/attach` names it.
     sub_process: debug the subprocesses of workers, too.
+    reach: whether breakpoints hold in all processes that are prepared, or only in those that wait at a breakpoint().
     redirect_output, show_return_value, break_on_system_exit_zero, variable_presentation: debugpy's own; None leaves
     them to debugpy.
     """
@@ -54,6 +55,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     redirect_output: bool | None = None
     show_return_value: bool | None = None
     sub_process: bool = True
+    reach: Literal["paused", "prepared"] = "prepared"
     break_on_system_exit_zero: bool | None = None
     variable_presentation: dict[str, str] | None = None
 
@@ -72,7 +74,6 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
 
     Exactly one of `program` (a file) and `module`. `env` adds to the environment; a value of None removes a name.
     `python` is the interpreter, default the one that runs raydap (on the cluster: `python`).
-    reach: whether breakpoints hold in all processes of the program, or only in those that wait at a breakpoint().
     """
 
     program: str | None = None
@@ -82,7 +83,6 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     env: dict[str, str | None] = {}
     python: str | None = None
     submit: bool = False
-    reach: Literal["paused", "prepared"] = "prepared"
 
 
 class HubSettings(msgspec.Struct, frozen=True):

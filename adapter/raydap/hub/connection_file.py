@@ -5,12 +5,13 @@ They are in a folder that only the user can enter, one file for each hub. A hub 
 
 import os
 import secrets
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+
+from raydap.transport import runtime_folder
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -38,29 +39,13 @@ def reachable(host: str) -> str:
     return _WILDCARDS.get(host, host)
 
 
-def directory(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's runtime folder; made if it is missing. Raises OSError, also if it belongs to another user."""
-    given = environ.get("XDG_RUNTIME_DIR", "")
-    if given and os.access(given, os.W_OK | os.X_OK):
-        path = Path(given) / "raydap"
-    else:
-        path = Path(environ.get("HOME") or os.path.expanduser("~")) / ".local" / "share" / "raydap" / "runtime"
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise PermissionError(0, "it is not a folder of yours", str(path))
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        path.chmod(0o700)
-    return path
-
-
 def write(connection: ConnectionInfo, path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """Writes the file, by default into `directory()`, whole or not at all. Only its owner can read it. Raises OSError.
+    """Writes the file, by default into `runtime_folder.directory()`, whole or not at all. Raises OSError.
 
-    A symbolic link in its place is replaced, not followed.
+    Only its owner can read it. A symbolic link in its place is replaced, not followed.
     """
     if path is None:
-        path = directory(environ) / f"hub-{connection.pid}-{connection.port}.json"
+        path = runtime_folder.directory(environ) / f"hub-{connection.pid}-{connection.port}.json"
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
@@ -104,7 +89,7 @@ def all_hubs(environ: Mapping[str, str] = os.environ) -> list[ConnectionInfo]:
 
 def _all(environ: Mapping[str, str]) -> Iterator[tuple[int, ConnectionInfo]]:
     with suppress(OSError):
-        for path in directory(environ).glob("*.json"):
+        for path in runtime_folder.directory(environ).glob("*.json"):
             with suppress(OSError, ValueError):
                 yield path.stat().st_mtime_ns, read(path)
 

@@ -13,13 +13,14 @@ from raydap.hub import connection_file, directions, hub_job, hub_token
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.hub_job import HubJobOptions
 from raydap.hub.server import is_loopback
+from raydap.transport import runtime_folder
 
 Say = Callable[[str], None]
 
 
 async def up(rest: Rest, options: HubJobOptions, replace: bool, say: Say, note: Say) -> None:
     """Starts a hub, unless one runs already and is not to be replaced. `note` gets what is no part of the result."""
-    folder = connection_file.directory()
+    folder = runtime_folder.directory()
     if not is_loopback(options.listen[0]):
         note("warning: without TLS the token and all data cross the network in the clear.")
     hubs = await hub_job.find_hubs(rest)
@@ -57,7 +58,7 @@ async def down(rest: Rest, say: Say) -> None:
 async def _show_running(rest: Rest, job: RayJob, say: Say) -> None:
     hub = await hub_job.wait_until_serving(rest, job)
     host = await directions.direct_host(hub)
-    path = connection_file.directory() / _file(hub.job)
+    path = runtime_folder.directory() / _file(hub.job)
     say(directions.describe(hub, host, ConnectionInfo(host or "127.0.0.1", hub.port, False, None, 0).url))
     if path.exists():
         say(f"\nIts token is in {path}, where `raydap connect` finds it by itself.")
@@ -67,7 +68,7 @@ async def _show_running(rest: Rest, job: RayJob, say: Say) -> None:
 
 async def _end(job: RayJob, say: Say) -> None:
     await hub_job.stop(job)
-    (connection_file.directory() / _file(job.id)).unlink(missing_ok=True)
+    (runtime_folder.directory() / _file(job.id)).unlink(missing_ok=True)
     say(f"The hub {job.id} has let its workers go and is gone.")
 
 

@@ -22,10 +22,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so the names of these are there.
+    # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.agent_children import follow_children
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
+    from raydap.inworker.pydevd_lifetime import import_debugpy, stop
+    from raydap.inworker.raydap_calls import call_raydaps
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -43,9 +45,6 @@ LEAVE_TIMEOUT_S = 3.0
 """Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
 end takes half a second (measured)."""
 
-SWITCH_INTERVAL_S = 1e-4
-"""While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
-
 LINE_LIMIT = 4096
 
 FILE = "<raydap agent>"
@@ -53,11 +52,12 @@ FILE = "<raydap agent>"
 
 
 class Agent:
-    """The one agent of a process. `identity` is what `hello` says of it. `changing` is held while a session begins or
-    ends. `forked`: the process is a forked child."""
+    """The one agent of a process. `identity` is what `hello` says of it; `raydap` is the path that its children call.
+    `changing` is held while a session begins or ends. `forked`: the process is a forked child."""
 
-    def __init__(self, folder: str, identity: dict[str, Any]) -> None:
+    def __init__(self, folder: str, identity: dict[str, Any], raydap: str) -> None:
         self.folder = folder
+        self.raydap = raydap
         self.forked = False
         self._reset(identity)
 
@@ -67,18 +67,20 @@ class Agent:
         self.session: Session | None = None
         self.changing = threading.RLock()
         self._lock = threading.Lock()
+        self.is_served = False
         self._sockets: set[AgentSocket] = set()
 
     def begin(self, raydap: str) -> None:
-        """Listens, and calls raydap at this path, if it is not ""."""
+        """Listens, and calls the raydap at this path, or without one those that listen in the folder, unless somebody
+        debugs the process already."""
         self.identity = {**self.identity, "socket": self.serve()}
-        if raydap:
-            self.call(raydap)
+        if self.session is None:
+            call_raydaps(self.call, self.folder, raydap)
 
     def identity_of_child(self) -> dict[str, Any]:
         """The identity of a process that this one starts."""
         parent = self.identity.get("worker_id") or f"pid-{self._pid}"
-        return {**self.identity, "worker_type": "CHILD", "worker_id": "", "parent": parent}
+        return {**self.identity, "worker_type": "CHILD", "worker_id": "", "parent": parent, "waits": False}
 
     def leave_parent(self) -> "Session | None":
         """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
@@ -107,31 +109,34 @@ class Agent:
             os.umask(mask)
         listener.listen(8)
         start_thread(self._accept, listener)
+        self.is_served = True
         return path
 
-    def call(self, path: str) -> None:
-        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set."""
+    def call(self, path: str) -> bool:
+        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
+        it debugs it. Raises OSError if nobody listens there."""
         connection = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(CALL_TIMEOUT_S)
         try:
             connection.connect(path)
         except OSError:
             connection.close()
-            return
+            raise
         self._sockets.add(connection)
         configured = threading.Event()
         start_thread(self._talk, connection, configured)
         configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
+        return self.session is not None
 
     def _accept(self, listener: "AgentSocket") -> None:
         while True:
             try:
                 connection, _ = listener.accept()
-            except OSError:
-                # The program has closed all descriptors.
+                self._sockets.add(connection)
+                start_thread(self._talk, connection, threading.Event())
+            except (OSError, RuntimeError):
+                # The program has closed all descriptors, or ends and can start no thread any more.
                 return
-            self._sockets.add(connection)
-            start_thread(self._talk, connection, threading.Event())
 
     def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""
@@ -223,10 +228,8 @@ class Session:
         import pydevd
 
         def start_client(host: str, port: int) -> socket.socket:
-            # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
-            authentication = pydevd.get_global_debugger().authentication
-            authentication.access_token = "agent"
-            authentication.login("agent")
+            # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return.
+            self._prepare(pydevd.get_global_debugger())
             return self.connection
 
         original, pydevd.start_client = pydevd.start_client, start_client
@@ -245,7 +248,12 @@ class Session:
             )
         finally:
             pydevd.start_client = original
-        debugger = pydevd.get_global_debugger()
+        return pydevd.get_global_debugger()
+
+    def _prepare(self, debugger: Any) -> None:
+        # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
+        debugger.authentication.access_token = "agent"
+        debugger.authentication.login("agent")
         debugger.has_adapter = False
         # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
         # counts from 0: the breakpoints of the last session would come back.
@@ -254,70 +262,6 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
-        return debugger
-
-
-def import_debugpy() -> None:
-    """Raises ImportError, and RuntimeError if this debugpy cannot debug what runs already."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    # Otherwise it prints a warning about frozen modules, which nobody can change any more.
-    quiet = "PYDEVD_DISABLE_FILE_VALIDATION"
-    given = os.environ.get(quiet)
-    os.environ[quiet] = "1"
-    try:
-        import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
-    finally:
-        sys.setswitchinterval(interval)
-        if given is None:
-            del os.environ[quiet]
-        else:
-            os.environ[quiet] = given
-    import pydevd_tracing
-    from _pydevd_bundle import pydevd_constants
-
-    if sys.version_info >= (3, 12) and not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        # Only a function of pydevd in C can trace other threads, and older ones do not know newer Pythons.
-        main = threading.main_thread().ident
-        if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
-            version = ".".join(map(str, sys.version_info[:2]))
-            raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
-
-
-def stop(debugger: Any) -> None:
-    """Ends pydevd, so that the process runs as before, and can be debugged again."""
-    import pydevd
-    import pydevd_tracing
-    from _pydevd_bundle import pydevd_constants
-    from _pydevd_bundle.pydevd_comm import resume_threads
-
-    debugger.authentication.logout()
-    # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
-    resume_threads("*")
-    pydevd.stoptrace()
-    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        stop_tracing(pydevd_tracing)
-    debugger.dispose_and_kill_all_pydevd_threads()
-
-
-def stop_tracing(pydevd_tracing: Any) -> None:
-    """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
-    that on at `disconnect`. Each thread ends its own tracing at its next event."""
-    end = sys.settrace
-
-    def trace(frame: Any, event: str, arg: Any) -> None:
-        end(None)
-        frame.f_trace = None
-
-    pydevd_tracing.set_trace_to_threads(trace, create_dummy_thread=False)
-    own = threading.get_ident()
-    for ident, current in list(sys._current_frames().items()):
-        frame: Any = current
-        while frame is not None and ident != own:
-            if frame.f_trace is not None:
-                frame.f_trace = trace
-            frame = frame.f_back
-    end(None)
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:
@@ -345,10 +289,17 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 
 
 def adapter_port() -> int:
-    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none."""
+    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none.
+
+    Ray ends a process at once, with exit code 1, that asks it for the port after its shutdown. So it is asked only if
+    debugpy listens.
+    """
+    listen = getattr(sys.modules.get("debugpy.server.api"), "listen", None)
     ray: Any = sys.modules.get("ray")
-    worker = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
-    port = getattr(worker, "debugger_port", None)
+    worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
+    if not getattr(listen, "called", False) or not getattr(worker, "connected", False):
+        return 0
+    port = worker.debugger_port
     return port if isinstance(port, int) else 0
 
 
@@ -375,13 +326,22 @@ def current_debugger() -> Any:
     return None if session is None else session.debugger
 
 
-def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
-    """Starts the agent of this process, once. `folder` is for its socket, and `raydap` the path to call, or ""."""
+def start_without_socket(folder: str, identity: dict[str, Any], raydap: str = "") -> Agent:
+    """The agent of this process, which cannot be called yet: raydap finds no socket under the path that it says."""
     global AGENT
     if AGENT is None:
-        AGENT = Agent(folder, identity)
-        follow_children(AGENT, raydap)
-        AGENT.begin(raydap)
+        AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")}, raydap)
+        follow_children(AGENT)
+    return AGENT
+
+
+def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
+    """Starts the agent of this process, once for each folder, which is for its socket. `raydap` is the path to call, ""
+    if none is known."""
+    agent = start_without_socket(folder, identity, raydap)
+    if not (agent.is_served and agent.folder == folder):
+        agent.folder, agent.identity = folder, identity
+        agent.begin(raydap)
 
 
 def start_in_worker(raydap: str) -> None:

@@ -28,13 +28,12 @@ child, and what another thread imports just then can never be imported there."""
 class Forks:
     """Follows all forks of a process, and those of its children.
 
-    `agent` is the one agent of the process (agent.py), `raydap` the path that it has called. `wanted`: children have
-    agents, too. Otherwise they run on undebugged.
+    `agent` is the one agent of the process (agent.py). `wanted`: children have agents, too. Otherwise they run on
+    undebugged.
     """
 
-    def __init__(self, agent: Any, raydap: str, wanted: bool) -> None:
+    def __init__(self, agent: Any, wanted: bool) -> None:
         self.agent = agent
-        self.raydap = raydap
         self.wanted = wanted
         self._settled = False
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
@@ -68,7 +67,7 @@ class Forks:
         way."""
         try:
             if self.wanted and self._settled and not has_debugger():
-                self.agent.begin(self.raydap)
+                self.agent.begin(self.agent.raydap)
         except OSError:
             pass  # raydap has gone, and its folder.
         except Exception as error:
@@ -137,8 +136,8 @@ AT_START = ""
 """The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
 
 
-def follow_children(agent: Any, raydap: str) -> None:
+def follow_children(agent: Any) -> None:
     """Called once in a process, before its agent begins."""
-    Forks(agent, raydap, CHILDREN)
-    if CHILDREN and raydap and os.path.isdir(AT_START):
-        PythonCommands(agent, raydap, AT_START).follow()
+    Forks(agent, CHILDREN)
+    if CHILDREN and os.path.isdir(AT_START):
+        PythonCommands(agent, AT_START).follow()

@@ -5,9 +5,10 @@ file_queries.py, and leaves one object in the worker, `raydap`, as an attribute 
 expressions are calls of that object. It is no module, so nothing appears in the worker's sys.modules, and `leave` takes
 it away again.
 
-All expressions are for `evaluate` without a frame. Those for the context "repl" give None, because older debugpys print
-whatever else an evaluate gives. The others are for the context "clipboard", whose results pydevd does not shorten, and
-`read_result` reads what they give. Those for files do not need `enter`.
+All expressions are for `evaluate` without a frame, with the context "clipboard", whose results pydevd does not shorten.
+Never use "repl": pydevd then puts another `sys.stdout` in place, and takes it away while other threads print
+(redirected_output.py). Those that change something give None, because older debugpys print whatever else an evaluate
+gives; `read_result` reads what the others give. Those for files do not need `enter`.
 """
 
 import ast
@@ -26,7 +27,7 @@ _DEBUGGER = "__import__('pydevd').get_global_debugger()"
 
 
 class ResultError(ValueError):
-    """The text is not a result of one of the expressions for "clipboard"."""
+    """The text is not a result of one of the expressions."""
 
 
 def _source(*modules: str) -> str:
@@ -57,7 +58,8 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 _CHANGES = _source(
-    *("thread_control", "message_limit", "answers", "stuck_adapter", "post_mortem", "forked_children", "relisten"),
+    *("thread_control", "message_limit", "answers", "stuck_adapter", "post_mortem", "redirected_output"),
+    *("forked_children", "relisten"),
     "changes",
 )
 _FILES = _source("file_queries")
@@ -74,60 +76,60 @@ _ENTER = {tune: _packed(code) for tune, code in _CODE.items()}
 
 
 def enter(tune: bool) -> str:
-    """For "repl", at attach; once more in a worker that is attached again. changes.py lists the changes."""
+    """At attach; once more in a worker that is attached again. changes.py lists the changes."""
     return _ENTER[tune]
 
 
 def leave(tune: bool) -> str:
-    """For "repl", before `disconnect`, with the `tune` of `enter`: undoes its changes, but for one (relisten.py)."""
+    """Before `disconnect`, with the `tune` of `enter`: undoes its changes, but for one (relisten.py)."""
     return f"{_DEBUGGER}.raydap.leave({tune})"
 
 
 def resume_thread(thread: int) -> str:
-    """For "repl", with the worker's own id of a stopped thread. Fails where `enter` has failed."""
+    """With the worker's own id of a stopped thread. Fails where `enter` has failed."""
     return f"{_DEBUGGER}.raydap.threads.resume({thread})"
 
 
 def resume_step(thread: int) -> str:
-    """For "repl", like `resume_thread`. At a stop for an exception, a step that it has interrupted goes on."""
+    """Like `resume_thread`. At a stop for an exception, a step that it has interrupted goes on."""
     return f"{_DEBUGGER}.raydap.threads.resume_step({thread})"
 
 
 def pause_thread(thread: int) -> str:
-    """For "repl", with the worker's own id of a thread."""
+    """With the worker's own id of a thread."""
     return f"{_DEBUGGER}.raydap.threads.pause({thread})"
 
 
 def working_dir() -> str:
-    """For "clipboard". The result is the path as a `str`."""
+    """The result is the path as a `str`."""
     return _query("names['working_dir']")
 
 
 def copy_of(path: str) -> str:
-    """For "clipboard". The result is a path as a `str`, "" if the worker's current directory has no such file."""
+    """The result is a path as a `str`, "" if the worker's current directory has no such file."""
     return _query("names['copy_of']", path)
 
 
 def source_text(path: str, start: int = 0) -> str:
-    """For "clipboard". The result is a part of the file's text as a `str`, with PART characters but for the last part;
+    """The result is a part of the file's text as a `str`, with PART characters but for the last part;
     there is none for a file that cannot be read."""
     return _query("names['source_text']", path, start, PART)
 
 
 def code_lines(path: str, first: int, last: int) -> str:
-    """For "clipboard". The result is the sorted `list` of the line numbers from `first` to `last` that have code."""
+    """The result is the sorted `list` of the line numbers from `first` to `last` that have code."""
     return _query("names['code_lines']", path, first, last)
 
 
 def result_part(number: int, start: int) -> str:
-    """For "clipboard", with what `raydapResult` has for a result that was too long (message_limit.py). The result is a
+    """With what `raydapResult` has for a result that was too long (message_limit.py). The result is a
     part of that as a `str`, with PART characters but for the last part; there is none if another result was too long
     meanwhile."""
     return _query(f"{_DEBUGGER}.raydap.limit.part", number, start, PART)
 
 
 def read_result(text: object) -> Any:
-    """What an expression for "clipboard" gave: a `str` or a `list[int]`. Raises ResultError for anything else.
+    """What an expression gave: a `str` or a `list[int]`. Raises ResultError for anything else.
 
     `text` is the `result` of an evaluate, or the `message` of one that failed: debugpy before 1.8.22 gives results by
     failing (file_queries.py, answer). A worker is not trusted: `text` can be of any type, of any length and nested as

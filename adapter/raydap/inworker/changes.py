@@ -13,6 +13,7 @@ from raydap.inworker.answers import answer_commands
 from raydap.inworker.forked_children import stop_in_forked_children
 from raydap.inworker.message_limit import MessageLimit
 from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
+from raydap.inworker.redirected_output import keep_redirectors, keep_redirectors_no_more
 from raydap.inworker.relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from raydap.inworker.thread_control import ThreadControl
@@ -44,6 +45,7 @@ class Changes:
         self.limit.override()
         answer_commands(self.debugger, wake=tune)
         self.post_mortem.override()
+        keep_redirectors()
         if tune:
             set_nodelay(self.debugger, 1)
             stop_for_clients_only(self.debugger)
@@ -61,6 +63,7 @@ class Changes:
         self.threads.restore()
         self.limit.restore()
         self.post_mortem.restore()
+        keep_redirectors_no_more()
         for name in ("raydap", "post_method_as_internal_command", *OVERRIDDEN):
             vars(self.debugger).pop(name, None)
         if tune:

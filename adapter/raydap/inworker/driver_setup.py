@@ -19,14 +19,14 @@ from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
-AGENT_FILES: tuple[str, ...] = ("agent_socket.py", "breakpoint_hooks.py", "agent.py")
-AGENT_FILES += ("agent_children.py", "python_commands.py", "actor_threads.py")
+AGENT_FILES: tuple[str, ...] = ("agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "pydevd_lifetime.py")
+AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 
 
 class DriverSetup:
-    """`raydap` is the path that agents call, `folder` has the sources for the workers, and `name` is under what name
-    `ray.init` finds our hook. `children`: subprocesses have agents, too."""
+    """`raydap` is the path that the workers' agents call, or "" for those that they find. `folder` has the sources for
+    the workers, and `name` is under what name `ray.init` finds our hook. `children`: subprocesses have agents, too."""
 
     def __init__(self, raydap: str, folder: str, name: str, children: bool = True) -> None:
         self.raydap = raydap
@@ -69,19 +69,13 @@ class DriverSetup:
                 context = original(*args, **kwargs)
             finally:
                 _restore(given)
-            # Ray is imported now; when the agent began it was not.
-            agent: Any = sys.modules.get("_raydap_agent")
-            if agent is not None:
-                agent.override_rays_breakpoint(agent.current_debugger)
+            _tell_agent()
             return context
 
         ray.init = init
 
     def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
         """The runtime_env with the agent. The user's own setup hook is called after it in the workers."""
-        if not os.path.exists(self.raydap):
-            # raydap has ended.
-            return runtime_env
         names = {
             "sources": [*(self._read(name) for name in AGENT_FILES), self._child_settings()],
             "raydap": self.raydap,
@@ -100,6 +94,17 @@ class DriverSetup:
     def _read(self, name: str) -> str:
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
             return file.read()
+
+
+def _tell_agent() -> None:
+    """Ray is imported now, and knows its session; when the driver's agent began it was not."""
+    agent: Any = sys.modules.get("_raydap_agent")
+    if agent is not None:
+        agent.override_rays_breakpoint(agent.current_debugger)
+        try:
+            agent.join_session()
+        except Exception as error:
+            sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
 
 
 def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, Any]:

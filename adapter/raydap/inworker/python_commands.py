@@ -25,12 +25,10 @@ Environment = Mapping[bytes, bytes]
 
 
 class PythonCommands:
-    """`agent` is the one agent of the process (agent.py), `raydap` the path that it has called, and `at_start` the
-    folder of sitecustomize.py."""
+    """`agent` is the one agent of the process (agent.py), and `at_start` the folder of sitecustomize.py."""
 
-    def __init__(self, agent: Any, raydap: str, at_start: str) -> None:
+    def __init__(self, agent: Any, at_start: str) -> None:
         self.agent = agent
-        self.raydap = raydap
         self.at_start = at_start
 
     def follow(self) -> None:
@@ -82,16 +80,16 @@ class PythonCommands:
         None is that of this process. Without `child` the Python takes the place of this process. Raises nothing, so
         that the original function complains of wrong arguments."""
         try:
-            if not os.path.exists(self.raydap) or not is_python(executables) or is_own():
+            gone = self.agent.raydap and not os.path.exists(self.agent.raydap)
+            if gone or not is_python(executables) or is_own():
                 return None
             given = environment_of(env)
             ours = os.fsencode(self.at_start)
             paths = [each for each in given.get(b"PYTHONPATH", b"").split(b":") if each != ours]
             settings = {
-                "raydap": self.raydap,
+                "raydap": self.agent.raydap,
                 "folder": self.agent.folder,
                 "children": True,
-                "path": os.fsdecode(b":".join(paths)) if b"PYTHONPATH" in given else None,
                 "identity": self.agent.identity_of_child() if child else self.agent.identity,
             }
             path = b":".join([ours, *filter(None, paths)])

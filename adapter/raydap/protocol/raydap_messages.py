@@ -52,12 +52,12 @@ class StoppedThread(Message, frozen=True):
     order: int
 
 
-WorkerState = Literal["paused", "attaching", "stopped", "running", "detached", "gone"]
+WorkerState = Literal["paused", "attaching", "stopped", "running", "detached", "alive", "gone"]
 
 
 class WorkerEntry(Message, frozen=True):
     """One worker. `name` is `label`, ` · ` and `where`; `age` are the seconds since the state began; `pid` is 0 if it
-    is not known; a string that Ray does not give (yet) is ""."""
+    is not known; a string that Ray does not give (yet) is "". `agent`: it can be attached at any time."""
 
     key: str
     name: str
@@ -74,6 +74,7 @@ class WorkerEntry(Message, frozen=True):
     actor: str
     actor_name: str
     task: str
+    agent: bool
     threads: tuple[StoppedThread, ...]
     problem: str
 
@@ -86,8 +87,10 @@ class WorkerList(Message, frozen=True):
     outage: str
 
 
-class NoArguments(Arguments, frozen=True):
-    """The arguments of `raydap/workers`."""
+class WorkersArguments(Arguments, frozen=True):
+    """The arguments of `raydap/workers`. With `all`, workers that run and are not attached are listed, too."""
+
+    all: bool = False
 
 
 class AttachWorkersArguments(Arguments, frozen=True):
@@ -154,7 +157,7 @@ class Evaluations(Message, frozen=True):
 
 
 REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
-    "raydap/workers": (NoArguments, WorkerList),
+    "raydap/workers": (WorkersArguments, WorkerList),
     "raydap/focus": (FocusArguments, None),
     "raydap/attach": (AttachWorkersArguments, None),
     "raydap/detach": (DetachWorkersArguments, None),

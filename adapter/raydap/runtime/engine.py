@@ -17,6 +17,7 @@ from raydap.cluster import source as sources
 from raydap.cluster.debuggee_job import DebuggeeJob
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.source import Source
+from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
@@ -27,7 +28,7 @@ from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
 from raydap.runtime.tasks import Tasks
 from raydap.runtime.worker_dialer import WorkerDialer
-from raydap.transport import tcp
+from raydap.transport import runtime_folder, tcp
 from raydap.transport.peer import Peer
 
 log = logging.getLogger("raydap")
@@ -71,6 +72,7 @@ class Engine:
         self._dialer = WorkerDialer("auto" if hub_settings is None else hub_settings.relay, self._cluster_access)
         self._source: Source | None = None
         self._source_tasks = Tasks()
+        self._alive_watch: asyncio.Task[None] | None = None
         self._debuggee: Debuggee | None = None
         self._agents: Agents | None = None
         self._listeners: list[tcp.Listener] = []
@@ -99,7 +101,7 @@ class Engine:
         while self._workers or self._tasks:
             # A connection that was being made may come up meanwhile.
             for worker in list(self._workers):
-                self._hang_up(ev.HangUp(worker))
+                self._hang_up(effects.HangUp(worker))
             await self._tasks.wait()
 
     def _close_peer(self, peer: Peer) -> None:
@@ -124,7 +126,7 @@ class Engine:
         else:
             self._idle.clear()
 
-    def _perform(self, effect: ev.Effect) -> None:
+    def _perform(self, effect: effects.Effect) -> None:
         """A failure costs this effect only: the next one may be the answer to a request."""
         try:
             _PERFORM[type(effect)](self, effect)
@@ -139,17 +141,17 @@ class Engine:
 
     # Clients.
 
-    def _send_to_client(self, effect: ev.SendToClient) -> None:
+    def _send_to_client(self, effect: effects.SendToClient) -> None:
         self.clients.send(effect.client, effect.data)
         if self._source is not None:
             self._source.note_user_activity()
 
-    def _drop_client(self, effect: ev.DropClient) -> None:
+    def _drop_client(self, effect: effects.DropClient) -> None:
         peer = self.clients.remove(effect.client)
         if peer is not None:
             self._close_peer(peer)
 
-    def _open_child_port(self, _: ev.OpenChildPort) -> None:
+    def _open_child_port(self, _: effects.OpenChildPort) -> None:
         self._tasks.spawn(
             self._listen_for_child_sessions(), lambda error: self._handle(ev.ChildPortFailed(_reason(error)))
         )
@@ -161,10 +163,10 @@ class Engine:
 
     # Workers.
 
-    def _dial_worker(self, effect: ev.DialWorker) -> None:
+    def _dial_worker(self, effect: effects.DialWorker) -> None:
         self._tasks.spawn(self._dial(effect), lambda error: self._handle(ev.WorkerGone(effect.worker, _reason(error))))
 
-    async def _dial(self, target: ev.DialWorker) -> None:
+    async def _dial(self, target: effects.DialWorker) -> None:
         worker = target.worker
 
         def on_gone(reason: str) -> None:
@@ -185,23 +187,31 @@ class Engine:
     async def _cluster_access(self) -> ClusterAccess | None:
         return None if self._source is None else await self._source.cluster_access()
 
-    def _release_agent(self, effect: ev.ReleaseAgent) -> None:
+    def _release_agent(self, effect: effects.ReleaseAgent) -> None:
         if self._agents is not None:
             self._agents.release(effect.worker)
 
-    def _send_to_worker(self, effect: ev.SendToWorker) -> None:
+    def _reach_agents(self, effect: effects.ReachAgents) -> None:
+        if self._agents is None:
+            self._agents = Agents(self._handle)
+        try:
+            self._agents.reach(effect.folder or str(runtime_folder.directory()))
+        except OSError as error:
+            log.warning("programs that wait for raydap cannot call it: %s", error)
+
+    def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
         if peer is not None:
             peer.send(effect.data)
 
-    def _hang_up(self, effect: ev.HangUp) -> None:
+    def _hang_up(self, effect: effects.HangUp) -> None:
         peer = self._workers.pop(effect.worker, None)
         if peer is not None:
             self._close_peer(peer)
 
     # The source of workers.
 
-    def _start_discovery(self, effect: ev.StartDiscovery) -> None:
+    def _start_discovery(self, effect: effects.StartDiscovery) -> None:
         self._source = sources.choose(effect.settings, self._handle, effect.patient)
         self._source_tasks.spawn(self._run_source(self._source))
 
@@ -218,21 +228,29 @@ class Engine:
                 self._handle(ev.DiscoveryFailed(Problem(code, text, repr(error))))
             await asyncio.sleep(DISCOVERY_RETRY_S)
 
-    def _stop_discovery(self, _: ev.StopDiscovery) -> None:
+    def _stop_discovery(self, _: effects.StopDiscovery) -> None:
         self._source_tasks.cancel()
         self._source = None
+        self._close_agents()
 
-    def _look_up_labels(self, effect: ev.AskLabels) -> None:
+    def _look_up_labels(self, effect: effects.AskLabels) -> None:
         if self._source is not None:
             self._source_tasks.spawn(self._source.look_up_labels(effect.workers))
 
-    def _look_up_exit_reason(self, effect: ev.AskExitReason) -> None:
+    def _watch_alive(self, effect: effects.WatchAlive) -> None:
+        if self._alive_watch is not None:
+            self._alive_watch.cancel()
+            self._alive_watch = None
+        if effect.on and self._source is not None:
+            self._alive_watch = self._source_tasks.spawn(self._source.watch_alive())
+
+    def _look_up_exit_reason(self, effect: effects.AskExitReason) -> None:
         if self._source is not None:
             self._source_tasks.spawn(self._source.look_up_exit_reason(effect.worker))
 
     # The launched program.
 
-    def _start_debuggee(self, effect: ev.StartDebuggee) -> None:
+    def _start_debuggee(self, effect: effects.StartDebuggee) -> None:
         def emit(event: ev.Event) -> None:
             # A program that was told to stop is no longer this session's.
             if self._debuggee is debuggee:
@@ -262,7 +280,7 @@ class Engine:
             self._tasks.spawn(self._agents.close())
             self._agents = None
 
-    def _stop_debuggee(self, effect: ev.StopDebuggee) -> None:
+    def _stop_debuggee(self, effect: effects.StopDebuggee) -> None:
         debuggee = self._debuggee
         if effect.silently:
             self._debuggee = None
@@ -271,7 +289,7 @@ class Engine:
 
     # The machine.
 
-    def _check_files(self, effect: ev.CheckFiles) -> None:
+    def _check_files(self, effect: effects.CheckFiles) -> None:
         if self._shared_files:
             unknown = ev.FilesChecked(dict.fromkeys(effect.paths, True))
             self._tasks.spawn(self._look_for(effect.paths), lambda error: self._handle(unknown))
@@ -287,26 +305,28 @@ class Engine:
             files = dict.fromkeys(paths, True)
         self._handle(ev.FilesChecked(files))
 
-    def _log(self, effect: ev.Log) -> None:
+    def _log(self, effect: effects.Log) -> None:
         log.log(getattr(logging, effect.level.upper()), "%s", effect.text)
 
 
 _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
-    ev.SendToClient: Engine._send_to_client,
-    ev.DropClient: Engine._drop_client,
-    ev.OpenChildPort: Engine._open_child_port,
-    ev.DialWorker: Engine._dial_worker,
-    ev.ReleaseAgent: Engine._release_agent,
-    ev.SendToWorker: Engine._send_to_worker,
-    ev.HangUp: Engine._hang_up,
-    ev.StartDiscovery: Engine._start_discovery,
-    ev.StopDiscovery: Engine._stop_discovery,
-    ev.AskLabels: Engine._look_up_labels,
-    ev.AskExitReason: Engine._look_up_exit_reason,
-    ev.StartDebuggee: Engine._start_debuggee,
-    ev.StopDebuggee: Engine._stop_debuggee,
-    ev.CheckFiles: Engine._check_files,
-    ev.Log: Engine._log,
+    effects.SendToClient: Engine._send_to_client,
+    effects.DropClient: Engine._drop_client,
+    effects.OpenChildPort: Engine._open_child_port,
+    effects.DialWorker: Engine._dial_worker,
+    effects.ReleaseAgent: Engine._release_agent,
+    effects.ReachAgents: Engine._reach_agents,
+    effects.SendToWorker: Engine._send_to_worker,
+    effects.HangUp: Engine._hang_up,
+    effects.StartDiscovery: Engine._start_discovery,
+    effects.StopDiscovery: Engine._stop_discovery,
+    effects.AskLabels: Engine._look_up_labels,
+    effects.WatchAlive: Engine._watch_alive,
+    effects.AskExitReason: Engine._look_up_exit_reason,
+    effects.StartDebuggee: Engine._start_debuggee,
+    effects.StopDebuggee: Engine._stop_debuggee,
+    effects.CheckFiles: Engine._check_files,
+    effects.Log: Engine._log,
 }
 
 

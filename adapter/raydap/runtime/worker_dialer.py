@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
-from raydap.core.events import DialWorker
+from raydap.core.effects import DialWorker
 from raydap.runtime import agents
 from raydap.transport import tcp
 from raydap.transport.peer import Peer

@@ -1,14 +1,20 @@
 """Connections on Unix sockets that only this user can use."""
 
 import asyncio
+import errno
 import os
+import secrets
 import socket
 import struct
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 LINE_LIMIT = 4096
 """Bytes of a line."""
+
+PATH_LIMIT = 107
+"""Bytes of the path of a socket (unix(7), sockaddr_un)."""
 
 
 async def dial(path: str, timeout_s: float) -> socket.socket:
@@ -60,19 +66,28 @@ def check_user(connection: socket.socket) -> None:
             raise PermissionError("it belongs to another user")
 
 
-class PrivateListener:
-    """Accepts connections of this user, in a folder of its own that nobody else can enter. `folder` is removed by
-    `close`, and whatever is in it then."""
+class Listener:
+    """Accepts connections of this user, on a socket that only this user can use. Raises OSError if it cannot."""
 
-    def __init__(self, on_connection: Callable[[socket.socket], None]) -> None:
+    def __init__(self, path: str, on_connection: Callable[[socket.socket], None]) -> None:
+        self.path = path
         self._on_connection = on_connection
-        self._folder = tempfile.TemporaryDirectory(prefix="raydap-", ignore_cleanup_errors=True)
-        self.folder = self._folder.name
-        self.path = os.path.join(self.folder, "raydap")
+        if len(os.fsencode(path)) > PATH_LIMIT:
+            raise OSError(errno.ENAMETOOLONG, "its path is too long for a socket", path)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.setblocking(False)
-        self._socket.bind(self.path)
-        self._socket.listen(1000)
+        # It gets its name when it listens already. So what refuses under that name has ended, and may be removed.
+        fresh = os.path.join(os.path.dirname(path), f".raydap-{secrets.token_hex(4)}")
+        try:
+            self._socket.bind(fresh)
+            os.chmod(fresh, 0o600)
+            self._socket.listen(1000)
+            os.rename(fresh, path)
+        except BaseException:
+            self._socket.close()
+            with suppress(OSError):
+                os.unlink(fresh)
+            raise
         asyncio.get_running_loop().add_reader(self._socket, self._accept)
 
     def _accept(self) -> None:
@@ -91,4 +106,19 @@ class PrivateListener:
     def close(self) -> None:
         asyncio.get_running_loop().remove_reader(self._socket)
         self._socket.close()
+        with suppress(OSError):
+            os.unlink(self.path)
+
+
+class PrivateListener(Listener):
+    """One in a folder of its own that nobody else can enter. `folder` is removed by `close`, and whatever is in it
+    then."""
+
+    def __init__(self, on_connection: Callable[[socket.socket], None]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="raydap-", ignore_cleanup_errors=True)
+        self.folder = self._folder.name
+        super().__init__(os.path.join(self.folder, "raydap"), on_connection)
+
+    def close(self) -> None:
+        super().close()
         self._folder.cleanup()

@@ -277,3 +277,35 @@ def test_a_dashboard_that_was_left_is_a_problem_too() -> None:
         assert caught.value.problem.code is Code.DASHBOARD_UNREACHABLE
 
     asyncio.run(main())
+
+
+def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
+    fake = FakeDashboard()
+    types = {"w4": "SPILL_WORKER", "w5": "RESTORE_WORKER", **dict.fromkeys(("w1", "w2", "w3", "w6"), "WORKER")}
+    drivers = {"01000000" + "f" * 48: 5, "02000000" + "f" * 48: 6}
+    rows = [{**WORKER, "worker_id": key, "worker_type": kind, "pid": int(key[1])} for key, kind in types.items()]
+    rows += [{**WORKER, "worker_id": key, "worker_type": "DRIVER", "pid": pid} for key, pid in drivers.items()]
+    fake.answers["/api/v0/workers"] = listing([*rows, {**WORKER, "worker_id": None}, {**WORKER, "ip": ""}])
+    fake.answers["/api/v0/tasks"] = listing([{"worker_id": "w1", "func_or_class_name": "train", "job_id": "01000000"}])
+    actors = [
+        {"actor_id": name, "class_name": name, "pid": pid, "node_id": WORKER["node_id"]}
+        for name, pid in (("Trainer", 2), ("RaydapRelay", 3))
+    ]
+    fake.answers["/api/v0/actors"] = listing(actors)
+    fake.answers["/api/jobs/"] = [
+        {"job_id": "01000000", "entrypoint": "python train.py"},
+        {"job_id": "02000000", "entrypoint": "/usr/bin/python /opt/raydap/cluster/relay_script.py session_1"},
+    ]
+    alive = ask(fake, Dashboard.alive)
+    assert {(worker.pid, worker.worker_type): label.task or label.actor for worker, label in alive.items()} == {
+        (1, "WORKER"): "train",
+        (2, "WORKER"): "Trainer",
+        (6, "WORKER"): "",
+        (5, "DRIVER"): "driver train.py",
+    }
+    assert {(worker.port, worker.node_id) for worker in alive} == {(0, WORKER["node_id"])}
+    query = fake.requests[0].query
+    # Ray's own limit is 100 rows.
+    assert query["limit"] == "10000"
+    assert (query.getall("filter_keys"), query.getall("filter_values")) == (["is_alive"], ["True"])
+    assert len(fake.requests) == 4

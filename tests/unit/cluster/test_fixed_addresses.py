@@ -20,6 +20,7 @@ def workers(*addresses: str) -> tuple[PausedWorker, ...]:
         assert isinstance(paused, WorkersPaused)
         await source.look_up_labels(paused.workers)
         await source.look_up_exit_reason(paused.workers[0])
+        await source.watch_alive()
         assert await source.cluster_access() is None
         assert events == [ready, paused], "nothing is known of them"
 

@@ -38,6 +38,15 @@ def test_an_actor_with_one_method_is_named_by_both() -> None:
     assert found == WorkerLabel("Act.step", "Act", "bob", "02000000", title="bob")
 
 
+def test_an_actor_that_is_being_made_is_known_by_its_pid() -> None:
+    """Ray says neither its node nor the worker of its `__init__` then."""
+    creation = {"actor_id": "a1", "func_or_class_name": "Trainer.__init__", "worker_id": None}
+    other = {"actor_id": "a2", "func_or_class_name": "Other.__init__", "worker_id": None}
+    actor = {"actor_id": "a1", "class_name": "Trainer", "node_id": None, "pid": WORKER.pid}
+    made = label([WORKER], [other, creation], [actor, {"actor_id": "a2", "class_name": "Other", "pid": 1}], [])
+    assert (made[WORKER.key].task, made[WORKER.key].actor) == ("Trainer.__init__", "Trainer")
+
+
 def test_several_methods_at_once_name_only_the_class() -> None:
     found = of([task("Act.step", "a1"), task("Act.wait", "a1")])
     assert (found.task, found.actor) == ("Act", "Act")
@@ -101,3 +110,16 @@ def test_a_driver_of_an_unknown_job_still_has_its_job_id() -> None:
 def test_explicit_targets_have_no_label() -> None:
     target = PausedWorker(WorkerKey("h:1"), "h", 1, worker_type="TARGET")
     assert label([target], [], [], []) == {}
+
+
+def test_a_driver_with_an_agent_is_known_by_its_process() -> None:
+    """It has called before Ray gave it an id."""
+    driver = PausedWorker(WorkerKey("pid-4711"), "head", 0, pid=4711, worker_type="DRIVER", agent="/sockets/d")
+    jobs: list[dict[str, Any]] = [
+        {"job_id": "01000000", "entrypoint": "python old.py", "status": "SUCCEEDED", "driver_info": {"pid": "4711"}},
+        {"job_id": "02000000", "entrypoint": "python train.py", "status": "RUNNING", "driver_info": {"pid": "4711"}},
+        {"job_id": "03000000", "entrypoint": "python other.py", "status": "RUNNING", "driver_info": {"pid": "4712"}},
+        {"job_id": "04000000", "entrypoint": "python odd.py", "status": "RUNNING", "driver_info": None},
+    ]
+    assert label([driver], [], [], jobs)[driver.key] == WorkerLabel("driver train.py", job="02000000")
+    assert label([driver], [], [], jobs[2:])[driver.key] == WorkerLabel("driver")

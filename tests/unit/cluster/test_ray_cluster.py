@@ -23,6 +23,7 @@ from raydap.core.events import (
     JobsListed,
     PausedWorker,
     WorkerLabel,
+    WorkersAlive,
     WorkersEnded,
     WorkersLabelled,
     WorkersPaused,
@@ -466,3 +467,21 @@ def test_a_lookup_that_is_cancelled_hinders_no_later_one() -> None:
         assert told == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
 
     asyncio.run(main())
+
+
+def test_everybody_is_asked_for_only_while_somebody_watches() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        fake.answers["/api/v0/workers"] = listing([{**WORKER, "num_paused_threads": 0, "debugger_port": 0}])
+        timing = replace(FAST, alive_pause_s=0.001)
+        async with Polling(AttachSettings(dashboard=fake.url), timing) as polling:
+            await polling.next(DiscoveryReady)
+            await fake.asked(5)
+            assert polling.of(WorkersAlive) == []
+            watch = asyncio.create_task(polling.source.watch_alive())
+            seen = await polling.next(WorkersAlive)
+            await polling.next(WorkersAlive, seen)
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+            assert polling.of(WorkersAlive)[0] == WorkersAlive({replace(PAUSED, port=0): WorkerLabel()})
+
+    run(script)

@@ -38,6 +38,7 @@ def test_every_argument_of_attach() -> None:
         "redirectOutput": True,
         "showReturnValue": True,
         "subProcess": False,
+        "reach": "paused",
         "breakOnSystemExitZero": False,
         "variablePresentation": {"special": "hide"},
     }
@@ -85,6 +86,7 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (AttachSettings, "redirectOutput", "yes"),
     (AttachSettings, "showReturnValue", 1),
     (AttachSettings, "subProcess", "no"),
+    (AttachSettings, "reach", "everywhere"),
     (AttachSettings, "breakOnSystemExitZero", []),
     (AttachSettings, "variablePresentation", "group"),
     (AttachSettings, "maxWorkers", 0),
@@ -100,7 +102,6 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (LaunchSettings, "env", {"A": 1}),
     (LaunchSettings, "python", ["python"]),
     (LaunchSettings, "submit", "yes"),
-    (LaunchSettings, "reach", "everywhere"),
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
+from raydap.transport import runtime_folder
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_folder_that_others_could_enter_is_closed(environ: dict[str, str]) -> 
     folder = Path(environ["XDG_RUNTIME_DIR"], "raydap")
     folder.mkdir()
     folder.chmod(0o777)
-    assert connection_file.directory(environ) == folder
+    assert runtime_folder.directory(environ) == folder
     assert mode(folder) == 0o700
 
 
@@ -90,7 +91,7 @@ def test_only_one_s_own_file_is_removed(tmp_path: Path) -> None:
 
 def test_the_newest_of_the_address_is_meant(environ: dict[str, str]) -> None:
     for age, one in enumerate([hub(1, token="new"), hub(2), hub(1, "10.0.0.7"), hub(1, token="old", pid=os.getpid())]):
-        path = connection_file.write(one, Path(connection_file.directory(environ), f"{age}.json"))
+        path = connection_file.write(one, Path(runtime_folder.directory(environ), f"{age}.json"))
         os.utime(path, (1000 - age, 1000 - age))
     assert connection_file.newest(environ=environ) == hub(1, token="new")
     assert connection_file.newest("127.0.0.1", 2, environ) == hub(2)
@@ -104,8 +105,8 @@ def test_dead_hubs_and_other_files_do_not_count(environ: dict[str, str]) -> None
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     connection_file.write(hub(pid=ended.pid), environ=environ)
-    (connection_file.directory(environ) / "x.json").write_text("{}")
-    (connection_file.directory(environ) / "y.json").write_text("no JSON")
+    (runtime_folder.directory(environ) / "x.json").write_text("{}")
+    (runtime_folder.directory(environ) / "y.json").write_text("no JSON")
     assert connection_file.newest(environ=environ) is None
 
 

@@ -50,7 +50,19 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
     modules = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     modules |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
     assert modules <= {
-        *("collections.abc", "contextlib", "dis", "json", "os", "signal", "socket", "struct", "sys", "threading"),
+        *(
+            "collections",
+            "collections.abc",
+            "contextlib",
+            "dis",
+            "json",
+            "os",
+            "signal",
+            "socket",
+            "struct",
+            "sys",
+            "threading",
+        ),
         *("tokenize", "traceback", "types", "typing"),
         *("debugpy", "debugpy.server", "pydevd"),
         *(module for module in modules if module.startswith(("_pydevd_bundle", "_pydevd_sys_monitoring"))),

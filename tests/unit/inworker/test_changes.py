@@ -49,6 +49,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
         "_pydevd_bundle": (),
         "_pydevd_bundle.pydevd_breakpoints": ("stop_on_unhandled_exception",),
         "_pydevd_bundle.pydevd_comm": ("resume_threads",),
+        "_pydevd_bundle.pydevd_io": ("IORedirector",),
         "_pydevd_bundle.pydevd_thread_lifecycle": ("internal_run_thread",),
     }.items():
         module = ModuleType(name)
@@ -71,7 +72,10 @@ def test_all_is_undone_but_for_stops_without_a_client() -> None:
     assert vars(debugger).keys() - before == always | tuned
     assert "add_command" in vars(debugger.writer)
     assert debugger.multi_threads_single_notification is False
+    redirections: Any = sys.modules["_pydevd_bundle.pydevd_io"]
+    assert callable(redirections.IORedirector)
     debugger.raydap.leave(True)
+    assert redirections.IORedirector == "pydevd's function"
     del debugger.do_wait_suspend
     assert vars(debugger) == before
     assert "add_command" not in vars(debugger.writer)

@@ -20,9 +20,7 @@ CALLED: list[str] = []
 
 @pytest.fixture
 def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
-    """Its raydap is there."""
     monkeypatch.delenv(VARIABLE, raising=False)
-    (tmp_path / "raydap").touch()
     monkeypatch.setitem(sys.modules, "_raydap_driver", ModuleType("_raydap_driver"))
     return DriverSetup(str(tmp_path / "raydap"), SOURCES, "_raydap_driver")
 
@@ -65,10 +63,6 @@ def test_the_workers_need_no_module_of_ours(setup: DriverSetup) -> None:
     assert (
         b"raydap.inworker" not in pickle.dumps(setup.prepared({})["worker_process_setup_hook"]).split(b"def set_up")[0]
     )
-
-
-def test_without_raydap_nothing_is_added() -> None:
-    assert DriverSetup("/nowhere/at/all", SOURCES, "x").prepared({"pip": ["x"]}) == {"pip": ["x"]}
 
 
 def test_no_process_that_the_program_starts_has_our_hook(setup: DriverSetup) -> None:

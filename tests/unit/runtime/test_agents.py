@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.core.events import AgentCalled, DialWorker, Event, PausedWorker
+from raydap.core.effects import DialWorker
+from raydap.core.events import AgentCalled, AgentFound, Event, PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agents
 from raydap.runtime.agents import Agents
@@ -56,12 +57,12 @@ class Calls:
         self.path = json.loads(self.agents.environment({})["RAYDAP_AGENT"])["raydap"]
         self.connections: list[socket.socket] = []
 
-    async def call(self, line: bytes) -> socket.socket:
+    async def call(self, line: bytes, path: str = "") -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.connections.append(connection)
         connection.setblocking(False)
         loop = asyncio.get_running_loop()
-        await loop.sock_connect(connection, self.path)
+        await loop.sock_connect(connection, path or self.path)
         await loop.sock_sendall(connection, line)
         return connection
 
@@ -155,9 +156,81 @@ def test_the_environment_keeps_what_the_user_has_given(given: dict[str, str]) ->
         assert environment.keys() == {"PYTHONPATH", "RAYDAP_AGENT"}
         at_start, *rest = environment["PYTHONPATH"].split(os.pathsep)
         assert (at_start, rest) == (str(INWORKER / "at_start"), [given["PYTHONPATH"]] if given else [])
-        assert json.loads(environment["RAYDAP_AGENT"])["path"] == given.get("PYTHONPATH")
 
     run(script)
+
+
+def test_processes_that_begin_call_raydap_in_the_sessions_folder(tmp_path: Path) -> None:
+    async def script(calls: Calls) -> None:
+        calls.agents.reach(str(tmp_path))
+        calls.agents.reach(str(tmp_path))
+        (name,) = os.listdir(tmp_path)
+        path = os.path.join(tmp_path, name)
+        assert name.startswith(f"raydap-call-{os.getpid()}-")
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        await calls.call(line(waits=True), path)
+        event = await calls.events.get()
+        assert isinstance(event, AgentCalled)
+        assert event.waits
+
+    run(script)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no agent, or none that lives, or what this raydap debugs itself, is left alone."""
+    said = {
+        "raydap-1": line(worker_id="w1"),
+        "raydap-2": line(worker_id="w2", holder="raydap 0.0.1 with pid 1"),
+        "raydap-3": line(worker_id="w3", holder=f"raydap {raydap.__version__} with pid {os.getpid()}"),
+        "raydap-4": b"nonsense\n",
+        "plasma_store": line(worker_id="w5"),
+    }
+    stale = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stale.bind(str(tmp_path / "raydap-6"))
+    stale.close()
+    asked: asyncio.Queue[str] = asyncio.Queue()
+
+    async def script(calls: Calls) -> None:
+        async def serve(name: str) -> asyncio.Server:
+            async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                writer.write(said[name])
+                assert await reader.read() == b"", "nobody asks it for a debugger"
+                asked.put_nowait(name)
+                writer.close()
+
+            return await asyncio.start_unix_server(answer, str(tmp_path / name))
+
+        servers = [await serve(name) for name in said]
+        calls.agents.reach(str(tmp_path))
+        found = [await calls.events.get(), await calls.events.get()]
+        assert {event.worker.key for event in found if isinstance(event, AgentFound)} == {"w1", "w2"}
+        assert {await asked.get() for _ in range(4)} == said.keys() - {"plasma_store"}
+        assert calls.events.empty()
+        # One that begins later, and calls another raydap.
+        said["raydap-7"] = line(worker_id="w7", holder="raydap 0.0.1 with pid 1")
+        servers.append(await serve("raydap-7"))
+        event = await calls.events.get()
+        assert isinstance(event, AgentFound)
+        assert event.worker.key == "w7"
+        for server in servers:
+            server.close()
+
+    monkeypatch.setattr(agents, "FIND_INTERVAL_S", 0.01)
+    run(script)
+
+
+def test_a_folder_that_is_not_there_or_too_long_is_no_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+
+    async def script(calls: Calls) -> None:
+        calls.agents.reach(str(tmp_path / "missing"))
+        calls.agents.reach(str(long))
+
+    run(script)
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+    assert list(long.iterdir()) == []
 
 
 async def connect(path: str, waiting: socket.socket | None = None) -> socket.socket:

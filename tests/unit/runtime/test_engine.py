@@ -10,6 +10,8 @@ import pytest
 
 from raydap.cluster import debuggee_job, ray_cluster
 from raydap.cluster.dashboard_address import Location
+from raydap.cluster.ray_cluster import RayCluster
+from raydap.core import effects
 from raydap.core import events as ev
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import engine as engine_module
@@ -160,6 +162,32 @@ def test_launch_is_answered_when_the_program_cannot_be_started(
     assert "Traceback" in caplog.text
 
 
+def test_all_workers_are_asked_for_while_a_client_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def watch_alive(_: RayCluster) -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def script(_: Engine, editor: Editor) -> None:
+        async with FakeDashboard().running() as fake:
+            assert (await editor.answer(editor.ask("attach", dashboard=fake.url)))["success"]
+            for _round in range(2):
+                asked.clear()
+                ended.clear()
+                editor.ask("raydap/workers", all=True)
+                await asyncio.wait_for(asked.wait(), WAIT)
+                assert not ended.is_set()
+                editor.ask("raydap/workers")
+                await asyncio.wait_for(ended.wait(), WAIT)
+
+    monkeypatch.setattr(RayCluster, "watch_alive", watch_alive)
+    run(script)
+
+
 def test_a_dial_that_fails_is_told_like_a_worker_that_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WorkerDialer, "dial", fails(ValueError("odd")))
 
@@ -181,7 +209,7 @@ def test_files_that_cannot_be_looked_for_count_as_there(monkeypatch: pytest.Monk
         with monkeypatch.context() as patch:
             patch.setattr(os.path, "exists", exists)
             patch.setattr(engine, "_handle", checked.put_nowait)
-            engine._check_files(ev.CheckFiles(("/a", "/b")))
+            engine._check_files(effects.CheckFiles(("/a", "/b")))
             while isinstance(event := await asyncio.wait_for(checked.get(), WAIT), ev.Tick):
                 pass
         assert event == ev.FilesChecked({"/a": True, "/b": True})
@@ -197,7 +225,7 @@ def test_an_effect_that_fails_costs_no_other_one(
 
     async def script(_: Engine, editor: Editor) -> None:
         with monkeypatch.context() as patch:
-            patch.setitem(engine_module._PERFORM, ev.Log, fail)
+            patch.setitem(engine_module._PERFORM, effects.Log, fail)
             # The core logs what is no DAP before it tells the user.
             editor.take(b"garbage")
         assert "[raydap 1001]" in await editor.problem()
@@ -212,13 +240,13 @@ def test_a_connection_that_comes_up_while_it_ends_is_closed(monkeypatch: pytest.
         peers: list[Editor] = []
         up = asyncio.Event()
 
-        async def dial(_: WorkerDialer, __: ev.DialWorker, on_message: Any, on_gone: Any, ___: Any) -> Peer:
+        async def dial(_: WorkerDialer, __: effects.DialWorker, on_message: Any, on_gone: Any, ___: Any) -> Peer:
             await up.wait()
             peers.append(Editor(on_message, on_gone))
             return peers[0]
 
         monkeypatch.setattr(WorkerDialer, "dial", dial)
-        engine._dial_worker(ev.DialWorker(WorkerKey("w"), "127.0.0.1", 1))
+        engine._dial_worker(effects.DialWorker(WorkerKey("w"), "127.0.0.1", 1))
         closing = asyncio.ensure_future(engine.close())
         # The end of the relay is the last thing that close() begins.
         monkeypatch.setattr(engine._dialer, "close", lambda: _set(up))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.relay import RelayFailed
-from raydap.core.events import DialWorker
+from raydap.core.effects import DialWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import worker_dialer
 from raydap.runtime.worker_dialer import DIRECT_BEFORE_RELAY_TIMEOUT_S, DIRECT_TIMEOUT_S, WorkerDialer

@@ -169,7 +169,7 @@ export class ClusterConnection {
   private async list(generation: number, source: WorkerSource): Promise<void> {
     this.earlyUpdates = [];
     try {
-      const { workers, outage } = await source.request('raydap/workers', {});
+      const { workers, outage } = await source.request('raydap/workers', { all: true });
       if (generation !== this.generation) {
         return;
       }

@@ -6,20 +6,20 @@ import { emptyTally, SHOWN_STATES, type ShownState, type Tally } from './tally';
 /** The number of workers that are kept after they are gone: the latest ones. */
 const MAX_GONE = 20;
 
-/** A cluster, job, actor class or task. */
+/** A cluster, job, actor class or task; or the workers that run nothing. */
 export class GroupNode {
   readonly tally: Tally = emptyTally();
   readonly childByKey = new Map<string, TreeNode>();
   private sorted: readonly TreeNode[] | undefined;
 
   constructor(
-    readonly kind: 'cluster' | 'job' | 'actor' | 'task',
+    readonly kind: 'cluster' | 'job' | 'actor' | 'task' | 'idle',
     readonly parent: GroupNode | undefined,
     readonly key: string,
     public name: string,
   ) {}
 
-  /** Groups by name, then workers: stopped ones first. */
+  /** Groups by name, then workers: stopped ones first. Those that run nothing come last. */
   get children(): readonly TreeNode[] {
     this.sorted ??= [...this.childByKey.values()].sort(compare);
     return this.sorted;
@@ -107,7 +107,7 @@ export class WorkerTree {
 
   /** Removes the workers that a debugger was attached to: the end of its session has changed their state. */
   removeAttached(): void {
-    this.removeUnless(({ state }) => state === 'paused' || state === 'gone');
+    this.removeUnless(({ state }) => ['paused', 'gone', 'alive'].includes(state));
   }
 
   removeGone(): void {
@@ -240,7 +240,10 @@ export class WorkerTree {
 type PathEntry = Pick<GroupNode, 'kind' | 'key' | 'name'>;
 
 /** The groups above a worker; there is none for a job, class or task without a name. */
-function pathOf({ type, job, submission, actor, task }: WorkerEntry): PathEntry[] {
+function pathOf({ type, state, job, submission, actor, task }: WorkerEntry): PathEntry[] {
+  if (state === 'alive' && type === 'worker' && actor === '' && task === '') {
+    return [{ kind: 'idle', key: 'idle', name: 'idle workers' }];
+  }
   const path: PathEntry[] = [];
   if (job !== '' || submission !== '') {
     path.push({ kind: 'job', key: `job:${job || submission}`, name: submission || `job ${job}` });
@@ -271,10 +274,14 @@ function compare(one: TreeNode, other: TreeNode): number {
     const rank = ({ worker }: WorkerNode): number => SHOWN_STATES.indexOf(worker.state as ShownState);
     return rank(one) - rank(other) || byName(one.worker, other.worker);
   }
-  if (one instanceof GroupNode && other instanceof GroupNode) {
+  if (one instanceof GroupNode && other instanceof GroupNode && one.kind !== 'idle' && other.kind !== 'idle') {
     return byName(one, other);
   }
-  return one instanceof GroupNode ? -1 : 1;
+  return placeOf(one) - placeOf(other);
+}
+
+function placeOf(node: TreeNode): number {
+  return node instanceof WorkerNode ? 1 : node.kind === 'idle' ? 2 : 0;
 }
 
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {

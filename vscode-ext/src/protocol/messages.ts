@@ -7,7 +7,7 @@
 /** The extension's protocol number; the answer to `initialize` has that of raydap (Server). */
 export const PROTOCOL = 1;
 
-export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'running' | 'detached' | 'gone';
+export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'running' | 'detached' | 'alive' | 'gone';
 
 /**
  * The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
@@ -42,7 +42,7 @@ export interface StoppedThread {
 
 /**
  * One worker. `name` is `label`, ` · ` and `where`; `age` are the seconds since the state began; `pid` is 0 if it
- * is not known; a string that Ray does not give (yet) is "".
+ * is not known; a string that Ray does not give (yet) is "". `agent`: it can be attached at any time.
  */
 export interface WorkerEntry {
   readonly key: string;
@@ -60,6 +60,7 @@ export interface WorkerEntry {
   readonly actor: string;
   readonly actorName: string;
   readonly task: string;
+  readonly agent: boolean;
   readonly threads: readonly StoppedThread[];
   readonly problem: string;
 }
@@ -73,8 +74,10 @@ export interface WorkerList {
   readonly outage: string;
 }
 
-/** The arguments of `raydap/workers`. */
-export type NoArguments = Record<string, never>;
+/** The arguments of `raydap/workers`. With `all`, workers that run and are not attached are listed, too. */
+export interface WorkersArguments {
+  readonly all?: boolean;
+}
 
 /** The arguments of `raydap/attach`. `workers` are keys; without it, all present and future workers are meant. */
 export interface AttachWorkersArguments {
@@ -134,7 +137,7 @@ export interface Evaluations {
 
 /** The arguments of a request and the body of its answer, by the request's name. */
 export interface Requests {
-  readonly 'raydap/workers': { readonly arguments: NoArguments; readonly answer: WorkerList };
+  readonly 'raydap/workers': { readonly arguments: WorkersArguments; readonly answer: WorkerList };
   readonly 'raydap/focus': { readonly arguments: FocusArguments; readonly answer: undefined };
   readonly 'raydap/attach': { readonly arguments: AttachWorkersArguments; readonly answer: undefined };
   readonly 'raydap/detach': { readonly arguments: DetachWorkersArguments; readonly answer: undefined };

@@ -22,11 +22,18 @@ const STATE_ICONS: Readonly<Record<WorkerState, { readonly icon: string; readonl
   paused: { icon: 'debug-pause', color: 'debugIcon.pauseForeground' },
   running: { icon: 'play', color: 'debugIcon.startForeground' },
   detached: { icon: 'debug-disconnect' },
+  alive: { icon: 'circle-outline', color: 'disabledForeground' },
   gone: { icon: 'circle-slash', color: 'disabledForeground' },
 };
 const ERROR_ICON = { icon: 'error', color: 'debugIcon.breakpointForeground' };
 
-const GROUP_ICONS = { cluster: 'server-environment', job: 'briefcase', actor: 'symbol-class', task: 'symbol-function' };
+const GROUP_ICONS = {
+  cluster: 'server-environment',
+  job: 'briefcase',
+  actor: 'symbol-class',
+  task: 'symbol-function',
+  idle: 'circle-outline',
+};
 
 const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
   stopped: 'Stopped',
@@ -34,6 +41,7 @@ const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
   paused: 'Paused; waits for a debugger',
   running: 'Running, attached',
   detached: 'Running without a debugger',
+  alive: 'Running, not attached',
   gone: 'Gone',
 };
 
@@ -78,7 +86,7 @@ function groupRow({ kind, name, tally, parent }: GroupNode): Row {
   };
 }
 
-/** Workers that are gone are counted in a group that has no others. The row of a cluster never counts them. */
+/** Workers that are gone or alive are counted in a group that has no others. The row of a cluster never counts them. */
 function countsOf(kind: GroupNode['kind'], tally: Readonly<Tally>): string {
   return countsText(tally) || (kind === 'cluster' ? '' : countsText(tally, []));
 }
@@ -86,7 +94,7 @@ function countsOf(kind: GroupNode['kind'], tally: Readonly<Tally>): string {
 function workerRow({ worker, since }: WorkerNode, now: number): Row {
   const { label, where, state, threads, problem } = worker;
   const errors = [...new Set(threads.map(({ error }) => error).filter((error) => error !== ''))];
-  const age = state === 'running' ? '' : durationText((now - since) / 1000);
+  const age = state === 'running' || state === 'alive' ? '' : durationText((now - since) / 1000);
   const gone = state === 'gone' ? 'gone' : '';
   const count = threads.length > 1 ? `${threads.length} threads` : '';
   const parts = [errors.join(', '), count, gone, age, where].filter((part) => part !== '');
@@ -95,9 +103,9 @@ function workerRow({ worker, since }: WorkerNode, now: number): Row {
     label,
     description: parts.join(' · '),
     tooltip: tooltip(worker, errors, age),
-    icon: problem !== '' && state === 'paused' ? 'warning' : icon,
+    icon: problem !== '' && (state === 'paused' || state === 'alive') ? 'warning' : icon,
     ...(color === undefined ? {} : { color }),
-    context: `raydap.worker.${state}`,
+    context: `raydap.worker.${state}${state === 'alive' && worker.agent ? '.agent' : ''}`,
   };
 }
 

@@ -106,7 +106,8 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     item.iconPath = themeIcon(icon, color);
     item.contextValue = debugged ? `${context}.session` : context;
     if (node instanceof GroupNode) {
-      item.collapsibleState = vscode.TreeItemCollapsibleState.Expanded;
+      const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+      item.collapsibleState = node.kind === 'idle' ? Collapsed : Expanded;
     } else if (node.worker.state === 'gone') {
       item.resourceUri = GONE;
     } else if (node.worker.state === 'stopped' && debugged) {

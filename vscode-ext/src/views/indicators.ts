@@ -18,7 +18,7 @@ export class Indicators implements vscode.Disposable {
   update(connections: readonly ClusterConnection[]): void {
     const all = tallyOf(connections);
     const value = waitingCount(all);
-    this.view.badge = value === 0 ? undefined : { value, tooltip: countsText(all, ['running', 'gone']) };
+    this.view.badge = value === 0 ? undefined : { value, tooltip: countsText(all, ['running', 'gone', 'alive']) };
     const debugged = connections.filter(({ session }) => session !== undefined);
     if (debugged.length === 0) {
       this.statusBar.hide();

@@ -7,6 +7,7 @@ import type { ClusterRegistry } from '../model/cluster-registry';
 import { ATTACH } from '../model/configuration';
 import { addressError, CLUSTER, configurationOf } from '../model/saved-clusters';
 import { GroupNode, WorkerNode } from '../model/worker-tree';
+import type { WorkerEntry } from '../protocol/messages';
 import type { Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
 import { isTreeNode, type Element, type ProblemElement } from './tree-elements';
@@ -144,12 +145,22 @@ function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenab
   return vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], configuration, options);
 }
 
-/** Starts a session that attaches to these workers only, if there is no session. */
+/**
+ * Starts a session that attaches to these workers only, if there is no session. A group means those that wait for a
+ * debugger; the others below it run, and are attached only if their own row is chosen.
+ */
 async function attach(registry: ClusterRegistry, rows: readonly Element[]): Promise<void> {
   await forEachCluster(registry, rows, async (connection, nodes) => {
-    const keys = nodes.filter(({ worker }) => worker.state === 'paused').map(({ worker }) => worker.key);
+    const wanted = nodes.filter(
+      (node) => node.worker.state === 'paused' || (rows.includes(node) && isAttachable(node.worker)),
+    );
+    const keys = wanted.map(({ worker }) => worker.key);
     if (connection.session !== undefined || (await debugCluster(connection, { autoAttach: false }))) {
       await connection.attach(keys);
     }
   });
+}
+
+function isAttachable({ state, agent }: WorkerEntry): boolean {
+  return state === 'alive' && agent;
 }

@@ -22,6 +22,7 @@ export function worker(key: string | number, difference: Partial<WorkerEntry> = 
     actor: 'Trainer',
     actorName: '',
     task: 'Trainer.train',
+    agent: false,
     threads: [],
     problem: '',
     ...difference,

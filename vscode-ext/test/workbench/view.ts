@@ -9,6 +9,7 @@ import type { Workbench } from './workbench';
 export const PAUSED = '.codicon-debug-pause';
 export const STOPPED = '.codicon-debug-stackframe';
 export const RUNNING = '.codicon-play';
+export const ALIVE = '.codicon-circle-outline';
 
 /** Whether the button was there long enough to be clicked. */
 async function clicked(button: Locator): Promise<boolean> {

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum, auto
 from typing import Any
 
+from raydap.core.effects import Effect, SendToClient
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import Effect, SendToClient
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.worker import Thread, Worker
 from raydap.protocol.types import ClientId, Handle, Seq, WorkerKey
@@ -40,7 +40,8 @@ class Role(Enum):
 
 class View:
     """A client's knowledge of one run. `focus` is the thread that its user looks at, as far as requests show it.
-    `threads` and `breakpoints` were sent to it. `watching`: it gets changes of workers (raydap/workers).
+    `threads` and `breakpoints` were sent to it. `watching`: it gets changes of workers (raydap/workers); with `all`
+    also those of alive ones.
 
     `offered` are the workers for which a PARENT got a startDebugging request; `adopted` are those for which its editor
     opened no session, so that it shows them itself. `only` is the worker of a CHILD.
@@ -51,6 +52,7 @@ class View:
         self.threads: set[Handle] = set()
         self.breakpoints: set[Handle] = set()
         self.watching = False
+        self.all = False
         self.offered: dict[int, WorkerKey] = {}
         self.adopted: set[WorkerKey] = set()
         self.only: WorkerKey | None = None

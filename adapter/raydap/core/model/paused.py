@@ -60,6 +60,9 @@ class PausedWorkers:
         self.failures[failure.row.key] = failure
         self._roster.mark(failure.row.key)
 
+    def has(self, key: WorkerKey) -> bool:
+        return key in self.candidates or key in self.failures
+
     def drop_failure(self, key: WorkerKey) -> None:
         if self.failures.pop(key, None) is not None:
             self._roster.mark(key)

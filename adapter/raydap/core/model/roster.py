@@ -8,10 +8,12 @@ from raydap.protocol.types import WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class RosterEntry:
-    """`since` is when the state of the entry began; the entry's own `age` is 0."""
+    """`since` is when the state of the entry began; the entry's own `age` is 0. `only_all`: the worker is alive, or was
+    until it ended, so only clients that ask for all workers are told."""
 
     since: float
     entry: WorkerEntry
+    only_all: bool = False
 
 
 class Roster:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from raydap.core.errors import Code, ProblemError
 from raydap.core.events import PausedWorker
 from raydap.core.flows import Future
+from raydap.core.model.alive import AliveWorkers
 from raydap.core.model.breakpoints import Breakpoints
 from raydap.core.model.handles import Handles
 from raydap.core.model.paused import PausedWorkers
@@ -49,6 +50,14 @@ class AttachProgress:
     percentage: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When raydap tries again to attach to a prepared worker, and the delay until then, in seconds."""
+
+    at: float
+    delay: float
+
+
 class Run:
     """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
 
@@ -60,7 +69,10 @@ class Run:
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
-    subprocesses that have been attached, by the key of the Ray worker or driver that they come from.
+    subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
+    those that could not be attached, and `refusals` the reasons that the user knows.
+
+    `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
 
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
     problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
@@ -82,8 +94,12 @@ class Run:
         self.choices: dict[WorkerKey, bool] = {}
         self.roster = Roster()
         self.paused = PausedWorkers(self.roster)
+        self.alive = AliveWorkers(self.roster)
         self.prepared: dict[WorkerKey, PausedWorker] = {}
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
+        self.retries: dict[WorkerKey, Retry] = {}
+        self.refusals: set[str] = set()
+        self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()

@@ -7,8 +7,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from raydap.core.effects import Effect
 from raydap.core.errors import Problem, ProblemError
-from raydap.core.events import ChildPortOpened, Effect
+from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.client import Client
 from raydap.core.model.run import Run

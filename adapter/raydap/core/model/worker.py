@@ -4,8 +4,9 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, Literal
 
+from raydap.core.effects import Effect, Log, SendToWorker
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import Effect, Log, PausedWorker, SendToWorker, WorkerLabel
+from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Future
 from raydap.core.model.handles import Handles, Scope
 from raydap.core.model.pending import Asked, Pending, WorkerRefusedError

@@ -61,7 +61,7 @@ def _continue_alone(thread: Thread, timeout_s: float) -> Flow[None]:
     `singleThread` says, and so loses the stop of another thread. It is used only if the evaluation is refused."""
     worker = thread.worker
     try:
-        expression = {"expression": calls.resume_thread(thread.local), "context": "repl"}
+        expression = {"expression": calls.resume_thread(thread.local), "context": "clipboard"}
         yield from worker.ask("evaluate", expression, timeout_s)
     except WorkerRefusedError as error:
         worker.context.log("warning", f"{worker} cannot resume one thread alone: {error.reply.message}")
@@ -83,7 +83,7 @@ def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
         if thread.state is not ThreadState.STOPPED:
             request.client.view.focus = thread
             # debugpy's own `pause` stops all threads of the process.
-            expression = {"expression": calls.pause_thread(thread.local), "context": "repl"}
+            expression = {"expression": calls.pause_thread(thread.local), "context": "clipboard"}
             thread.worker.tell("evaluate", expression, request.timeout_s)
         return
     workers = [each for each in state.workers.values() if each.is_attached and request.client.sees(each.key)]

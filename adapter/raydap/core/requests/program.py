@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from raydap.core.effects import StartDebuggee, StopDebuggee
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import StartDebuggee, StopDebuggee
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests.session import complete_by_hub

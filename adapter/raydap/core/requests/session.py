@@ -5,14 +5,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from raydap import __version__
+from raydap.core.effects import DropClient, ReachAgents, StartDebuggee, StartDiscovery
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import DropClient, StartDebuggee, StartDiscovery
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
-from raydap.core.workers import child_sessions, holding, run_events, stops
+from raydap.core.workers import child_sessions, holding, prepared, run_events, stops
 from raydap.protocol.raydap_messages import Server
 from raydap.protocol.types import Seq
 from raydap.wire.envelope import Body
@@ -52,10 +52,13 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     if run.settings is None:
         run.settings = shared
         state.emit(StartDiscovery(wanted))
+        if wanted.reach == "prepared" and wanted.workers is None:
+            state.emit(ReachAgents(""))
     if role is not Role.OBSERVER:
         if wanted.auto_attach and not run.auto_attach:
             run.auto_attach = True
             run.paused.examine_all()
+            prepared.attach_needed(state)
         holding.take_over(state, client)
     yield from run.started
     _initialized(state, client)
@@ -119,6 +122,7 @@ def configuration_done(state: State, request: Request, arguments: dict[str, Any]
         if run.program is not None:
             state.emit(StartDebuggee(run.program))
             state.emit(StartDiscovery(run.program, patient=True))
+        prepared.attach_needed(state)
 
 
 def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:

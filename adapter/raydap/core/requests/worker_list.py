@@ -5,20 +5,21 @@ from collections.abc import Iterable
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.workers import worker_entries
+from raydap.core.workers import alive_listing, prepared, worker_entries
 from raydap.core.workers.selection import detach_worker
-from raydap.protocol.raydap_messages import AttachWorkersArguments, DetachWorkersArguments, NoArguments, WorkerList
+from raydap.protocol.raydap_messages import AttachWorkersArguments, DetachWorkersArguments, WorkerList, WorkersArguments
 from raydap.protocol.types import WorkerKey
 
 
-def workers(state: State, request: Request, arguments: NoArguments) -> WorkerList:
-    """Answers with all workers, and sends changes from now on."""
-    request.client.view.watching = True
-    return worker_entries.everything(state)
+def workers(state: State, request: Request, arguments: WorkersArguments) -> WorkerList:
+    """Answers with the workers that are known now, and sends changes from now on."""
+    view = request.client.view
+    view.watching, view.all = True, arguments.all
+    return worker_entries.everything(state, view)
 
 
 def attach_workers(state: State, request: Request, arguments: AttachWorkersArguments) -> None:
-    """Attaches to the named workers, or to all that are paused now or later."""
+    """Attaches to the named workers, paused or alive, or to all that are paused now or later."""
     run = state.run
     if arguments.workers is None:
         run.auto_attach = True
@@ -28,18 +29,21 @@ def attach_workers(state: State, request: Request, arguments: AttachWorkersArgum
         keys = _known(state, arguments.workers)
         run.choices.update(dict.fromkeys(keys, True))
         run.paused.examine_first(keys)
+        alive_listing.note_without_agent(state, keys)
+    prepared.attach_needed(state)
 
 
 def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> None:
     """Lets workers go. raydap does not attach to them again by itself."""
     for key in _known(state, arguments.workers):
         state.run.choices[key] = False
+        state.run.alive.drop_problem(key)
         detach_worker(state, key)
 
 
 def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     keys = [WorkerKey(name) for name in names]
     for key in keys:
-        if key not in state.run.roster.states:
+        if key not in state.run.roster.states and key not in state.run.prepared:
             raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
     return keys

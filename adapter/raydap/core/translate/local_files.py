@@ -8,7 +8,8 @@ that, and the result is kept for the run.
 from collections.abc import Mapping
 from typing import Any
 
-from raydap.core.events import CheckFiles, FilesChecked
+from raydap.core.effects import CheckFiles
+from raydap.core.events import FilesChecked
 from raydap.core.flows import Flow, Future
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker

@@ -41,6 +41,12 @@ def task(row: PausedWorker, label: WorkerLabel) -> str:
     return f"{actor} · {method}" if method else actor
 
 
+def alive(row: PausedWorker, label: WorkerLabel) -> str:
+    """What a worker runs that is neither attached nor paused. Ray keeps processes that run nothing, for later tasks."""
+    is_idle = row.worker_type == "WORKER" and not (label.task or label.actor)
+    return "idle" if is_idle else task(row, label)
+
+
 def where(row: PausedWorker, label: WorkerLabel) -> str:
     """The process and its node; the node alone if `task` has the pid."""
     if not row.pid:

@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
+from raydap.core.effects import DialWorker
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.events import DialWorker
+from raydap.core.events import WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.paused import Failure
@@ -43,7 +44,7 @@ INITIALIZE: messages.InitializeRequestArguments = {
 # Every worker gets these, so they are encoded once. `repl` lets pydevd run statements too; without a frameId it needs
 # no stopped thread.
 _INITIALIZE = envelope.dump(INITIALIZE)
-_ENTER = {tune: envelope.dump({"expression": calls.enter(tune), "context": "repl"}) for tune in (False, True)}
+_ENTER = {tune: envelope.dump({"expression": calls.enter(tune), "context": "clipboard"}) for tune in (False, True)}
 
 
 def attach_arguments(worker: Worker) -> dict[str, Any]:
@@ -67,6 +68,9 @@ def begin(state: State, worker: Worker) -> None:
     state.workers[worker.key] = worker
     state.attaching.add(worker.key)
     worker.mark()
+    label = worker.run.alive.take(worker.key)
+    if worker.label == WorkerLabel():
+        worker.label = label
     row = worker.row
     state.emit(DialWorker(worker.key, row.host, row.port, row.node_id, row.agent))
     state.start(attach(state, worker))
@@ -124,6 +128,8 @@ def _attached(state: State, worker: Worker) -> None:
     worker.advance(AttachStage.ATTACHED)
     state.attaching.discard(worker.key)
     worker.run.paused.drop_failure(worker.key)
+    worker.run.alive.drop_problem(worker.key)
+    worker.run.retries.pop(worker.key, None)
     state.log("info", f"attached to {worker}")
     if worker.leaving:
         detach.let_go(state, worker)
@@ -176,6 +182,9 @@ def give_up(state: State, worker: Worker, problem: Problem) -> None:
     if worker.leaving:
         detach.hang_up(state, worker)
         return
+    if worker.row.agent:
+        _give_up_prepared(state, worker, problem)
+        return
     failure = worker.run.paused.failures.get(worker.key)
     if failure is None or failure.row.port != worker.row.port:
         state.report(problem)
@@ -184,4 +193,13 @@ def give_up(state: State, worker: Worker, problem: Problem) -> None:
         state.log("info", str(problem))
         delay = min(failure.delay * 2, RETRY_DELAY_S[1])
     worker.run.paused.add_failure(Failure(worker.row, str(problem), state.now + delay, delay))
+    detach.hang_up(state, worker)
+
+
+def _give_up_prepared(state: State, worker: Worker, problem: Problem) -> None:
+    """A worker with an agent waits for nobody: it runs on."""
+    alive = worker.run.alive
+    if alive.problems.get(worker.key) != str(problem):
+        state.report(problem)
+    alive.set_problem(worker.key, str(problem))
     detach.hang_up(state, worker)

@@ -9,8 +9,9 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
+from raydap.core.effects import OpenChildPort
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import ChildPortFailed, ChildPortOpened, OpenChildPort
+from raydap.core.events import ChildPortFailed, ChildPortOpened
 from raydap.core.model.client import Client, Role
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker

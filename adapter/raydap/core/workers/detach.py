@@ -5,8 +5,8 @@ an adapter dies if it has an answer to forward and its client is gone. The worke
 ever.
 """
 
+from raydap.core.effects import HangUp
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.events import HangUp
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
@@ -34,7 +34,7 @@ def let_go(state: State, worker: Worker) -> None:
 def _disconnect(state: State, worker: Worker) -> Flow[None]:
     try:
         state.disconnect_deadlines[worker.key] = state.now + DISCONNECT_TIMEOUT_S
-        undo = {"expression": calls.leave(worker.settings.tune_workers), "context": "repl"}
+        undo = {"expression": calls.leave(worker.settings.tune_workers), "context": "clipboard"}
         worker.ask("evaluate", undo, DISCONNECT_TIMEOUT_S)
         check_quiet(state, worker)
         yield from worker.quiet

@@ -5,8 +5,8 @@ threads stay stopped, workers that pause are attached, breakpoints stay set. The
 next client that attaches takes over.
 """
 
+from raydap.core.effects import StopDebuggee, StopDiscovery
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import StopDebuggee, StopDiscovery
 from raydap.core.model.client import Client, ClientStage, Role
 from raydap.core.model.run import Holding, Run
 from raydap.core.model.state import State

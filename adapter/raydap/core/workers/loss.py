@@ -4,12 +4,14 @@ A worker that was stopped is always told of. The message has Ray's reason, for w
 its job is no news: one line tells of the job.
 """
 
+from raydap.core.effects import AskExitReason, HangUp
 from raydap.core.errors import Code, Problem, sentence
-from raydap.core.events import AskExitReason, HangUp, JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
+from raydap.core.events import JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
 from raydap.core.model.run import Loss, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, ThreadState, Worker
 from raydap.core.translate import names
+from raydap.core.workers import prepared
 from raydap.core.workers.attach import give_up
 from raydap.core.workers.detach import forget
 
@@ -50,8 +52,7 @@ def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
         worker.run.prepared.pop(worker.key, None)
         forget(state, worker, "has ended")
     else:
-        text = sentence(f"{worker} cannot be debugged ({event.reason}); it runs on without raydap.")
-        give_up(state, worker, Problem(Code.WORKER_BUSY, text))
+        prepared.refused(state, worker, event)
 
 
 def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> None:
@@ -64,6 +65,7 @@ def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> No
     label = names.label(worker) if worker.label != WorkerLabel() else ""
     loss = Loss(worker.key, label, worker.label.job, problem, stopped, until)
     worker.run.roster.end(worker.key, "")
+    worker.run.alive.note_end(worker.key)
     if of_ray:
         state.emit(AskExitReason(worker.row))
     if of_ray and (ended or not stopped):

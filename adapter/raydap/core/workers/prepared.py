@@ -1,46 +1,127 @@
 """Prepared workers: those with an agent, which can be attached at any time, without a breakpoint() in their code.
 
-Each process of a launched program calls when it begins, and waits. It is attached before its first line if something
-could stop it there; otherwise it runs on undebugged, at full speed, until somebody sets a breakpoint.
+Each of their processes calls when it begins, and waits; those that began before raydap are found. A worker is attached
+before its first line if something could stop it there. Otherwise it runs on undebugged, at full speed, until somebody
+sets a breakpoint or chooses the worker. It is let go when nothing can stop it any more.
 """
 
-from raydap.core.events import AgentCalled, PausedWorker, ReleaseAgent
-from raydap.core.model.run import Run
+from raydap.core.effects import ReleaseAgent
+from raydap.core.errors import Code, Problem, sentence
+from raydap.core.events import AgentCalled, AgentFound, PausedWorker, WorkerGone
+from raydap.core.model.run import Retry, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
-from raydap.core.workers import attach, selection
+from raydap.core.workers import attach, detach, selection
+from raydap.core.workers.attach import RETRY_DELAY_S
+
+BUSY_DELAY_S = 1.0
+"""Seconds until raydap tries again to attach to a worker that it is just leaving, or while it attaches to many others:
+each of them imports debugpy, which takes half a second of a processor."""
 
 
 def called(state: State, event: AgentCalled) -> None:
     row, run = event.worker, state.run
-    if run.settings is None or not run.configured:
+    if event.waits and not run.started.done and run.settings is not None and run.program is None:
+        # It may start the very cluster that is looked for. It calls again when the client has set its breakpoints.
+        run.awaits_cluster = True
+        run.started.set_result(None)
+    run.retries.pop(row.key, None)
+    if event.waits and run.auto_attach:
+        # Its user has chosen it, whatever the filters say. It cannot be called yet.
+        run.choices.setdefault(row.key, True)
+    elif not event.waits and run.settings is not None:
+        run.prepared[row.key] = row
+    if not run.configured or not _attach_if_needed(state, row, at_once=True):
         state.emit(ReleaseAgent(row.key))
-        return
-    run.prepared[row.key] = row
-    if not _attach_if_needed(state, row):
-        state.emit(ReleaseAgent(row.key))
+
+
+def found(state: State, event: AgentFound) -> None:
+    if state.run.settings is not None:
+        state.run.prepared[event.worker.key] = event.worker
+        if state.run.configured:
+            _attach_if_needed(state, event.worker)
 
 
 def attach_needed(state: State) -> None:
-    """Attaches to the prepared workers after a change of what can stop them."""
+    """Attaches to the prepared workers after a change of what can stop them, or of what the user has chosen."""
     if state.run.configured:
         for row in list(state.run.prepared.values()):
             _attach_if_needed(state, row)
 
 
-def _attach_if_needed(state: State, row: PausedWorker) -> bool:
+def refused(state: State, worker: Worker, event: WorkerGone) -> None:
+    """A worker cannot be debugged. All that have the same reason, such as another raydap, are one sentence."""
+    run = worker.run
+    text = sentence(
+        f"{worker} cannot be debugged ({event.reason}); it runs on without raydap, which tries again later."
+    )
+    problem = Problem(Code.WORKER_BUSY, text)
+    run.alive.set_problem(worker.key, str(problem))
+    if event.reason in run.refusals:
+        state.log("info", str(problem))
+    else:
+        run.refusals.add(event.reason)
+        state.report(problem)
+    before = run.retries.get(worker.key)
+    delay = RETRY_DELAY_S[0] if before is None else min(before.delay * 2, RETRY_DELAY_S[1])
+    run.retries[worker.key] = Retry(state.now + delay, delay)
+    detach.hang_up(state, worker)
+
+
+def examine_again(state: State) -> None:
+    """Tries again where another debugger may have left, and lets go what nothing can stop. Called at every Tick."""
     run = state.run
-    if row.key in state.workers or not _is_needed(run, row) or not selection.may_attach(state, row):
+    for key in [key for key, retry in run.retries.items() if retry.at <= state.now]:
+        if key in run.prepared:
+            _attach_if_needed(state, run.prepared[key])
+        else:
+            del run.retries[key]
+    if run.configured and not run.breakpoints.can_stop:
+        for worker in list(state.workers.values()):
+            if worker.is_attached and worker.row.agent and worker.run is run and _is_idle(run, worker):
+                selection.detach_worker(state, worker.key)
+
+
+def _is_idle(run: Run, worker: Worker) -> bool:
+    """Whether the user neither looks at a thread of it nor wants it to be attached."""
+    threads = worker.threads.values()
+    return not _is_needed(run, worker.row) and not any(thread.is_shown or thread.stepping for thread in threads)
+
+
+def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) -> bool:
+    """`at_once`: the process waits for it, and would miss its breakpoints later."""
+    run = state.run
+    current, retry = state.workers.get(row.key), run.retries.get(row.key)
+    if current is not None:
+        if current.leaving:
+            run.retries.setdefault(row.key, Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S))
         return False
+    chosen = run.choices.get(row.key) is True
+    if (retry is not None and state.now < retry.at and not chosen) or not _is_needed(run, row):
+        return False
+    if not selection.may_attach(state, row):
+        if run.auto_attach:
+            # There may be room later under maxWorkers.
+            run.retries[row.key] = Retry(state.now + RETRY_DELAY_S[0], RETRY_DELAY_S[0])
+        return False
+    if len(state.attaching) >= selection.AT_ONCE and not at_once:
+        run.retries[row.key] = Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S)
+        return False
+    _attach(state, row)
+    return True
+
+
+def _attach(state: State, row: PausedWorker) -> None:
+    run = state.run
     assert run.settings is not None
     worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
     if row.worker_type == "CHILD":
         run.children.setdefault(selection.origin(run, row).key, {})[row.key] = None
     worker.label = run.paused.labels.get(row.key, worker.label)
     attach.begin(state, worker)
-    return True
 
 
 def _is_needed(run: Run, row: PausedWorker) -> bool:
-    """The driver is debugged like any launched program."""
-    return row.worker_type == "DRIVER" or run.breakpoints.can_stop
+    """The driver that raydap has launched is debugged like any launched program."""
+    launched = run.program is not None and row.worker_type == "DRIVER"
+    return launched or run.breakpoints.can_stop or run.choices.get(row.key) is True

@@ -28,7 +28,7 @@ def load_body(reply: Envelope) -> Mapping[str, Any]:
 
 
 def query(worker: Worker, expression: str, timeout_s: float) -> Flow[Any]:
-    """The result of an expression of inworker/calls.py for the context "clipboard". Raises ResultError if the worker
+    """The result of an expression of inworker/calls.py. Raises ResultError if the worker
     gives none, and ProblemError if it does not answer."""
     try:
         arguments = {"expression": expression, "context": "clipboard"}

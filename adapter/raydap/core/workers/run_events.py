@@ -1,6 +1,7 @@
 """Events of a run: discovery answers or fails, the launched program starts, prints and ends."""
 
-from raydap.core.errors import Problem, ProblemError
+from raydap.core.effects import ReachAgents
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeFailed,
@@ -21,6 +22,9 @@ _JOBS_SHOWN = 3
 def discovery_ready(state: State, event: DiscoveryReady) -> None:
     run = state.run
     run.where = event.where
+    run.awaits_cluster = False
+    if event.sockets and run.program is None and run.settings is not None and run.settings.reach == "prepared":
+        state.emit(ReachAgents(event.sockets))
     if run.outage:
         run.outage = ""
         worker_entries.tell(state, [])
@@ -51,12 +55,13 @@ def summary(state: State) -> str:
     else:
         paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to those that you choose."
     where = f"raydap is connected to the Ray cluster at {run.where} ({running})."
-    reached = "the program and its workers" if _is_prepared(run) else "attached workers"
-    return f"{where} {paused} Breakpoints of the editor hold in {reached}."
+    return f"{where} {paused} Breakpoints of the editor hold in {_reached(run)}."
 
 
-def _is_prepared(run: Run) -> bool:
-    return run.program is not None and run.program.reach == "prepared" and not run.program.submit
+def _reached(run: Run) -> str:
+    if run.settings is None or run.settings.reach == "paused" or (run.program is not None and run.program.submit):
+        return "attached workers"
+    return "attached and prepared workers" if run.program is None else "the program and its workers"
 
 
 def discovery_failed(state: State, event: DiscoveryFailed) -> None:
@@ -64,6 +69,8 @@ def discovery_failed(state: State, event: DiscoveryFailed) -> None:
     run = state.run
     if run.program is None and not run.started.done:
         _fail_start(state, event.problem)
+    elif run.awaits_cluster and event.problem.code is Code.NO_CLUSTER:
+        state.log("info", str(event.problem))
     elif not run.outage:
         run.outage = str(event.problem)
         worker_entries.tell(state, [])

@@ -5,8 +5,9 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from raydap.core.effects import AskLabels
 from raydap.core.errors import Code, Problem
-from raydap.core.events import AskLabels, PausedWorker, WorkersLabelled, WorkersPaused
+from raydap.core.events import PausedWorker, WorkersLabelled, WorkersPaused
 from raydap.core.model.paused import Candidate
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -39,6 +40,7 @@ def paused(state: State, event: WorkersPaused) -> None:
             continue
         if _is_on_node(run.settings, row):
             run.paused.add(Candidate(row, state.now + LABELS_RETRY_S))
+            run.alive.take(key)
             fresh.append(row)
     _ask_labels(state, fresh)
 
@@ -99,8 +101,10 @@ def may_attach(state: State, row: PausedWorker) -> bool:
     """
     run = state.run
     if row.worker_type == "CHILD":
+        if run.settings is not None and not run.settings.sub_process:
+            return False
         row = origin(run, row)
-    if run.settings is None or row.worker_type == "DRIVER":
+    if run.settings is None or (row.worker_type == "DRIVER" and run.program is not None):
         return run.auto_attach
     unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
     unknown = unknown and row.worker_type != "CHILD"
@@ -108,7 +112,7 @@ def may_attach(state: State, row: PausedWorker) -> bool:
         return False
     if unknown:
         _ask_labels(state, [row])
-    return not _is_full(state, run.settings)
+    return run.choices.get(row.key) is True or not _is_full(state, run.settings)
 
 
 def origin(run: Run, row: PausedWorker) -> PausedWorker:

@@ -5,8 +5,8 @@ Each stopped thread of each worker is a thread of the merged session. A thread t
 
 from typing import Any
 
+from raydap.core.effects import AskLabels
 from raydap.core.errors import ProblemError
-from raydap.core.events import AskLabels
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
@@ -40,7 +40,7 @@ def _show_exception(state: State, thread: Thread, body: dict[str, Any]) -> Flow[
         state.log("info", f"an exception in {thread.worker} does not meet its condition")
         try:
             yield from thread.worker.tell(
-                "evaluate", {"expression": calls.resume_step(thread.local), "context": "repl"}
+                "evaluate", {"expression": calls.resume_step(thread.local), "context": "clipboard"}
             )
         except WorkerRefusedError:
             is_met = True  # The thread does not go on, so it must be seen.

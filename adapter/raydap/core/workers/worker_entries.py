@@ -9,7 +9,7 @@ from collections.abc import Collection
 import msgspec
 
 from raydap.core.events import PausedWorker, WorkerLabel
-from raydap.core.model.client import Client
+from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
@@ -47,20 +47,23 @@ def tell_changes(state: State) -> None:
             _renew(state, key)
 
 
-def everything(state: State) -> WorkerList:
-    """All workers that there are now."""
+def everything(state: State, view: View) -> WorkerList:
+    """All workers that there are now; alive ones only if the client asks for all."""
     for key in list(state.run.roster.stale):
         _renew(state, key)
-    return _as_list(state, state.run.roster.entries.values())
+    return _as_list(state, _for_view(view, state.run.roster.entries.values()))
 
 
 def tell(state: State, entries: Collection[RosterEntry]) -> None:
     """Sends these entries to the clients that watch. Without entries the message has only the outage."""
-    watching = _watching(state)
-    if watching:
-        body = _as_list(state, entries)
-        for client in watching:
-            client.event("raydap/workersChanged", body)
+    for client in _watching(state):
+        shown = _for_view(client.view, entries)
+        if shown or not entries:
+            client.event("raydap/workersChanged", _as_list(state, shown))
+
+
+def _for_view(view: View, entries: Collection[RosterEntry]) -> Collection[RosterEntry]:
+    return entries if view.all else [each for each in entries if not each.only_all]
 
 
 def _watching(state: State) -> list[Client]:
@@ -81,9 +84,13 @@ def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
     if entry is not None:
         if before is not None and before.entry == entry:
             return None
-        renewed = roster.entries[key] = RosterEntry(roster.states[key][1], entry)
+        renewed = roster.entries[key] = RosterEntry(roster.states[key][1], entry, entry.state == "alive")
         return renewed
     roster.entries.pop(key, None)
+    if before is not None and before.only_all:
+        # It has ended, or nobody asks for all workers any more.
+        gone = RosterEntry(state.now, msgspec.structs.replace(before.entry, state="gone", problem=""), only_all=True)
+        return None if exit_reason is None else gone
     last = before or (None if exit_reason is None else roster.ended_entries.get(key))
     if last is None:
         return None
@@ -96,14 +103,15 @@ def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
 
 
 def _state(state: State, key: WorkerKey) -> WorkerState | None:
-    """The state of a worker that is attached or paused; None for any other."""
+    """The state of a worker that is attached, paused or alive; None for any other."""
     worker = state.workers.get(key)
     if worker is not None and not worker.leaving:
         if not worker.is_attached:
             return "attaching"
         return "stopped" if any(thread.is_shown for thread in worker.threads.values()) else "running"
-    paused = state.run.paused
-    return "paused" if key in paused.candidates or key in paused.failures else None
+    if state.run.paused.has(key):
+        return "paused"
+    return "alive" if key in state.run.alive.workers else None
 
 
 def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
@@ -115,6 +123,10 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
     if worker is not None and not worker.leaving:
         threads = tuple(_thread(thread) for thread in worker.threads.values() if thread.is_shown)
         return _fill(worker.row, worker.origin.label, names.label(worker), progress, threads)
+    if progress == "alive":
+        alive = state.run.alive.workers[key]
+        problem = state.run.alive.problems.get(key, "")
+        return _fill(alive.row, alive.label, names.alive(alive.row, alive.label), progress, (), problem)
     paused = state.run.paused
     failure = paused.failures.get(key)
     waiting = paused.candidates.get(key) or failure
@@ -149,6 +161,7 @@ def _fill(
         actor=label.actor,
         actor_name=label.actor_name,
         task=label.task,
+        agent=row.agent != "",
         threads=threads,
         problem=problem,
     )

@@ -1,5 +1,8 @@
-"""Starts the agent in a program that raydap launches, before the program's first line; runs there, and in the Pythons
-that it starts (python_commands.py), which may be older than those that raydap supports.
+"""Starts the agent in a program before the program's first line, or gets it ready to start; runs there, and in the
+Pythons that the program starts (python_commands.py), which may be older than those that raydap supports.
+
+A program that raydap launches calls it at once, and one of `raydap run --wait` when there is one. Any other begins at
+once, and its agent starts when `ray.init` has joined a cluster: before that nobody could know whose it is.
 
 Python imports a module of this name when it begins, from a folder in PYTHONPATH that raydap adds (runtime/agents.py).
 So the program is an ordinary one: its command line, `__main__` and tracebacks are what they would be without raydap.
@@ -12,6 +15,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import socket
 import sys
 import types
@@ -20,12 +24,12 @@ from typing import Any
 
 def start_agent() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    settings = json.loads(os.environ.pop("RAYDAP_AGENT"))
+    settings = json.loads(os.environ.pop("RAYDAP_AGENT", "{}"))
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
-    if settings["path"] is None:
-        del os.environ["PYTHONPATH"]
-    else:
-        os.environ["PYTHONPATH"] = settings["path"]
+    given = os.environ.pop("PYTHONPATH", "").split(os.pathsep)
+    left = [each for each in given if os.path.abspath(each) != folder]
+    if left:
+        os.environ["PYTHONPATH"] = os.pathsep.join(left)
     if sys.version_info < (3, 10):  # noqa: UP036  # The program may start an older Python.
         return
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
@@ -33,11 +37,16 @@ def start_agent() -> None:
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
     driver = load("_raydap_driver", sources, "driver_setup.py")
-    sys.meta_path.insert(0, driver["DriverSetup"](settings["raydap"], sources, "_raydap_driver", settings["children"]))
+    children = settings.get("children", True)
+    setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver", children)
+    sys.meta_path.insert(0, setup)
     agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
+    agent.update(CHILDREN=children, AT_START=folder)
     identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
-    agent.update(CHILDREN=settings["children"], AT_START=folder)
-    agent["start"](settings["folder"], identity, settings["raydap"])
+    if settings.get("wait"):
+        setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
+    elif settings:
+        agent["start"](settings["folder"], identity, settings["raydap"])
 
 
 def load(name: str, folder: str, *files: str) -> dict[str, Any]:
@@ -51,6 +60,10 @@ def load(name: str, folder: str, *files: str) -> dict[str, Any]:
 
 try:
     start_agent()
+except KeyboardInterrupt:
+    # The program has not begun, so there is nothing to tell where it was. Python would print its own traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
 except Exception as error:
     # The program runs without a debugger rather than not at all.
     sys.stderr.write(f"raydap cannot debug this program: {error!r}\n")

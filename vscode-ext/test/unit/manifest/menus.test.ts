@@ -56,6 +56,10 @@ test('each row has the buttons for what can be done with it', () => {
     // Stopped by a hub, for a client that is elsewhere.
     'raydap.task.continue': [],
     'raydap.worker.paused': ['attachWorkers'],
+    'raydap.worker.alive': [],
+    'raydap.worker.alive.agent': ['attachWorkers'],
+    'raydap.worker.alive.agent.session': ['attachWorkers'],
+    'raydap.idle': [],
     'raydap.worker.stopped': [],
     'raydap.worker.stopped.session': ['continueWorkers', 'goToSource'],
     'raydap.worker.running.session': [],

@@ -7,6 +7,9 @@ import type { WatcherListener, WorkerSource } from '../../../src/model/worker-so
 import { worker } from '../example';
 import { FakeSource, settled } from '../fake-source';
 
+/** The request for all workers. */
+const LIST = 'raydap/workers {"all":true}';
+
 const CLUSTER = { id: '1', name: 'big', address: 'http://10.0.0.7:8265' };
 
 /** A single timer, which goes off when the test says so. */
@@ -80,7 +83,7 @@ test('nothing is started before the cluster is to be watched', async () => {
   assert.equal(fixture.status, 'idle');
   const { source } = await fixture.watch();
   assert.equal(fixture.status, 'connecting');
-  assert.deepEqual(source.asked, ['raydap/workers']);
+  assert.deepEqual(source.asked, [LIST]);
   await source.list(worker(1));
   assert.equal(fixture.status, 'watching');
   assert.deepEqual(fixture.keys, ['1 paused']);
@@ -141,7 +144,7 @@ test('the older one of two sessions is the source, then the other', async () => 
   fixture.connection.workersChanged('2', { workers: [worker(9)], outage: '' });
   assert.deepEqual(fixture.keys, ['1 paused']);
   fixture.connection.removeSession('1');
-  assert.deepEqual(two.asked, ['raydap/workers']);
+  assert.deepEqual(two.asked, [LIST]);
   await two.list(worker(9));
   assert.deepEqual(fixture.keys, ['1 paused', '9 paused'].slice(1));
 });
@@ -261,9 +264,9 @@ test('a worker that is to be attached is waited for', async () => {
   await fixture.connection.attach(['1']);
   fixture.connection.addSession(session);
   await session.list();
-  assert.deepEqual(session.asked, ['raydap/workers']);
+  assert.deepEqual(session.asked, [LIST]);
   fixture.connection.workersChanged('s', { workers: [worker(1)], outage: '' });
-  assert.deepEqual(session.asked, ['raydap/workers', 'raydap/attach {"workers":["1"]}']);
+  assert.deepEqual(session.asked, [LIST, 'raydap/attach {"workers":["1"]}']);
   fixture.connection.workersChanged('s', { workers: [worker(1, { state: 'attaching' })], outage: '' });
   assert.equal(session.asked.length, 2);
 });

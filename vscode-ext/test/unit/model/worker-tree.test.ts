@@ -69,11 +69,43 @@ test('stopped ones come first, and equal ones by name', () => {
   assert.deepEqual(shown(tree).slice(2), ['    10 stopped', '    9 paused', '    8 running']);
 });
 
+test('workers that are not attached come below the others, and those that run nothing below all', () => {
+  const tree = new WorkerTree();
+  tree.replace([
+    worker(1, { state: 'alive' }),
+    worker(2, { state: 'running' }),
+    worker(3, { state: 'alive', job: '', actor: '', task: '' }),
+    worker(4, { state: 'alive', job: '', actor: '', task: 'driver', type: 'driver' }),
+  ]);
+  const expected = [
+    'job 01000000',
+    '  Trainer',
+    '    2 running',
+    '    1 alive',
+    '4 alive',
+    'idle workers',
+    '  3 alive',
+  ];
+  assert.deepEqual(shown(tree), expected);
+  tree.apply([worker(3, { state: 'alive', actor: '', task: 'normalise' }), worker(1, { state: 'paused' })]);
+  assert.deepEqual(shown(tree), [
+    'job 01000000',
+    '  normalise',
+    '    3 alive',
+    '  Trainer',
+    '    1 paused',
+    '    2 running',
+    '4 alive',
+  ]);
+  tree.removeAttached();
+  assert.deepEqual([tree.size, tree.root.tally.alive], [3, 2]);
+});
+
 test('every level counts its workers', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2), worker(3, { actor: 'Learner' })]);
   tree.apply([worker(1, { state: 'stopped' }), worker(3, { state: 'detached' })]);
-  const expected = { stopped: 1, attaching: 0, paused: 1, running: 0, gone: 0 };
+  const expected = { stopped: 1, attaching: 0, paused: 1, running: 0, gone: 0, alive: 0 };
   assert.deepEqual(tree.root.tally, expected);
   const [job] = tree.root.children as [GroupNode];
   assert.deepEqual(job.tally, expected);

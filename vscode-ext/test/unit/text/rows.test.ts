@@ -34,6 +34,16 @@ test('how long one runs is of no interest', () => {
   assert.equal(rowOfWorker(worker(4711, { age: 150, state: 'running' })).description, '4711 · 10.0.0.7');
 });
 
+test('one that is not attached is hardly seen, and can be attached if it has an agent', () => {
+  const row = rowOfWorker(worker(4711, { age: 150, state: 'alive' }));
+  assert.equal(row.description, '4711 · 10.0.0.7');
+  assert.equal(row.color, 'disabledForeground');
+  assert.equal(row.context, 'raydap.worker.alive');
+  assert.equal(rowOfWorker(worker(1, { state: 'alive', agent: true })).context, 'raydap.worker.alive.agent');
+  assert.equal(rowOfWorker(worker(1, { state: 'running', agent: true })).context, 'raydap.worker.running');
+  assert.equal(rowOfWorker(worker(1, { state: 'alive', problem: 'Another one debugs it.' })).icon, 'warning');
+});
+
 test('the type of an error comes first', () => {
   const entry = worker(4711, { state: 'stopped', threads: [thread(1, { error: 'ZeroDivisionError' })] });
   const row = rowOfWorker(entry);
@@ -98,6 +108,14 @@ test('the topmost level of workers that are all gone counts them, because their 
   const tree = new WorkerTree();
   tree.replace([worker(1, { state: 'gone', problem: 'Killed.' })]);
   assert.deepEqual(groupRows(tree), ['job 01000000: 1 gone', 'Trainer: ']);
+});
+
+test('workers that are not attached are counted where there are no others', () => {
+  const tree = new WorkerTree();
+  tree.replace([worker(1, { state: 'alive' }), worker(2, { state: 'alive', job: '', actor: '', task: '' })]);
+  assert.deepEqual(groupRows(tree), ['job 01000000: 1 alive', 'Trainer: ', 'idle workers: 1 alive']);
+  tree.apply([worker(3)]);
+  assert.deepEqual(groupRows(tree), ['job 01000000: ', 'Trainer: ', 'idle workers: 1 alive']);
 });
 
 test('durations are short', () => {

@@ -1,0 +1,45 @@
+"""`raydap prepare`: says how to start programs and clusters so that raydap reaches all of their processes."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+
+import click
+
+from raydap.runtime import prepared_environment
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+def prepare(as_json: bool) -> None:
+    """Say how to start a program, a job or a cluster so that breakpoints reach its processes on this machine."""
+    driver = prepared_environment.driver(os.environ)
+    cluster = prepared_environment.cluster(os.environ)
+    entrypoint = [sys.executable, "-m", "raydap", "run"]
+    if as_json:
+        recipes = {"driver": driver, "ray_job_submit": entrypoint, "ray_start": cluster}
+        click.echo(json.dumps(recipes, indent=2))
+        return
+    click.echo(
+        f"""\
+A program, its driver and its workers:
+  raydap run PROGRAM.py
+
+The same, if something else starts the driver: give it this environment.
+  {_variables(driver)} python PROGRAM.py
+
+A job, if its driver runs on this machine:
+  ray job submit -- {shlex.join(entrypoint)} PROGRAM.py
+
+All workers of a cluster, whichever program they work for: start it with this environment. Drivers need the above.
+  {_variables(cluster)} ray start --head
+
+Then attach, set breakpoints, and each process that gets there stops; nothing calls breakpoint(). Processes on other
+machines are not reached yet: there only breakpoint() stops."""
+    )
+
+
+def _variables(environment: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())

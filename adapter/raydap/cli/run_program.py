@@ -1,0 +1,35 @@
+"""`raydap run`: a program in the foreground that raydap can debug at any time, with all of its workers."""
+
+import os
+import sys
+
+import click
+
+from raydap.cli import options
+from raydap.runtime import prepared_environment
+from raydap.transport import runtime_folder
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--wait", is_flag=True, help="Begin only when a session has attached and set its breakpoints.")
+@click.option("--python", metavar="FILE", help="The program's interpreter; default: the one that runs raydap.")
+@click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
+@click.argument("program")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[str, ...]) -> None:
+    """Run PROGRAM so that a session which attaches later reaches it and all of its workers on this machine.
+
+    The program needs no breakpoint(). It is an ordinary process: raydap's own is replaced by it.
+    """
+    try:
+        folder = str(runtime_folder.directory()) if wait else ""
+    except OSError as error:
+        raise click.ClickException(f"raydap has no folder for your sockets: {error}.") from None
+    if wait:
+        options.note(f"raydap: {program} (pid {os.getpid()}) waits until a session has attached; Ctrl-C ends it.")
+    python = python or sys.executable
+    command = [python, *(["-m"] if module else []), program, *args]
+    try:
+        os.execvpe(python, command, {**os.environ, **prepared_environment.driver(os.environ, "", folder, wait)})
+    except OSError as error:
+        raise click.ClickException(f"{python} cannot be run: {error.strerror}.") from None

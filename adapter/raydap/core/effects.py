@@ -1,0 +1,146 @@
+"""The effects that leave the core: what is to be done. runtime/engine.py performs them; none of them waits."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from raydap.core.events import PausedWorker
+from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.protocol.types import ClientId, WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class SendToClient:
+    client: ClientId
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DropClient:
+    """Close the connection once everything sent so far is written."""
+
+    client: ClientId
+
+
+@dataclass(frozen=True, slots=True)
+class DialWorker:
+    """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or "".
+    `agent` is the path of its agent's socket, "" for a worker with a port."""
+
+    worker: WorkerKey
+    host: str
+    port: int
+    node_id: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAgent:
+    """Let a process that has called run without a debugger."""
+
+    worker: WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class ReachAgents:
+    """Find the agents in this folder, and take their calls, until StopDiscovery. "" is the user's own folder, for
+    programs that wait and have joined no cluster yet."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendToWorker:
+    worker: WorkerKey
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HangUp:
+    """Close the connection to a worker once everything sent so far is written. No WorkerGone follows."""
+
+    worker: WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class StartDiscovery:
+    """Report WorkersPaused until StopDiscovery. With `patient`, a missing cluster is no failure: it may be starting."""
+
+    settings: AttachSettings
+    patient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StopDiscovery:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class AskExitReason:
+    """Ask Ray why this worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
+
+    worker: PausedWorker
+
+
+@dataclass(frozen=True, slots=True)
+class AskLabels:
+    """Ask Ray for the labels of these workers. Answered by WorkersLabelled with the labels that Ray knows."""
+
+    workers: tuple[PausedWorker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchAlive:
+    """Report WorkersAlive from now on until StopDiscovery, or no longer. Comes after StartDiscovery."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StartDebuggee:
+    settings: LaunchSettings
+
+
+@dataclass(frozen=True, slots=True)
+class StopDebuggee:
+    """End the program that StartDebuggee started. `silently`: no event about it follows."""
+
+    silently: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChildPort:
+    """Listen for child sessions of the editor; answered by ChildPortOpened or ChildPortFailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFiles:
+    """Check which of these files this machine has. Answered by FilesChecked."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    level: Literal["debug", "info", "warning", "error"]
+    text: str
+
+
+Effect = (
+    SendToClient
+    | DropClient
+    | DialWorker
+    | ReleaseAgent
+    | ReachAgents
+    | SendToWorker
+    | HangUp
+    | StartDiscovery
+    | StopDiscovery
+    | AskExitReason
+    | AskLabels
+    | WatchAlive
+    | StartDebuggee
+    | StopDebuggee
+    | OpenChildPort
+    | CheckFiles
+    | Log
+)

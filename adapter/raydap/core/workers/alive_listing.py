@@ -1,0 +1,68 @@
+"""Lists alive workers while a client asks for all (raydap/workers with `all`), and attaches to one that is named.
+
+Every process of Ray is alive, so the source is asked for them only then.
+"""
+
+from collections.abc import Collection
+
+from raydap.core.effects import WatchAlive
+from raydap.core.errors import Code, Problem
+from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersLabelled
+from raydap.core.model.alive import AliveWorker
+from raydap.core.model.run import Run
+from raydap.core.model.state import State
+from raydap.core.workers import selection
+from raydap.protocol.types import WorkerKey
+
+
+def watch(state: State) -> None:
+    """Lets the source report alive workers while a client asks for all. Called after every event."""
+    run = state.run
+    # A launched program is looked for only when it starts.
+    has_source = run.settings is not None and (run.program is None or run.configured)
+    wanted = has_source and any(client.view.all and client.is_attached for client in state.clients.values())
+    if wanted != run.alive.watched:
+        state.emit(WatchAlive(wanted))
+        if wanted:
+            run.alive.watched = True
+        else:
+            run.alive.forget()
+
+
+def listed(state: State, event: WorkersAlive) -> None:
+    """Takes a report of all workers that run. Those that are attached or paused are listed as such already."""
+    run = state.run
+    if not run.alive.watched:
+        return
+    alive, labels = {}, {}
+    for reported, label in event.workers.items():
+        row = _with_agent(run, reported)
+        worker = state.workers.get(row.key)
+        if worker is None and not run.paused.has(row.key):
+            alive[row.key] = AliveWorker(row, label)
+        elif worker is not None and worker.label == WorkerLabel() != label:
+            # It was attached before it ran anything, and has not stopped yet.
+            labels[row.key] = label
+    run.alive.replace(alive)
+    if labels:
+        selection.labelled(state, WorkersLabelled(labels))
+
+
+def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
+    """The row with the agent of the same process, if there is one. A driver with an agent may have called before it got
+    its id from Ray, and is then known by its process (runtime/agents.py)."""
+    if row.key not in run.prepared and row.worker_type == "DRIVER":
+        return run.prepared.get(WorkerKey(f"pid-{row.pid}"), row)
+    return run.prepared.get(row.key, row)
+
+
+def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
+    """Lets the entries of those that a client wants to attach to, and that have no agent, say why that cannot be."""
+    run = state.run
+    for key in keys:
+        if key in run.alive.workers and key not in run.prepared:
+            text = (
+                "It runs without an agent, so raydap attaches to it only when it calls breakpoint(); "
+                "start the program with `raydap run`, or launch it, to attach to its workers at any time."
+            )
+            run.alive.set_problem(key, str(Problem(Code.NO_AGENT, text)))

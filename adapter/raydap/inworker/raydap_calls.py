@@ -1,0 +1,36 @@
+"""Calls the raydaps of this machine when a process begins; runs in drivers and workers, as a part of the agent.
+
+A raydap that debugs a cluster listens in the `sockets` folder of Ray's session, under the name `raydap-call-...`
+(runtime/agents.py). So a prepared process needs to know of no raydap: it finds those that there are when it begins.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable
+
+CALL_PREFIX = "raydap-call-"
+
+
+def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> str:
+    """Calls raydap at this path. If it is gone, or none is given, calls each that listens in the folder, until one
+    debugs this process. Returns the path of the one that does, else "". `call` is that of the agent."""
+    if raydap:
+        try:
+            return raydap if call(raydap) else ""
+        except OSError:
+            pass  # It has ended.
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.startswith(CALL_PREFIX))
+    except OSError:
+        return ""
+    for path in [os.path.join(folder, name) for name in names]:
+        try:
+            if call(path):
+                return path
+        except ConnectionRefusedError:
+            # A raydap that was killed has left it: one that lives listens before its socket has this name.
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        except OSError:
+            pass  # It has ended just now, or belongs to somebody else.
+    return ""

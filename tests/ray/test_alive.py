@@ -1,0 +1,213 @@
+"""Who asks for all workers sees those that run without a debugger, too, with what they run (docs/requests.md)."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dap_client import Client
+from local_cluster import Child, Cluster
+
+from support.look import bodies, local_variables, problems
+
+PROGRAM = """\
+import os
+import sys
+import time
+import ray
+
+LATCH = sys.argv[1]
+
+def wait(name):
+    while not os.path.exists(f"{LATCH}/{name}"):
+        time.sleep(0.05)
+
+@ray.remote(num_cpus=0.1)
+def outer():
+    return ray.get(inner.remote())
+
+@ray.remote(num_cpus=0.1)
+def inner():
+    wait("tasks")
+
+@ray.remote(num_cpus=0.1)
+class Idler:
+    def ready(self):
+        pass
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def train(self):
+        breakpoint()
+        wait("train")
+
+ray.init()
+idler, trainer = Idler.remote(), Trainer.remote()
+ray.get(idler.ready.remote())
+calls = [outer.remote(), trainer.train.remote()]
+ray.get(calls)
+wait("end")
+print("result: done")
+"""
+
+
+class Everybody:
+    """All workers, as a client is told of them."""
+
+    def __init__(self, client: Client, job: Callable[[], str] | None = None) -> None:
+        self._client = client
+        self.workers: dict[str, dict[str, Any]] = {}
+        self.history: dict[str, list[str]] = {}
+        self._take(client.request("raydap/workers", all=True))
+
+    def _take(self, body: dict[str, Any]) -> None:
+        for worker in body["workers"]:
+            self.workers[worker["key"]] = worker
+            states = self.history.setdefault(worker["key"], [])
+            if states[-1:] != [worker["state"]]:
+                states.append(worker["state"])
+
+    def wait(self, wanted: Callable[["Everybody"], Any]) -> Any:
+        """Until this is true of what the client knows; returns it."""
+        while not (found := wanted(self)):
+            self._take(self._client.wait_event("raydap/workersChanged"))
+        return found
+
+    def here(self, label: str, state: str = "alive") -> list[dict[str, Any]]:
+        """The workers in this state that run this."""
+        return [
+            worker
+            for worker in self.workers.values()
+            if worker["state"] == state and label in (worker["task"], worker["actor"], worker["label"])
+        ]
+
+    def one(self, label: str, state: str = "alive") -> dict[str, Any]:
+        """Waits until there is such a worker."""
+        worker: dict[str, Any] = self.wait(lambda all_: all_.here(label, state))[0]
+        return worker
+
+
+def test_everybody_is_listed_with_what_it_runs(
+    attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster, tmp_path: Path
+) -> None:
+    client = attach(autoAttach=False)
+    everybody = Everybody(client)
+    driver = run_driver(PROGRAM, str(tmp_path))
+    trainer = everybody.one("Trainer.train", "paused")
+    shown = [everybody.one(label) for label in ("outer", "inner", "Idler")]
+    job = trainer["job"]
+    (program,) = everybody.wait(
+        lambda all_: [worker for worker in all_.workers.values() if (worker["type"], worker["job"]) == ("driver", job)]
+    )
+    assert (program["state"], program["pid"]) == ("alive", driver.pid)
+    assert program["label"].startswith("driver ")
+    assert {worker["job"] for worker in shown} == {job}
+    assert {worker["node"] for worker in [*shown, program]} == {cluster.host}
+    assert {worker["type"] for worker in shown} == {"worker"}
+    assert len({worker["pid"] for worker in [*shown, program, trainer]}) == 5
+    assert {worker["agent"] for worker in everybody.workers.values()} == {False}
+
+    # A worker that ran a task is kept for others, and runs nothing then.
+    (tmp_path / "tasks").touch()
+    keys = {worker["key"] for worker in shown[:2]}
+    everybody.wait(lambda all_: all(all_.workers[key]["label"] == "idle" for key in keys))
+
+    client.request("raydap/attach", workers=[trainer["key"]])
+    client.wait_event("stopped")
+    client.request("raydap/detach", workers=[trainer["key"]])
+    assert everybody.one("Trainer.train")["key"] == trainer["key"]
+    states = everybody.history[trainer["key"]]
+    assert [state for state in states if state != "alive"] == ["paused", "attaching", "running", "stopped", "detached"]
+    assert states[-1] == "alive"
+
+    idler = shown[2]["key"]
+    client.request("raydap/attach", workers=[idler])
+    problem = everybody.wait(lambda all_: all_.workers[idler]["problem"])
+    assert "when it calls breakpoint()" in problem
+    assert everybody.workers[idler]["state"] == "alive"
+
+    for name in ("train", "end"):
+        (tmp_path / name).touch()
+    assert driver.wait() == 0, driver.output
+    mine = [program["key"], trainer["key"], idler]
+    everybody.wait(lambda all_: {all_.workers[key]["state"] for key in mine} == {"gone"})
+    assert len(bodies(client, "stopped")) == 1
+    assert problems(client) == []
+
+
+def test_who_does_not_ask_for_all_is_told_of_paused_ones_only(
+    attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_path: Path
+) -> None:
+    client = attach(autoAttach=False)
+    assert client.request("raydap/workers")["workers"] == []
+    for name in ("tasks", "train", "end"):
+        (tmp_path / name).touch()
+    driver = run_driver(PROGRAM, str(tmp_path))
+    (paused,) = client.wait_event("raydap/workersChanged")["workers"]
+    assert paused["state"] == "paused"
+    client.request("raydap/attach")
+    stop = client.wait_event("stopped")
+    client.request("continue", threadId=stop["threadId"])
+    assert driver.wait() == 0, driver.output
+    changes = [worker for body in bodies(client, "raydap/workersChanged") for worker in body["workers"]]
+    assert {worker["key"] for worker in changes} == {paused["key"]}
+
+
+WITHOUT_A_STOP = """\
+import os
+import time
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def train(self):
+        steps = 0
+        while not os.path.exists("end"):
+            steps += 1
+            time.sleep(0.05)  # a step
+        return "trained"
+
+ray.init()
+print("result:", ray.get(Trainer.remote().train.remote()))
+"""
+
+
+def test_a_worker_with_an_agent_is_attached_when_a_client_wants_it(
+    client: Client, cluster: Cluster, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    # Ray runs the workers in folders of their own.
+    program.write_text(WITHOUT_A_STOP.replace('"end"', repr(str(tmp_path / "end"))))
+    where = {"dashboard": cluster.dashboard, "program": str(program), "env": {"RAY_ADDRESS": cluster.address}}
+    client.start_session("launch", where, filters=["uncaught"])
+    everybody = Everybody(client)
+    trainer = everybody.one("Trainer.train")
+    assert trainer["agent"]
+    drivers = [worker for worker in everybody.workers.values() if worker["type"] == "driver" and worker["agent"]]
+    assert [driver["state"] for driver in drivers] == ["running"]
+    driver = everybody.one("driver program.py", "running")
+    assert (driver["key"], driver["job"]) == (drivers[0]["key"], trainer["job"])
+
+    key = trainer["key"]
+    for _ in range(2):
+        client.request("raydap/attach", workers=[key])
+        assert everybody.one("Trainer.train", "running")["key"] == key
+        client.request("raydap/detach", workers=[key])
+        assert everybody.one("Trainer.train")["key"] == key
+    assert everybody.history[key][:1] == ["alive"]
+    assert everybody.history[key][-8:] == ["attaching", "running", "detached", "alive"] * 2
+    assert everybody.workers[key]["problem"] == ""
+
+    # What is attached can be stopped, though no breakpoint is set.
+    client.request("raydap/attach", workers=[key])
+    everybody.one("Trainer.train", "running")
+    line = next(number for number, text in enumerate(program.read_text().splitlines(), 1) if "# a step" in text)
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[{"line": line}])
+    stop = client.wait_event("stopped")
+    assert int(local_variables(client, stop)["steps"]) > 0
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+    client.request("continue", threadId=stop["threadId"])
+    (tmp_path / "end").touch()
+    client.wait_event("terminated")
+    assert "result: trained" in "".join(body["output"] for body in bodies(client, "output"))
+    everybody.wait(lambda all_: all_.workers[key]["state"] == "gone")
+    assert problems(client) == []

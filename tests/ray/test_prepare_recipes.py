@@ -1,0 +1,119 @@
+"""Each recipe that `raydap prepare` prints, as a user runs it: a session that attaches later reaches the workers."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from dap_client import Client
+from local_cluster import Child, Cluster
+
+from support.look import go_on, line_of, user_frames
+
+LOOP = """\
+import os
+import time
+
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Loop:
+    def run(self, file):
+        while not os.path.exists(file):
+            time.sleep(0.01)  # again and again
+        return "over"
+
+@ray.remote(num_cpus=0.1)
+def later():
+    return "later"  # in a new worker
+
+ray.init()
+running = Loop.remote().run.remote(FILE)
+print("running", flush=True)
+print("result:", ray.get(running), flush=True)
+"""
+
+
+def recipes() -> str:
+    return subprocess.run([sys.executable, "-m", "raydap", "prepare"], capture_output=True, text=True).stdout
+
+
+def recipe(containing: str) -> str:
+    """The one line with this in it."""
+    (line,) = (line.strip() for line in recipes().splitlines() if containing in line)
+    return line
+
+
+@pytest.fixture
+def program(tmp_path: Path, children: ExitStack) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(LOOP.replace("FILE", repr(str(tmp_path / "stop"))))
+    children.callback((tmp_path / "stop").touch)
+    return path
+
+
+@pytest.fixture
+def shell(children: ExitStack, tmp_path: Path) -> Callable[[str, Cluster], Child]:
+    """Runs a line as a user types it, in the environment of raydap's own Python."""
+
+    def run(line: str, cluster: Cluster) -> Child:
+        folder = Path(sys.executable).parent
+        environment = {
+            "RAY_ADDRESS": cluster.address,
+            "RAY_API_SERVER_ADDRESS": cluster.dashboard,
+            "PATH": f"{folder}:/usr/bin:/bin",
+        }
+        return children.enter_context(Child(["bash", "-c", line], tmp_path / "shell.log", environment, tmp_path))
+
+    return run
+
+
+def check(client: Client, cluster: Cluster, program: Path, stop_file: Path) -> None:
+    """The running actor stops."""
+    breakpoints = {str(program): [line_of(LOOP, "# again and again")]}
+    client.start_session("attach", {"dashboard": cluster.dashboard}, breakpoints=breakpoints, filters=["uncaught"])
+    stop = client.wait_event("stopped")
+    assert user_frames(client, stop)[0]["line"] == line_of(LOOP, "# again and again")
+    stop_file.touch()
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+    go_on(client, stop)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("text", ["raydap run PROGRAM.py", "at_start python PROGRAM.py", "ray job submit"])
+def test_a_program_or_a_job(
+    client: Client, cluster: Cluster, program: Path, shell: Callable[[str, Cluster], Child], text: str, tmp_path: Path
+) -> None:
+    lines = [line.strip() for line in recipes().splitlines() if text in line]
+    line = lines[0].replace("PROGRAM.py", str(program))
+    child = shell(line, cluster)
+    child.wait_for("running")
+    check(client, cluster, program, tmp_path / "stop")
+    assert child.wait() == 0, child.output
+    assert "result: over" in child.output
+
+
+@pytest.fixture
+def prepared_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """A cluster of its own, which has the environment that `raydap prepare` says."""
+    said = subprocess.run([sys.executable, "-m", "raydap", "prepare", "--json"], capture_output=True, text=True)
+    environment = json.loads(said.stdout)["ray_start"]
+    line = recipe("ray start --head")
+    for name, value in environment.items():
+        assert f"{name}={value}" in line
+        monkeypatch.setenv(name, value)
+    with Cluster(num_cpus=2, network="127.78") as started:
+        monkeypatch.undo()
+        yield started
+
+
+def test_a_cluster_whose_programs_know_nothing_of_it(
+    client: Client, prepared_cluster: Cluster, program: Path, shell: Callable[[str, Cluster], Child], tmp_path: Path
+) -> None:
+    child = shell(f"python {program}", prepared_cluster)
+    child.wait_for("running")
+    check(client, prepared_cluster, program, tmp_path / "stop")
+    assert child.wait() == 0, child.output

@@ -1,0 +1,39 @@
+"""Whether Ray's breakpoint() has started an adapter. Ray's own answer can end the process, so it is seldom asked."""
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raydap.inworker.agent import adapter_port
+
+
+class Worker:
+    """Ray's global worker. `asked`: it was asked for the port."""
+
+    def __init__(self, connected: bool) -> None:
+        self.connected = connected
+        self.asked = False
+
+    @property
+    def debugger_port(self) -> int:
+        self.asked = True
+        return 41234
+
+
+@pytest.mark.parametrize(
+    ("listens", "connected", "port"), [(True, True, 41234), (True, False, 0), (False, True, 0), (None, True, 0)]
+)
+def test_ray_is_asked_only_while_it_runs_and_debugpy_listens(
+    monkeypatch: pytest.MonkeyPatch, listens: bool | None, connected: bool, port: int
+) -> None:
+    worker = Worker(connected)
+    ray: Any = SimpleNamespace(_private=SimpleNamespace(worker=SimpleNamespace(global_worker=worker)))
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delitem(sys.modules, "debugpy.server.api", raising=False)
+    if listens is not None:
+        api: Any = SimpleNamespace(listen=SimpleNamespace(called=listens))
+        monkeypatch.setitem(sys.modules, "debugpy.server.api", api)
+    assert adapter_port() == port
+    assert worker.asked is (port != 0)

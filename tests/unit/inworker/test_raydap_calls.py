@@ -1,0 +1,58 @@
+"""Which raydap a process calls when it begins."""
+
+from pathlib import Path
+
+import pytest
+
+from raydap.inworker.raydap_calls import call_raydaps
+
+
+class Calls:
+    """Raydaps by the names of their sockets: whether each wants to debug; None if it was killed."""
+
+    def __init__(self, folder: Path, **raydaps: bool | None) -> None:
+        self.folder = folder
+        self.raydaps = {name.replace("_", "-"): wants for name, wants in raydaps.items()}
+        self.called: list[str] = []
+        for name in (*self.raydaps, "raydap-17", "plasma_store"):
+            (folder / name).touch()
+
+    def __call__(self, path: str) -> bool:
+        name = Path(path).name
+        self.called.append(name)
+        wants = self.raydaps[name]
+        if wants is None:
+            raise ConnectionRefusedError
+        return wants
+
+
+def test_the_raydap_that_has_started_the_program_is_the_only_one_to_call(tmp_path: Path) -> None:
+    calls = Calls(tmp_path, raydap=True, raydap_call_1_1=True)
+    assert call_raydaps(calls, str(tmp_path), str(tmp_path / "raydap")) == str(tmp_path / "raydap")
+    calls.raydaps["raydap"] = False
+    assert call_raydaps(calls, str(tmp_path), str(tmp_path / "raydap")) == ""
+    assert calls.called == ["raydap", "raydap"]
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_without_it_each_is_called_until_one_debugs(tmp_path: Path, given: bool) -> None:
+    calls = Calls(tmp_path, raydap=None, raydap_call_1_1=False, raydap_call_2_1=True, raydap_call_3_1=True)
+    raydap = str(tmp_path / "raydap") if given else ""
+    assert call_raydaps(calls, str(tmp_path), raydap) == str(tmp_path / "raydap-call-2-1")
+    assert calls.called == ["raydap"] * given + ["raydap-call-1-1", "raydap-call-2-1"]
+
+
+def test_what_a_killed_raydap_has_left_is_removed(tmp_path: Path) -> None:
+    calls = Calls(tmp_path, raydap_call_1_1=None, raydap_call_2_1=False)
+    assert call_raydaps(calls, str(tmp_path)) == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plasma_store", "raydap-17", "raydap-call-2-1"]
+
+
+def test_nobody_is_there(tmp_path: Path) -> None:
+    def unreachable(path: str) -> bool:
+        raise PermissionError
+
+    assert call_raydaps(unreachable, str(tmp_path / "missing")) == ""
+    (tmp_path / "raydap-call-1-1").touch()
+    assert call_raydaps(unreachable, str(tmp_path)) == ""
+    assert (tmp_path / "raydap-call-1-1").exists()

@@ -1,0 +1,51 @@
+/** A user whose program never pauses: its workers are in the Ray view, and are attached from there. */
+
+import { after, before } from 'node:test';
+
+import type { Locator } from 'playwright-core';
+
+import { ALIVE, RayView, RUNNING } from './view';
+import { given, step, Workbench } from './workbench';
+
+let workbench: Workbench;
+let view: RayView;
+
+before(async () => {
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
+  });
+  view = new RayView(workbench);
+  await workbench.openAt('walker.py');
+});
+
+after(async () => {
+  await workbench.end('alive-end');
+});
+
+function walker(icon: string): Locator {
+  return view.row(/Walker \d+ · walk/).filter({ has: workbench.page.locator(icon) });
+}
+
+step('a program is launched, and its workers run without a debugger', async () => {
+  await workbench.runCommand('Raydap: Debug Current File on Ray');
+  await workbench.page.locator('.debug-toolbar').waitFor();
+  await view.show();
+  await workbench.widenSideBar();
+  await walker(ALIVE).waitFor();
+  await workbench.screenshot('50-alive');
+});
+
+step('one is attached, though nothing stops it', async () => {
+  await view.press(walker(ALIVE), 'Attach', () => walker(RUNNING).waitFor());
+  await workbench.screenshot('51-alive-attached');
+});
+
+step('it is let go, and runs on', async () => {
+  await view.menu(walker(RUNNING), 'Detach', () => walker(ALIVE).waitFor());
+});
+
+step('what ends with the program leaves the view', async () => {
+  await view.stopDebugging();
+  await walker(ALIVE).waitFor({ state: 'hidden' });
+});
