@@ -122,7 +122,6 @@ class Agent:
         except OSError:
             connection.close()
             raise
-        self._sockets.add(connection)
         configured = threading.Event()
         start_thread(self._talk, connection, configured)
         configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
@@ -132,7 +131,6 @@ class Agent:
         while True:
             try:
                 connection, _ = listener.accept()
-                self._sockets.add(connection)
                 start_thread(self._talk, connection, threading.Event())
             except (OSError, RuntimeError):
                 # The program has closed all descriptors, or ends and can start no thread any more.
@@ -140,6 +138,7 @@ class Agent:
 
     def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""
+        self._sockets.add(connection)
         try:
             if peer_is_trusted(connection):
                 self._greet(connection, configured)
