@@ -37,9 +37,10 @@ def start(tmp_path: Path, children: ExitStack) -> Start:
         listener.bind(str(tmp_path / "raydap"))
         listener.listen()
         at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
+        settings = {"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path), "children": True}
         environment = {
             "PYTHONPATH": os.pathsep.join([at_start, *map(str, paths)]),
-            "RAYDAP_AGENT": json.dumps({"raydap": str(tmp_path / "raydap"), "folder": str(tmp_path)}),
+            "RAYDAP_AGENT": json.dumps(settings),
         }
         what = ["-m", "program"] if module else [str(tmp_path / "program.py")]
         child = children.enter_context(Child([sys.executable, *what, "-x"], tmp_path / "log", environment))

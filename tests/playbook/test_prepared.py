@@ -119,6 +119,60 @@ def test_filters_hold_for_prepared_workers(play: Play) -> None:
     client.inbox.clear()
 
 
+def child_of(play: Play, parent: FakeWorker, key: str, **row: Any) -> FakeWorker:
+    child = prepared(play, key, worker_type="CHILD", parent=parent.key, **row)
+    call(play, child)
+    return child
+
+
+def test_a_child_is_named_after_its_parent(play: Play) -> None:
+    client = launched(play, LINES)
+    parent = prepared(play, "w1")
+    call(play, parent)
+    client.event("breakpoint")
+    child = child_of(play, parent, "pid-7", pid=7)
+    (attach,) = (message["arguments"] for message in child.heard if message["command"] == "attach")
+    assert "subProcessId" not in attach
+    child.stop()
+    client.event("thread")
+    (name,) = (thread["name"] for thread in client.request("threads")["threads"])
+    assert name.startswith("child of worker · 7")
+    play.feed(WorkersLabelled({parent.key: WorkerLabel(task="train")}))
+    (name,) = (thread["name"] for thread in client.request("threads")["threads"])
+    assert name.startswith("child of train · 7")
+    client.inbox.clear()
+
+
+def test_a_child_that_nothing_can_stop_runs_undebugged(play: Play) -> None:
+    launched(play)
+    driver = prepared(play, "pid-4711", worker_type="DRIVER")
+    call(play, driver)
+    child = child_of(play, driver, "pid-7")
+    assert play.take(ReleaseAgent).worker == "pid-7"
+    assert child.dials == 0
+
+
+def test_a_child_is_attached_if_its_parent_is_wanted(play: Play) -> None:
+    client = launched(play, LINES, actor="Trainer")
+    trainer, other = prepared(play, "w2"), prepared(play, "w3")
+    call(play, trainer, other)
+    play.feed(WorkersLabelled({trainer.key: WorkerLabel(actor="Trainer"), other.key: WorkerLabel(actor="Rollout")}))
+    wanted = child_of(play, trainer, "pid-7")
+    grandchild = child_of(play, wanted, "pid-8")
+    assert wanted.dials == grandchild.dials == 1
+    # The label of a worker that is not attached may be out of date, so Ray is asked again.
+    unwanted = child_of(play, other, "pid-9")
+    play.feed(WorkersLabelled({other.key: WorkerLabel(actor="Rollout")}))
+    assert wanted.connected
+    assert not unwanted.connected
+    # Nobody has to believe a process.
+    liar = prepared(play, "pid-10", worker_type="CHILD", parent=WorkerKey("pid-10"))
+    call(play, liar)
+    assert liar.dials == 0
+    play.take(ReleaseAgent)
+    client.inbox.clear()
+
+
 def test_no_more_workers_are_attached_than_the_user_allows(play: Play) -> None:
     client = launched(play, LINES, maxWorkers=1)
     first, second = prepared(play, "w1"), prepared(play, "w2")
@@ -174,6 +228,25 @@ def test_the_end_of_a_process_ends_its_connection(play: Play) -> None:
     play.tick(60)
     client.event("breakpoint")
     assert "its process has ended" in client.told(Code.WORKER_GONE)
+
+
+def test_a_process_that_ends_when_it_is_resumed_has_run_on(play: Play) -> None:
+    client = launched(play, LINES)
+    worker = prepared(play, "w1")
+    call(play, worker)
+    client.event("breakpoint")
+    worker.stop()
+    stop = client.stop()
+    worker.hold.add("evaluate")
+    seq = client.send("continue", threadId=stop["threadId"])
+    worker.connected = False
+    play.feed(WorkerGone(WorkerKey("w1"), "closed"))
+    assert client.answer(seq)["allThreadsContinued"] is False
+    client.event("continued")
+    client.event("thread")
+    play.tick(60)
+    client.event("breakpoint")
+    client.nothing()
 
 
 def find(play: Play, *workers: FakeWorker) -> None:

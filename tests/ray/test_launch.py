@@ -5,14 +5,14 @@ import select
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dap_client import Client
 from local_cluster import Cluster
 
 from support.bridge import Bridge
-from support.look import bodies, evaluate, go_on, local_variables, user_frames
+from support.launched import ended, line_of, start, stopped_line
+from support.look import bodies, evaluate, go_on, local_variables
 
 PROGRAM = """\
 import asyncio
@@ -72,47 +72,9 @@ RESULT = "result: [4, ('yes', 7), 'async', 'threaded']\n"
 Launch = Callable[..., Client]
 
 
-def start(
-    client: Client,
-    cluster: Cluster,
-    folder: Path,
-    source: str,
-    *texts: str,
-    env: dict[str, str] | None = None,
-    **more: Any,
-) -> Client:
-    """Launches a program with breakpoints at the lines that have these texts."""
-    program = folder / "program.py"
-    program.write_text(source)
-    environment = {"RAY_ADDRESS": cluster.address, **(env or {})}
-    where = {"dashboard": cluster.dashboard, "program": str(program), "cwd": str(folder), "env": environment}
-    breakpoints = {str(program): [line_of(source, text) for text in texts]}
-    client.start_session("launch", {**where, **more}, breakpoints=breakpoints, filters=["uncaught"])
-    return client
-
-
 @pytest.fixture
 def launch(client: Client, cluster: Cluster, tmp_path: Path) -> Launch:
     return lambda source, *texts, **more: start(client, cluster, tmp_path, source, *texts, **more)
-
-
-def line_of(source: str, text: str) -> int:
-    (line,) = (number for number, line in enumerate(source.splitlines(), 1) if text in line)
-    return line
-
-
-def stopped_line(client: Client, stop: dict[str, Any]) -> str:
-    frame = user_frames(client, stop)[0]
-    line: str = Path(frame["source"]["path"]).read_text().splitlines()[frame["line"] - 1]
-    return line
-
-
-def ended(client: Client) -> str:
-    """The output of a program that has ended as it should."""
-    code = client.wait_event("exited")["exitCode"]
-    output = "".join(body["output"] for body in bodies(client, "output"))
-    assert code == 0, output
-    return output
 
 
 @pytest.mark.core

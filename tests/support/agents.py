@@ -19,10 +19,11 @@ from support.entered import EnteredWorker
 # As inworker/worker_setup.py starts it, and sitecustomize.py.
 _RUN = """
 import runpy, sys, types
-folder, raydap, program, *files = sys.argv[1:]
+folder, raydap, at_start, program, *files = sys.argv[1:]
 module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
 for file in files:
     exec(compile(open(file).read(), "<raydap agent>", "exec"), vars(module))
+module.AT_START = at_start
 module.start(folder, {"worker_id": "w1"}, raydap)
 runpy.run_path(program, run_name="__main__")
 """
@@ -48,7 +49,8 @@ class PreparedProgram:
         listener.listen()
         sources = resources.files("raydap.inworker")
         files = [str(sources.joinpath(name)) for name in AGENT_FILES]
-        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), str(path), *files]
+        at_start = str(sources.joinpath("at_start"))
+        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), at_start, str(path), *files]
         environment = {} if packages is None else {"PYTHONPATH": str(packages)}
         child = children.enter_context(Child(command, path.with_suffix(".log"), environment))
         return cls(child, path, folder, listener, children)
@@ -59,10 +61,11 @@ class PreparedProgram:
         connection.settimeout(30)
         return connection
 
-    def dial(self) -> socket.socket:
+    def dial(self, pid: int = 0) -> socket.socket:
+        """A connection to the agent of the program, or of its child with that number."""
         connection = self.children.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(30)
-        connection.connect(str(self.folder / f"raydap-{self.child.process.pid}"))
+        connection.connect(str(self.folder / f"raydap-{pid or self.child.process.pid}"))
         return connection
 
     def threads(self) -> int:
@@ -84,6 +87,13 @@ def attach(
 ) -> EnteredWorker:
     """Greets and attaches, with breakpoints at these lines of the program, as the bridge does it."""
     read_line(connection)
+    return attach_greeted(program, connection, children, *lines, **arguments)
+
+
+def attach_greeted(
+    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: object
+) -> EnteredWorker:
+    """The same, when the agent's first line has been read."""
     connection.settimeout(None)
     connection.sendall(b'{"debug": true, "client": "the test"}\n')
     assert read_line(connection) == {"error": ""}

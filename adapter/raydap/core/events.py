@@ -5,7 +5,7 @@ session.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from raydap.core.errors import Problem
@@ -17,8 +17,9 @@ class PausedWorker:
     """A worker process that waits for a debugger, is prepared, or (WorkersAlive) runs.
 
     `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
-    `pid` is 0 if it is not known. A CHILD is a subprocess of a worker; it is reached through its parent's adapter.
-    `agent` is the path of the agent's socket, on the worker's node; such a worker needs no port (inworker/agent.py).
+    `pid` is 0 if it is not known. `agent` is the path of the agent's socket, on the worker's node; such a worker needs
+    no port (inworker/agent.py). A CHILD is a subprocess of a worker. It has an agent and a `parent`, or it is reached
+    through its parent's adapter.
     """
 
     key: WorkerKey
@@ -29,6 +30,7 @@ class PausedWorker:
     node_id: str = ""
     worker_type: Literal["WORKER", "DRIVER", "TARGET", "CHILD"] = "WORKER"
     agent: str = ""
+    parent: WorkerKey = field(default=WorkerKey(""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.agent_children import follow_children
+    from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
+    from raydap.inworker.pydevd_lifetime import import_debugpy, stop
     from raydap.inworker.raydap_calls import call_raydaps
 
 VERSION = 1
@@ -42,9 +45,6 @@ LEAVE_TIMEOUT_S = 3.0
 """Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
 end takes half a second (measured)."""
 
-SWITCH_INTERVAL_S = 1e-4
-"""While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
-
 LINE_LIMIT = 4096
 
 FILE = "<raydap agent>"
@@ -52,14 +52,47 @@ FILE = "<raydap agent>"
 
 
 class Agent:
-    """The one agent of a process. `identity` is what `hello` says of it."""
+    """The one agent of a process. `identity` is what `hello` says of it; `raydap` is the path that its children call.
+    `changing` is held while a session begins or ends. `forked`: the process is a forked child."""
 
-    def __init__(self, folder: str, identity: dict[str, Any]) -> None:
+    def __init__(self, folder: str, identity: dict[str, Any], raydap: str) -> None:
         self.folder = folder
+        self.raydap = raydap
+        self.forked = False
+        self._reset(identity)
+
+    def _reset(self, identity: dict[str, Any]) -> None:
         self.identity = identity
+        self._pid = os.getpid()
         self.session: Session | None = None
+        self.changing = threading.RLock()
         self._lock = threading.Lock()
         self.is_served = False
+        self._sockets: set[AgentSocket] = set()
+
+    def begin(self, raydap: str) -> None:
+        """Listens, and calls the raydap at this path, or without one those that listen in the folder, unless somebody
+        debugs the process already."""
+        self.identity = {**self.identity, "socket": self.serve()}
+        if self.session is None:
+            call_raydaps(self.call, self.folder, raydap)
+
+    def identity_of_child(self) -> dict[str, Any]:
+        """The identity of a process that this one starts."""
+        parent = self.identity.get("worker_id") or f"pid-{self._pid}"
+        return {**self.identity, "worker_type": "CHILD", "worker_id": "", "parent": parent, "waits": False}
+
+    def leave_parent(self) -> "Session | None":
+        """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
+        The child is as before `begin`, with an identity of its own."""
+        session, identity = self.session, self.identity_of_child()
+        for each in self._sockets:
+            each.drop()
+        if session is not None and session.hooks is not None:
+            session.hooks.restore()
+        self.forked = True
+        self._reset(identity)
+        return session
 
     def serve(self) -> str:
         """Listens, in a thread, on a socket that only this user can use; returns its path."""
@@ -67,7 +100,8 @@ class Agent:
         if os.path.exists(path):
             # A process that had this number before has left it.
             os.unlink(path)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        self._sockets.add(listener)
         mask = os.umask(0o177)
         try:
             listener.bind(path)
@@ -81,7 +115,7 @@ class Agent:
     def call(self, path: str) -> bool:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
         it debugs it. Raises OSError if nobody listens there."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(CALL_TIMEOUT_S)
         try:
             connection.connect(path)
@@ -93,7 +127,7 @@ class Agent:
         configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
         return self.session is not None
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self, listener: "AgentSocket") -> None:
         while True:
             try:
                 connection, _ = listener.accept()
@@ -102,8 +136,9 @@ class Agent:
                 # The program has closed all descriptors, or ends and can start no thread any more.
                 return
 
-    def _talk(self, connection: socket.socket, configured: threading.Event) -> None:
+    def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""
+        self._sockets.add(connection)
         try:
             if peer_is_trusted(connection):
                 self._greet(connection, configured)
@@ -113,15 +148,17 @@ class Agent:
             log_exception()
         finally:
             configured.set()
+            self._sockets.discard(connection)
             connection.close()
 
-    def _greet(self, connection: socket.socket, configured: threading.Event) -> None:
+    def _greet(self, connection: "AgentSocket", configured: threading.Event) -> None:
         current = self.session
         if current is not None:
             # A client that comes back at once is not told that it is still there.
             current.left.wait(LEAVE_TIMEOUT_S)
         holder = "" if self.session is None else self.session.client
-        port = 0 if self.session is not None else adapter_port()
+        # In a forked child Ray would never answer, and has no adapter.
+        port = 0 if self.session is not None or self.forked else adapter_port()
         hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": port}
         connection.settimeout(ANSWER_TIMEOUT_S)
         write_line(connection, hello)
@@ -130,16 +167,17 @@ class Agent:
         if answer.get("debug") is not True or port or not self._claim(session):
             return
         try:
-            hooks = BreakpointHooks(current_debugger)
-            try:
-                import_debugpy()
-            except Exception as error:
-                hooks.restore()
-                write_line(connection, {"error": str(error)})
-                return
+            with self.changing:
+                session.hooks = hooks = BreakpointHooks(current_debugger)
+                try:
+                    import_debugpy()
+                except Exception as error:
+                    hooks.restore()
+                    write_line(connection, {"error": str(error)})
+                    return
             write_line(connection, {"error": ""})
             connection.settimeout(None)
-            session.run(configured, hooks)
+            session.run(configured, hooks, self.changing)
         finally:
             self.session = None
             session.left.set()
@@ -157,17 +195,19 @@ class Session:
 
     changes = 0
 
-    def __init__(self, connection: socket.socket, client: str) -> None:
+    def __init__(self, connection: "AgentSocket", client: str) -> None:
         self.connection = connection
         self.client = client
         self.left = threading.Event()
+        self.hooks: BreakpointHooks | None = None
         self.debugger: Any = None
 
-    def run(self, configured: threading.Event, hooks: "BreakpointHooks") -> None:
+    def run(self, configured: threading.Event, hooks: "BreakpointHooks", changing: Any) -> None:
         """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
-        breakpoints are set."""
-        debugger = self._start()
-        hooks.replace()
+        breakpoints are set. `changing` is Agent.changing."""
+        with changing:
+            debugger = self._start()
+            hooks.replace()
         try:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
@@ -176,9 +216,10 @@ class Session:
             configured.set()
             reader.join()
         finally:
-            self.debugger = None
-            hooks.restore()
-            stop(debugger)
+            with changing:
+                self.debugger = None
+                hooks.restore()
+                stop(debugger)
 
     def _start(self) -> Any:
         """pydevd's debugger object, which speaks DAP on our connection. Its `settrace` knows no connection that exists,
@@ -220,69 +261,6 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
-
-
-def import_debugpy() -> None:
-    """Raises ImportError, and RuntimeError if this debugpy cannot debug what runs already."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    # Otherwise it prints a warning about frozen modules, which nobody can change any more.
-    quiet = "PYDEVD_DISABLE_FILE_VALIDATION"
-    given = os.environ.get(quiet)
-    os.environ[quiet] = "1"
-    try:
-        import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
-    finally:
-        sys.setswitchinterval(interval)
-        if given is None:
-            del os.environ[quiet]
-        else:
-            os.environ[quiet] = given
-    import pydevd_tracing
-    from _pydevd_bundle import pydevd_constants
-
-    if sys.version_info >= (3, 12) and not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        # Only a function of pydevd in C can trace other threads, and older ones do not know newer Pythons.
-        main = threading.main_thread().ident
-        if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
-            version = ".".join(map(str, sys.version_info[:2]))
-            raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
-
-
-def stop(debugger: Any) -> None:
-    """Ends pydevd, so that the process runs as before, and can be debugged again."""
-    import pydevd
-    import pydevd_tracing
-    from _pydevd_bundle import pydevd_constants
-    from _pydevd_bundle.pydevd_comm import resume_threads
-
-    debugger.authentication.logout()
-    # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
-    resume_threads("*")
-    pydevd.stoptrace()
-    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        stop_tracing(pydevd_tracing)
-    debugger.dispose_and_kill_all_pydevd_threads()
-
-
-def stop_tracing(pydevd_tracing: Any) -> None:
-    """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
-    that on at `disconnect`. Each thread ends its own tracing at its next event."""
-    end = sys.settrace
-
-    def trace(frame: Any, event: str, arg: Any) -> None:
-        end(None)
-        frame.f_trace = None
-
-    pydevd_tracing.set_trace_to_threads(trace, create_dummy_thread=False)
-    own = threading.get_ident()
-    for ident, current in list(sys._current_frames().items()):
-        frame: Any = current
-        while frame is not None and ident != own:
-            if frame.f_trace is not None:
-                frame.f_trace = trace
-            frame = frame.f_back
-    end(None)
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:
@@ -347,24 +325,22 @@ def current_debugger() -> Any:
     return None if session is None else session.debugger
 
 
-def start_without_socket(folder: str, identity: dict[str, Any]) -> Agent:
+def start_without_socket(folder: str, identity: dict[str, Any], raydap: str = "") -> Agent:
     """The agent of this process, which cannot be called yet: raydap finds no socket under the path that it says."""
     global AGENT
     if AGENT is None:
-        AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")})
+        AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")}, raydap)
+        follow_children(AGENT)
     return AGENT
 
 
 def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
-    """Starts the agent of this process, once for each folder, which is for its socket. It calls the raydap at this
-    path, or without one those that listen in the folder, unless somebody debugs the process already."""
-    agent = start_without_socket(folder, identity)
-    if agent.is_served and agent.folder == folder:
-        return
-    agent.folder = folder
-    agent.identity = {**identity, "socket": agent.serve()}
-    if agent.session is None:
-        call_raydaps(agent.call, folder, raydap)
+    """Starts the agent of this process, once for each folder, which is for its socket. `raydap` is the path to call, ""
+    if none is known."""
+    agent = start_without_socket(folder, identity, raydap)
+    if not (agent.is_served and agent.folder == folder):
+        agent.folder, agent.identity = folder, identity
+        agent.begin(raydap)
 
 
 def start_in_worker(raydap: str) -> None:

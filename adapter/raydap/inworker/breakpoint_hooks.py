@@ -64,17 +64,21 @@ def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
             current.disable_tracing()
 
 
-def override_rays_breakpoint(debugger: Callable[[], Any]) -> None:
-    """Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None."""
+def override_rays_breakpoint(debugger: Callable[[], Any], forked: bool = False) -> None:
+    """Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None.
+
+    In a `forked` child Ray's breakpoint() does nothing while nobody debugs: it would ask the cluster, and wait for ever
+    (forked_children.py).
+    """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
     original = getattr(ray_debugpy, "_try_import_debugpy", None)
-    if original is None or hasattr(original, "is_raydaps_agent"):
+    if original is None or (hasattr(original, "is_raydaps_agent") and not forked):
         return
 
     def _try_import_debugpy() -> Any:
         caller: Any = sys._getframe(1)
         if debugger() is None or caller.f_code.co_name != "set_trace":
-            return original()
+            return None if forked else original()
         if caller.f_locals.get("breakpoint_uuid") == ray_debugpy.POST_MORTEM_ERROR_UUID:
             ray_debugpy._debugpy_excepthook()
         else:

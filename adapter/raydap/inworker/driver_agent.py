@@ -27,6 +27,7 @@ def wait_for_raydap(folder: str, identity: dict[str, Any]) -> str:
 
     while not (raydap := call_raydaps(call, folder)):
         time.sleep(WAIT_INTERVAL_S)
+    agent.raydap = raydap
     return raydap
 
 

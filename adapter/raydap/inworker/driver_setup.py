@@ -19,16 +19,18 @@ from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
-AGENT_FILES = ("breakpoint_hooks.py", "raydap_calls.py", "agent.py", "driver_agent.py", "actor_threads.py")
+AGENT_FILES: tuple[str, ...] = ("agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "pydevd_lifetime.py")
+AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 
 
 class DriverSetup:
     """`raydap` is the path that the workers' agents call, or "" for those that they find. `folder` has the sources for
-    the workers, and `name` is under what name `ray.init` finds our hook."""
+    the workers, and `name` is under what name `ray.init` finds our hook. `children`: subprocesses have agents, too."""
 
-    def __init__(self, raydap: str, folder: str, name: str) -> None:
+    def __init__(self, raydap: str, folder: str, name: str, children: bool = True) -> None:
         self.raydap = raydap
+        self.children = children
         self.folder = folder
         self.name = name
 
@@ -75,7 +77,7 @@ class DriverSetup:
     def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
         """The runtime_env with the agent. The user's own setup hook is called after it in the workers."""
         names = {
-            "sources": [self._read(name) for name in AGENT_FILES],
+            "sources": [*(self._read(name) for name in AGENT_FILES), self._child_settings()],
             "raydap": self.raydap,
             "next_hook": runtime_env.get("worker_process_setup_hook"),
         }
@@ -84,6 +86,10 @@ class DriverSetup:
         set_up: Any = functools.partial(exec, code, names)
         set_up.__name__ = "raydap_agent"
         return {**runtime_env, "worker_process_setup_hook": set_up}
+
+    def _child_settings(self) -> str:
+        """For agent_children.py."""
+        return f"CHILDREN = {self.children}\nAT_START = {os.path.join(self.folder, 'at_start')!r}"
 
     def _read(self, name: str) -> str:
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:

@@ -46,7 +46,8 @@ AT_ONCE = 32
 
 class Hello(msgspec.Struct, frozen=True):
     """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
-    has started. `waits`: the program does not begin before a raydap debugs it."""
+    has started. `parent` is the key of the process that a CHILD comes from. `waits`: the program does not begin before
+    a raydap debugs it."""
 
     raydap: int
     pid: int
@@ -54,14 +55,16 @@ class Hello(msgspec.Struct, frozen=True):
     worker_id: str = ""
     node_id: str = ""
     node_ip: str = ""
-    worker_type: Literal["WORKER", "DRIVER"] = "WORKER"
+    worker_type: Literal["WORKER", "DRIVER", "CHILD"] = "WORKER"
+    parent: str = ""
     holder: str = ""
     port: int = 0
     waits: bool = False
 
     def row(self) -> PausedWorker:
         key = WorkerKey(self.worker_id or f"pid-{self.pid}")
-        return PausedWorker(key, self.node_ip, 0, self.pid, self.node_ip, self.node_id, self.worker_type, self.socket)
+        node, kind = self.node_ip, self.worker_type
+        return PausedWorker(key, node, 0, self.pid, node, self.node_id, kind, self.socket, WorkerKey(self.parent))
 
 
 class Begun(msgspec.Struct, frozen=True):
@@ -72,10 +75,11 @@ class Begun(msgspec.Struct, frozen=True):
 
 class Agents:
     """Takes the calls of agents, and finds those that run: of one launched program, or of a cluster's processes on this
-    machine. Must be closed."""
+    machine. `children`: the subprocesses of the launched program have agents, too. Must be closed."""
 
-    def __init__(self, emit: Callable[[Event], None]) -> None:
+    def __init__(self, emit: Callable[[Event], None], children: bool = True) -> None:
         self._emit = emit
+        self._children = children
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
         self._listeners: list[unix.Listener] = []
@@ -87,7 +91,7 @@ class Agents:
         """What the environment of the launched program needs. Its processes call on a socket of its own."""
         listener = unix.PrivateListener(self._accepted)
         self._listeners.append(listener)
-        return prepared_environment.driver(environ, listener.path, listener.folder)
+        return prepared_environment.driver(environ, listener.path, listener.folder, children=self._children)
 
     def reach(self, folder: str) -> None:
         """Takes the calls of the processes that begin and look for a raydap in this folder, and finds those that listen

@@ -270,7 +270,7 @@ class Engine:
         else:
             # Workers of the program that a restart replaces still have their connections; nobody calls any more.
             self._close_agents()
-            self._agents = Agents(self._handle)
+            self._agents = Agents(self._handle, effect.settings.sub_process)
             debuggee = DebuggeeProcess(effect.settings, emit, prepare=self._agents.environment)
         self._debuggee = debuggee
         self._tasks.spawn(debuggee.start(), failed)

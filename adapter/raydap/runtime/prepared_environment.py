@@ -9,17 +9,19 @@ _HOOK = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
 """Ray calls the function of this name in each worker that begins (ray/_private/workers/default_worker.py)."""
 
 
-def driver(environ: Mapping[str, str], raydap: str = "", folder: str = "", wait: bool = False) -> dict[str, str]:
+def driver(
+    environ: Mapping[str, str], raydap: str = "", folder: str = "", wait: bool = False, children: bool = True
+) -> dict[str, str]:
     """What to add to a program's environment, `environ`. The program takes it out again when it begins
     (inworker/at_start/sitecustomize.py).
 
     `raydap` is the path that its agents call; without it they call each raydap that debugs their cluster. `folder` is
     for the driver's own socket until it has joined a cluster. With `wait` the program begins only when a raydap that
-    listens in the folder debugs it.
+    listens in the folder debugs it. `children`: the Pythons that it starts, and what it forks, have agents, too.
     """
     added = _with_folder(environ, "at_start")
     if folder:
-        added["RAYDAP_AGENT"] = json.dumps({"raydap": raydap, "folder": folder, "wait": wait})
+        added["RAYDAP_AGENT"] = json.dumps({"raydap": raydap, "folder": folder, "wait": wait, "children": children})
     return added
 
 

@@ -106,6 +106,16 @@ def test_a_process_that_is_released_goes_on() -> None:
     run(script)
 
 
+def test_a_child_says_whose_it_is() -> None:
+    async def script(calls: Calls) -> None:
+        await calls.call(line(worker_id="", worker_type="CHILD", parent="w1"))
+        event = await calls.events.get()
+        assert isinstance(event, AgentCalled)
+        assert (event.worker.key, event.worker.worker_type, event.worker.parent) == ("pid-42", "CHILD", "w1")
+
+    run(script)
+
+
 @pytest.mark.parametrize(
     "said", [b"", b"\n", b"nonsense\n", b"[]\n", b"\xff\n", b"x" * 5000, line(pid="42"), line(raydap=2)]
 )

@@ -68,8 +68,9 @@ class Run:
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
-    `prepared` are the workers with an agent, attached or not: they can be attached at any time. `retries` are those
-    among them that could not be, and `refusals` the reasons that the user knows.
+    `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
+    subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
+    those that could not be attached, and `refusals` the reasons that the user knows.
 
     `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
 
@@ -95,6 +96,7 @@ class Run:
         self.paused = PausedWorkers(self.roster)
         self.alive = AliveWorkers(self.roster)
         self.prepared: dict[WorkerKey, PausedWorker] = {}
+        self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self.retries: dict[WorkerKey, Retry] = {}
         self.refusals: set[str] = set()
         self.awaits_cluster = False

@@ -113,7 +113,8 @@ class Thread:
 
 
 class Worker:
-    """One worker process and the connection to it; `run` is the run that it was attached for.
+    """One worker process and the connection to it; `run` is the run that it was attached for. `parent` is the worker
+    that a child comes from.
 
     `leaving`: it is to be detached, but cannot be yet. `connected` and `initialized` are done when that has happened,
     `quiet` when a leaving worker owes no answer. `package` is the folder of its job's working_dir, if there is one; it
@@ -215,6 +216,19 @@ class Worker:
 
     def send(self, data: bytes) -> None:
         self.context.emit(SendToWorker(self.key, data))
+
+    @property
+    def origin(self) -> "Worker":
+        """The Ray worker that a child comes from; the worker itself if it is no child."""
+        worker = self
+        while worker.parent is not None:
+            worker = worker.parent
+        return worker
+
+    @property
+    def shares_adapter(self) -> bool:
+        """Whether it is reached through its parent's adapter."""
+        return self.parent is not None and not self.row.agent
 
     @property
     def is_attached(self) -> bool:

@@ -7,7 +7,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.model.worker import AttachStage, Thread, ThreadState
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.workers import stops
@@ -36,7 +36,10 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
 
 
 def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: float) -> Flow[None]:
-    """Resumes one stopped thread; `arguments` have the worker's own ids. Raises ProblemError if it does not run on."""
+    """Resumes one stopped thread; `arguments` have the worker's own ids. Raises ProblemError if it does not run on.
+
+    A process that debugs itself through its agent has no adapter that would still answer when it ends at once.
+    """
     thread.state = ThreadState.RESUMING
     thread.stepping = command != "continue"
     try:
@@ -45,6 +48,8 @@ def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: 
         else:
             yield from thread.worker.ask(command, arguments, timeout_s)
     except ProblemError:
+        if thread.worker.row.agent and thread.worker.stage is AttachStage.GONE:
+            return
         # Without an answer it is unknown whether the thread runs. Until the worker says so, the user can try again.
         if thread.state is ThreadState.RESUMING:
             thread.state = ThreadState.STOPPED

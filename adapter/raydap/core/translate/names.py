@@ -35,7 +35,7 @@ def task(row: PausedWorker, label: WorkerLabel) -> str:
     What differs between the actors of one class comes first, because editors show the beginning of it only.
     """
     if not label.actor:
-        return label.task or ("driver" if row.worker_type == "DRIVER" else "worker")
+        return label.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
     actor = label.title or (f"{label.actor} {row.pid}" if row.pid else label.actor)
     method = label.task.removeprefix(label.actor).removeprefix(".")
     return f"{actor} · {method}" if method else actor

@@ -55,7 +55,7 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
     """
     settings = worker.settings
     return {
-        **({"subProcessId": worker.row.pid} if worker.parent is not None else {}),
+        **({"subProcessId": worker.row.pid} if worker.shares_adapter else {}),
         "justMyCode": settings.just_my_code,
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "pathMappings": msgspec.to_builtins(settings.path_mappings),
@@ -102,9 +102,9 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
     # A worker that answers `attach` too early may never send the event.
     attach.add_done_callback(lambda _: worker.initialized.set_result(None))
     yield from worker.initialized
-    if worker.leaving and worker.parent is None:
-        # Hang up: the worker stays paused and listed, and the next run finds it. A child is not listed anywhere, so its
-        # handshake goes on until the child can be told to run.
+    if worker.leaving and not worker.shares_adapter:
+        # Hang up: the worker stays paused and listed, and the next run finds it. A child behind its parent's adapter is
+        # not listed anywhere, so its handshake goes on until the child can be told to run.
         detach.hang_up(state, worker)
         return
     worker.advance(AttachStage.CONFIGURING)

@@ -57,7 +57,8 @@ def check_quiet(state: State, worker: Worker) -> None:
     deadline = state.disconnect_deadlines.get(worker.key)
     if deadline is None:
         return
-    has_attaching_child = any(state.workers[key].parent is worker for key in state.attaching)
+    attaching = (state.workers[key] for key in state.attaching)
+    has_attaching_child = any(each.parent is worker and each.shares_adapter for each in attaching)
     if state.now >= deadline or not (has_attaching_child or state.pending.owes(worker.key)):
         del state.disconnect_deadlines[worker.key]
         worker.quiet.set_result(None)

@@ -9,7 +9,7 @@ from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
 from raydap.core.model.run import Loss, Run
 from raydap.core.model.state import State
-from raydap.core.model.worker import AttachStage, Worker
+from raydap.core.model.worker import AttachStage, ThreadState, Worker
 from raydap.core.translate import names
 from raydap.core.workers import prepared
 from raydap.core.workers.attach import give_up
@@ -57,7 +57,9 @@ def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
 
 def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> None:
     of_ray = worker.row.worker_type in ("WORKER", "DRIVER")
-    stopped = any(thread.is_shown for thread in worker.threads.values())
+    shown = [thread for thread in worker.threads.values() if thread.is_shown]
+    # A process with an agent may have run to its end before it could answer that it runs.
+    stopped = any(thread.state is not ThreadState.RESUMING or not worker.row.agent for thread in shown)
     problem = _loss_message(worker, reason, ended) if stopped else f"The running {worker} is gone ({_PROCESS_ENDED})."
     until = state.now + (STOPPED_WAIT_S if stopped else RUNNING_WAIT_S)
     label = names.label(worker) if worker.label != WorkerLabel() else ""

@@ -114,7 +114,9 @@ def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) ->
 def _attach(state: State, row: PausedWorker) -> None:
     run = state.run
     assert run.settings is not None
-    worker = Worker(state, run, row, run.settings)
+    worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
+    if row.worker_type == "CHILD":
+        run.children.setdefault(selection.origin(run, row).key, {})[row.key] = None
     worker.label = run.paused.labels.get(row.key, worker.label)
     attach.begin(state, worker)
 

@@ -97,16 +97,32 @@ def may_attach(state: State, row: PausedWorker) -> bool:
     """Whether the user's choice, the filters and maxWorkers allow to attach to a prepared worker now.
 
     Before its first task Ray cannot say what it runs. Filters that need that allow it then; `labelled` may let it go.
+    A child is allowed if the worker that it comes from is.
     """
     run = state.run
+    if row.worker_type == "CHILD":
+        if run.settings is not None and not run.settings.sub_process:
+            return False
+        row = origin(run, row)
     if run.settings is None or (row.worker_type == "DRIVER" and run.program is not None):
         return run.auto_attach
     unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
+    unknown = unknown and row.worker_type != "CHILD"
     if not _is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
         return False
     if unknown:
         _ask_labels(state, [row])
     return run.choices.get(row.key) is True or not _is_full(state, run.settings)
+
+
+def origin(run: Run, row: PausedWorker) -> PausedWorker:
+    """The prepared worker that a child comes from, or the child itself if that is not known. A worker is not trusted:
+    it may name itself as its parent."""
+    seen: set[WorkerKey] = set()
+    while row.worker_type == "CHILD" and row.parent in run.prepared and row.key not in seen:
+        seen.add(row.key)
+        row = run.prepared[row.parent]
+    return row
 
 
 def _is_full(state: State, settings: AttachSettings) -> bool:
@@ -162,12 +178,16 @@ def labelled(state: State, event: WorkersLabelled) -> None:
         worker = state.workers.get(key)
         if worker is not None or key in paused.candidates or key in paused.failures or key in state.run.prepared:
             paused.set_label(key, label)
+        family = [state.workers[child] for child in state.run.children.get(key, ()) if child in state.workers]
         if worker is not None and worker.label != label:
             worker.label = label
-            if worker.row.agent and not worker.leaving and not _is_wanted(worker.run, worker.settings, worker.row):
-                detach_worker(state, key)
-                continue
-            renamed += (thread.handle for thread in worker.threads.values() if thread.is_shown)
+            family.append(worker)
+        for each in family:
+            is_wanted = _is_wanted(each.run, each.settings, origin(each.run, each.row))
+            if each.row.agent and not each.leaving and not is_wanted:
+                detach_worker(state, each.key)
+            else:
+                renamed += (thread.handle for thread in each.threads.values() if thread.is_shown)
     for client in state.ready_clients():
         if "supportsInvalidatedEvent" in client.supports:
             for handle in renamed:

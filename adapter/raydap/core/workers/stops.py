@@ -79,8 +79,8 @@ def show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     for client in state.ready_clients():
         if client.sees(worker.key):
             announce(client, thread)
-    if worker.row.worker_type not in ("TARGET", "CHILD"):
-        state.emit(AskLabels((worker.row,)))
+    if worker.origin.row.worker_type in ("WORKER", "DRIVER") and not worker.shares_adapter:
+        state.emit(AskLabels((worker.origin.row,)))
 
 
 def show_missing(state: State, client: Client) -> None:

@@ -12,7 +12,7 @@ from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Thread
 from raydap.core.translate import names
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerList, WorkerState
 from raydap.protocol.types import WorkerKey
@@ -122,7 +122,7 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
         return None
     if worker is not None and not worker.leaving:
         threads = tuple(_thread(thread) for thread in worker.threads.values() if thread.is_shown)
-        return _fill(worker.row, _origin(worker).label, names.label(worker), progress, threads)
+        return _fill(worker.row, worker.origin.label, names.label(worker), progress, threads)
     if progress == "alive":
         alive = state.run.alive.workers[key]
         problem = state.run.alive.problems.get(key, "")
@@ -134,13 +134,6 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
     label = paused.labels.get(key, WorkerLabel())
     problem = "" if failure is None else failure.problem
     return _fill(waiting.row, label, names.task(waiting.row, label), "paused", (), problem)
-
-
-def _origin(worker: Worker) -> Worker:
-    """The Ray worker that a child comes from; the worker itself if it is no child."""
-    while worker.parent is not None:
-        worker = worker.parent
-    return worker
 
 
 def _fill(

@@ -1,4 +1,5 @@
-"""Starts the agent in a program before the program's first line, or gets it ready to start; runs there.
+"""Starts the agent in a program before the program's first line, or gets it ready to start; runs there, and in the
+Pythons that the program starts (python_commands.py), which may be older than those that raydap supports.
 
 A program that raydap launches calls it at once, and one of `raydap run --wait` when there is one. Any other begins at
 once, and its agent starts when `ray.init` has joined a cluster: before that nobody could know whose it is.
@@ -8,6 +9,8 @@ So the program is an ordinary one: its command line, `__main__` and tracebacks a
 What raydap has added to the environment is taken out at once, so that no other process has it, and a sitecustomize of
 the user's own is imported then.
 """
+
+from __future__ import annotations
 
 import importlib
 import json
@@ -27,15 +30,19 @@ def start_agent() -> None:
     left = [each for each in given if os.path.abspath(each) != folder]
     if left:
         os.environ["PYTHONPATH"] = os.pathsep.join(left)
+    if sys.version_info < (3, 10):  # noqa: UP036  # The program may start an older Python.
+        return
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
     # the end of that import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
     driver = load("_raydap_driver", sources, "driver_setup.py")
-    setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver")
+    children = settings.get("children", True)
+    setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver", children)
     sys.meta_path.insert(0, setup)
     agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
-    identity = {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
+    agent.update(CHILDREN=children, AT_START=folder)
+    identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
     if settings.get("wait"):
         setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
     elif settings:

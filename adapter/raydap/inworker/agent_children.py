@@ -1,0 +1,143 @@
+"""Gives each forked child of a process with an agent an agent of its own; runs in the process, and in its children.
+
+A forked child has its parent's descriptors and pydevd's state, but only one of its threads. So nobody would read the
+connection in the child, and what the child wrote there would be taken for its parent's. The hooks that Python calls
+around a fork take all of that away in the child. Only when the fork is over, and all other hooks are, too, the child's
+own agent begins and calls raydap: until then the locks of other modules may be held (as logging's is).
+
+A child that `subprocess` forks has no agent; it is about to become another program.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so the names of these are there.
+    from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
+    from raydap.inworker.python_commands import PythonCommands
+
+
+FORK_TIMEOUT_S = 10.0
+"""Seconds for which a fork waits while a session begins or ends in another thread. Half of pydevd is of no use to a
+child, and what another thread imports just then can never be imported there."""
+
+
+class Forks:
+    """Follows all forks of a process, and those of its children.
+
+    `agent` is the one agent of the process (agent.py). `wanted`: children have agents, too. Otherwise they run on
+    undebugged.
+    """
+
+    def __init__(self, agent: Any, wanted: bool) -> None:
+        self.agent = agent
+        self.wanted = wanted
+        self._settled = False
+        os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
+        for name in ("fork", "forkpty"):
+            setattr(os, name, followed(getattr(os, name), self._begin))
+
+    def _before(self) -> None:
+        self._settled = self.agent.changing.acquire(timeout=FORK_TIMEOUT_S)
+
+    def _in_parent(self) -> None:
+        if self._settled:
+            self.agent.changing.release()
+
+    def _in_child(self) -> None:
+        """Raises nothing: Python would only print it."""
+        try:
+            session = self.agent.leave_parent()
+            if session is not None and "pydevd" in sys.modules:
+                forget_debugger()
+            if not has_debugger():
+                override_rays_breakpoint(self._debugger, forked=True)
+        except Exception as error:
+            self.wanted = False
+            report(error)
+
+    def _debugger(self) -> Any:
+        return None if self.agent.session is None else self.agent.session.debugger
+
+    def _begin(self) -> None:
+        """Begins the agent of this child. In a child whose parent has debugpy's adapter, pydevd does that its own
+        way."""
+        try:
+            if self.wanted and self._settled and not has_debugger():
+                self.agent.begin(self.agent.raydap)
+        except OSError:
+            pass  # raydap has gone, and its folder.
+        except Exception as error:
+            report(error)
+
+
+def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[], Any]:
+    """`fork` is os.fork or os.forkpty; `begin` is called in the child."""
+
+    def new_fork() -> Any:
+        result = fork()
+        pid = result if isinstance(result, int) else result[0]
+        # os.spawnv forks to become another program.
+        if pid == 0 and sys._getframe(1).f_code.co_name != "_spawnvef":
+            begin()
+        return result
+
+    new_fork.__name__ = new_fork.__qualname__ = fork.__name__
+    new_fork.__doc__ = fork.__doc__
+    return new_fork
+
+
+def has_debugger() -> bool:
+    pydevd: Any = sys.modules.get("pydevd")
+    return pydevd is not None and pydevd.get_global_debugger() is not None
+
+
+def forget_debugger() -> None:
+    """In a forked child: nothing is traced any more, and pydevd knows nothing of its parent's session.
+
+    Source: pydevd.py, settrace_forked, which does a part of this and then connects to the parent's adapter.
+    """
+    import pydevd_tracing
+
+    # pydevd's own sys.settrace prints a warning.
+    pydevd_tracing.restore_sys_set_trace_func()
+    sys.settrace(None)
+    threading.settrace(None)
+    from _pydev_bundle import pydev_monkey
+    from _pydevd_bundle import pydevd_constants
+    from _pydevd_frame_eval import pydevd_frame_eval_main
+
+    pydev_monkey._on_forked_process(setup_tracing=False)
+    pydev_monkey.undo_patch_thread_modules()
+    if pydevd_frame_eval_main.clear_thread_local_info is not None:
+        pydevd_frame_eval_main.clear_thread_local_info()
+    if getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+        pydevd_sys_monitoring.stop_monitoring(all_threads=True)
+        pydevd_sys_monitoring.reset_thread_local_info()
+    frame: Any = sys._getframe()
+    while frame is not None:
+        frame.f_trace = None
+        frame = frame.f_back
+
+
+def report(error: Exception) -> None:
+    sys.stderr.write(f"raydap cannot debug the child {os.getpid()}: {error!r}\n")
+
+
+CHILDREN = True
+"""Whether the children of this process have agents. driver_setup.py and sitecustomize.py may change it."""
+
+AT_START = ""
+"""The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
+
+
+def follow_children(agent: Any) -> None:
+    """Called once in a process, before its agent begins."""
+    Forks(agent, CHILDREN)
+    if CHILDREN and os.path.isdir(AT_START):
+        PythonCommands(agent, AT_START).follow()

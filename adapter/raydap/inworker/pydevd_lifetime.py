@@ -1,0 +1,72 @@
+"""How pydevd comes into a process with an agent, and how it leaves; runs there, as a part of the agent."""
+
+import os
+import sys
+import threading
+from typing import Any
+
+SWITCH_INTERVAL_S = 1e-4
+"""While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
+
+
+def import_debugpy() -> None:
+    """Raises ImportError, and RuntimeError if this debugpy cannot debug what runs already."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    # Otherwise it prints a warning about frozen modules, which nobody can change any more.
+    quiet = "PYDEVD_DISABLE_FILE_VALIDATION"
+    given = os.environ.get(quiet)
+    os.environ[quiet] = "1"
+    try:
+        import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
+    finally:
+        sys.setswitchinterval(interval)
+        if given is None:
+            del os.environ[quiet]
+        else:
+            os.environ[quiet] = given
+    import pydevd_tracing
+    from _pydevd_bundle import pydevd_constants
+
+    if sys.version_info >= (3, 12) and not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        # Only a function of pydevd in C can trace other threads, and older ones do not know newer Pythons.
+        main = threading.main_thread().ident
+        if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
+            version = ".".join(map(str, sys.version_info[:2]))
+            raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
+
+
+def stop(debugger: Any) -> None:
+    """Ends pydevd, so that the process runs as before, and can be debugged again."""
+    import pydevd
+    import pydevd_tracing
+    from _pydevd_bundle import pydevd_constants
+    from _pydevd_bundle.pydevd_comm import resume_threads
+
+    debugger.authentication.logout()
+    # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
+    resume_threads("*")
+    pydevd.stoptrace()
+    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        stop_tracing(pydevd_tracing)
+    debugger.dispose_and_kill_all_pydevd_threads()
+
+
+def stop_tracing(pydevd_tracing: Any) -> None:
+    """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
+    that on at `disconnect`. Each thread ends its own tracing at its next event."""
+    end = sys.settrace
+
+    def trace(frame: Any, event: str, arg: Any) -> None:
+        end(None)
+        frame.f_trace = None
+
+    pydevd_tracing.set_trace_to_threads(trace, create_dummy_thread=False)
+    own = threading.get_ident()
+    for ident, current in list(sys._current_frames().items()):
+        frame: Any = current
+        while frame is not None and ident != own:
+            if frame.f_trace is not None:
+                frame.f_trace = trace
+            frame = frame.f_back
+    end(None)

@@ -1,0 +1,129 @@
+"""Gives the Pythons that a process with an agent starts an agent, too; runs in the process, and in its forked children.
+
+raydap's variables (at_start/sitecustomize.py) are in no process's environment, because Ray's own processes would be
+disturbed. So they are added for each command by itself: where Python starts another program, and only if that program
+is a Python, or a script of one. What Ray, debugpy and multiprocessing start for themselves is left alone.
+
+A shell, or any other program, that starts a Python in its turn does not have the variables.
+"""
+
+import functools
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
+"""Modules that start Pythons in which the program's code does not run: Ray's daemons (start_ray_process), debugpy's
+adapter (listen), and the process that tidies up for multiprocessing."""
+
+PYTHON = re.compile(r"(python|pypy)[0-9.]*[a-z]?")
+
+Environment = Mapping[bytes, bytes]
+
+
+class PythonCommands:
+    """`agent` is the one agent of the process (agent.py), and `at_start` the folder of sitecustomize.py."""
+
+    def __init__(self, agent: Any, at_start: str) -> None:
+        self.agent = agent
+        self.at_start = at_start
+
+    def follow(self) -> None:
+        """Replaces the functions by which Python starts programs. All others use these (os.py, subprocess.py,
+        multiprocessing/util.py)."""
+        import _posixsubprocess
+
+        fork_exec = self._fork_exec(_posixsubprocess.fork_exec)
+        for module in (_posixsubprocess, sys.modules.get("subprocess")):
+            for name in ("fork_exec", "_fork_exec"):
+                if hasattr(module, name):
+                    setattr(module, name, fork_exec)
+        os.execv = self._execv(os.execv, os.execve)
+        os.execve = self._with_environment(os.execve, child=False)
+        for name in ("posix_spawn", "posix_spawnp"):
+            if hasattr(os, name):
+                setattr(os, name, self._with_environment(getattr(os, name), child=True))
+
+    def _fork_exec(self, original: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(original)
+        def fork_exec(
+            args: Any, executables: Any, close_fds: Any, pass_fds: Any, cwd: Any, env: Any, *more: Any
+        ) -> int:
+            added = self._added(executables, env, child=True)
+            if added is not None:
+                env = [name + b"=" + value for name, value in added.items()]
+            return original(args, executables, close_fds, pass_fds, cwd, env, *more)
+
+        return fork_exec
+
+    def _execv(self, original: Callable[..., Any], execve: Callable[..., Any]) -> Any:
+        @functools.wraps(original)
+        def execv(path: Any, args: Any) -> Any:
+            added = self._added([path], None, child=False)
+            return original(path, args) if added is None else execve(path, args, added)
+
+        return execv
+
+    def _with_environment(self, original: Callable[..., Any], child: bool) -> Any:
+        @functools.wraps(original)
+        def start(path: Any, args: Any, env: Any, *more: Any, **named: Any) -> Any:
+            added = self._added([path], env, child)
+            return original(path, args, env if added is None else added, *more, **named)
+
+        return start
+
+    def _added(self, executables: Iterable[Any], env: Any, child: bool) -> Environment | None:
+        """The environment for a Python; None if it needs nothing of ours. `env` is a mapping or a list of NAME=VALUE;
+        None is that of this process. Without `child` the Python takes the place of this process. Raises nothing, so
+        that the original function complains of wrong arguments."""
+        try:
+            gone = self.agent.raydap and not os.path.exists(self.agent.raydap)
+            if gone or not is_python(executables) or is_own():
+                return None
+            given = environment_of(env)
+            ours = os.fsencode(self.at_start)
+            paths = [each for each in given.get(b"PYTHONPATH", b"").split(b":") if each != ours]
+            settings = {
+                "raydap": self.agent.raydap,
+                "folder": self.agent.folder,
+                "children": True,
+                "identity": self.agent.identity_of_child() if child else self.agent.identity,
+            }
+            path = b":".join([ours, *filter(None, paths)])
+            return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": json.dumps(settings).encode()}
+        except Exception:
+            return None
+
+
+def environment_of(env: Any) -> Environment:
+    if env is None:
+        return dict(os.environb)
+    if isinstance(env, Mapping):
+        return {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+    return {name: value for name, _, value in (each.partition(b"=") for each in env)}
+
+
+def is_python(executables: Iterable[Any]) -> bool:
+    """Whether the first of these paths that can be run is a Python, or a script that begins with `#!` and names one."""
+    for each in executables:
+        path = os.fsdecode(each)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            if PYTHON.fullmatch(os.path.basename(path)) or os.path.samefile(path, sys.executable):
+                return True
+            with open(path, "rb") as file:
+                first = file.readline(200)
+            return first.startswith(b"#!") and b"python" in first
+    return False
+
+
+def is_own() -> bool:
+    """Whether one of OWN_MODULES starts it."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") in OWN_MODULES:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,193 @@
+"""What can go wrong around an agent and its children: the program runs on, and nobody else is disturbed."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from raydap.inworker import calls
+from support.agents import PreparedProgram, attach, attach_greeted, read_line
+from support.entered import EnteredWorker
+
+Start = Callable[[str], PreparedProgram]
+
+pytestmark = pytest.mark.core
+
+FORK = """\
+def work(number):
+    return number * 2  # here
+
+import os
+pid = os.fork()
+if pid == 0:
+    work(21)
+    print("the child runs on", flush=True)
+    os._exit(7)
+_, status = os.waitpid(pid, 0)
+print("the child has ended with", os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+# What it opens then gets the numbers that the agent's descriptors had.
+CLOSES = """\
+import os, socket
+os.closerange(3, 65536)
+pairs = [socket.socketpair() for _ in range(20)]
+number = 1  # here
+for first, second in pairs:
+    second.sendall(b"theirs")
+    assert first.recv(100) == b"theirs"
+    first.setblocking(False)
+    try:
+        raise SystemExit(f"somebody wrote {first.recv(100)}")
+    except BlockingIOError:
+        pass
+print("all is well", flush=True)
+"""
+
+OUTLIVED = """\
+import os, time
+if os.fork() == 0:
+    time.sleep(1000)
+first = 1
+print("begun", flush=True)
+time.sleep(1000)
+"""
+
+DAEMON = """\
+import os, sys
+def work(number):
+    return number * 2  # here
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+work(21)
+with open(os.path.join(os.path.dirname(__file__), "done"), "w") as done:
+    done.write("done")
+"""
+
+
+@pytest.fixture
+def debuggable(packages: Path | None) -> None:
+    if packages is not None and sys.version_info >= (3, 12):
+        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
+
+
+@pytest.fixture
+def start(tmp_path: Path, packages: Path | None, children: ExitStack) -> Start:
+    return lambda source: PreparedProgram.start(source, tmp_path, packages, children)
+
+
+def ends_well(program: PreparedProgram) -> bool:
+    assert program.child.wait() == 0, program.child.output
+    assert "Traceback" not in program.child.output, program.child.output
+    assert "raydap" not in program.child.output, program.child.output
+    return True
+
+
+def has_hung_up(worker: EnteredWorker) -> None:
+    with pytest.raises(ConnectionError):
+        worker.client.wait_event("of no kind")
+
+
+def test_a_program_that_closes_all_descriptors_runs_on(start: Start) -> None:
+    program = start(CLOSES)
+    program.called().close()
+    assert ends_well(program)
+    assert "all is well" in program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("lines", [[], [4]])
+def test_it_runs_on_if_it_is_debugged_just_then(start: Start, children: ExitStack, lines: list[int]) -> None:
+    """It cannot be stopped any more, because nobody would hear of that."""
+    program = start(CLOSES)
+    worker = attach(program, program.called(), children, *lines)
+    assert ends_well(program)
+    assert "all is well" in program.child.output
+    has_hung_up(worker)
+
+
+@pytest.mark.parametrize("answer", [b"", b"nonsense\n", b'{"debug": true}\n'])
+def test_a_child_runs_on_when_raydap_dies_before_the_breakpoints(start: Start, answer: bytes) -> None:
+    """Also with a debugpy that cannot debug it."""
+    program = start(FORK)
+    program.called().close()
+    connection = program.called()
+    read_line(connection)
+    connection.sendall(answer)
+    connection.close()
+    assert program.child.wait() == 0
+    assert "ended with 7" in program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_parent_and_child_run_on_when_raydap_dies_while_the_child_is_stopped(start: Start, children: ExitStack) -> None:
+    program = start(FORK)
+    parent = attach(program, program.called(), children, 2)
+    child = attach(program, program.called(), children, 2)
+    child.stop()
+    # As after kill -9.
+    child.client.close()
+    parent.client.close()
+    assert ends_well(program)
+    assert "ended with 7" in program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_child_runs_on_when_raydap_cannot_be_called(start: Start, children: ExitStack, tmp_path: Path) -> None:
+    program = start(FORK)
+    parent = attach(program, program.called(), children, 5)
+    _, _, thread = parent.stop()
+    (tmp_path / "raydap").unlink()
+    assert parent.call(calls.resume_thread(thread)) == ""
+    assert ends_well(program)
+    assert "ended with 7" in program.child.output
+
+
+def test_a_child_runs_on_when_its_folder_is_gone(start: Start, tmp_path: Path) -> None:
+    program = start("import os, shutil\nshutil.rmtree(os.path.dirname(__file__))\n" + FORK)
+    program.called().close()
+    assert program.child.wait() == 0
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("stopped", [False, True])
+def test_the_end_of_a_process_is_seen_though_its_child_lives(start: Start, children: ExitStack, stopped: bool) -> None:
+    """The child must not keep its parent's connection open."""
+    program = start(OUTLIVED)
+    worker = attach(program, program.called(), children, *([4] if stopped else []))
+    connection = program.called()
+    child = read_line(connection)["pid"]
+    children.callback(os.kill, child, signal.SIGKILL)
+    connection.close()
+    if stopped:
+        worker.stop()
+    else:
+        program.child.wait_for("begun")
+    program.child.process.kill()
+    has_hung_up(worker)
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_daemon_stops(start: Start, children: ExitStack, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "done")
+    program = start(DAEMON)
+    program.called().close()
+    first = program.called()
+    hello = read_line(first)
+    first.close()
+    second = program.called()
+    said = read_line(second)
+    assert said["parent"] == f"pid-{hello['pid']}"
+    daemon = attach_greeted(program, second, children, 3)
+    _, line, thread = daemon.stop()
+    assert line == "return number * 2  # here"
+    assert program.child.wait() == 0
+    assert daemon.call(calls.resume_thread(thread)) == ""
+    assert (tmp_path / "done").read_text() == "done"

@@ -1,0 +1,132 @@
+"""`launch` of a program that starts subprocesses: the editor's breakpoints stop them, too."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client
+from local_cluster import Cluster
+
+from support.launched import ended, start, stopped_line
+from support.look import go_on
+
+Launch = Callable[..., Client]
+
+FORKS = """\
+import multiprocessing
+import os
+import ray
+
+def double(number):
+    return number * 2  # in a child
+
+def exit_code(number):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(double(number))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+def in_pool(number):
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(double, (number,))
+
+@ray.remote(num_cpus=0.1)
+class Plain:
+    def get(self, number):
+        return exit_code(number)
+
+if __name__ == "__main__":
+    values = [in_pool(1), exit_code(2)]
+    ray.init()
+    values += [in_pool(3), exit_code(4)]
+    values.append(ray.get(Plain.remote().get.remote(5)))
+    print("result:", values)  # in the driver
+"""
+
+
+@pytest.fixture
+def launch(client: Client, cluster: Cluster, tmp_path: Path) -> Launch:
+    return lambda source, *texts, **more: start(client, cluster, tmp_path, source, *texts, **more)
+
+
+def parents_of_stops(client: Client, *places: str) -> list[str]:
+    """Goes through the stops at these places, in this order; returns the names of the threads."""
+    found = []
+    for place in places:
+        stop: dict[str, Any] = client.wait_event("stopped")
+        assert place in stopped_line(client, stop)
+        (name,) = (each["name"] for each in client.request("threads")["threads"] if each["id"] == stop["threadId"])
+        found.append(name.partition(" · ")[0])
+        go_on(client, stop)
+    return found
+
+
+@pytest.mark.core
+def test_forked_children_stop_before_and_after_ray_begins_and_in_workers(launch: Launch) -> None:
+    client = launch(FORKS, "# in a child", "# in the driver")
+    names = parents_of_stops(client, *5 * ["# in a child"], "# in the driver")
+    assert names[:4] == 4 * ["child of driver"]
+    assert names[4].startswith(("child of Plain", "child of worker"))
+    assert names[5] == "driver"
+    assert "result: [2, 4, 6, 8, 10]\n" in ended(client)
+
+
+def test_children_are_left_alone_if_the_user_wants_that(launch: Launch) -> None:
+    client = launch(FORKS, "# in a child", "# in the driver", subProcess=False)
+    assert parents_of_stops(client, "# in the driver") == ["driver"]
+    assert "result: [2, 4, 6, 8, 10]\n" in ended(client)
+
+
+COMMANDS = """\
+import os
+import subprocess
+import sys
+import ray
+
+def double(number):
+    return number * 2  # in a child
+
+def exit_code(number):
+    return subprocess.run([sys.executable, __file__, str(number)]).returncode
+
+@ray.remote(num_cpus=0.1)
+def run(file, number):
+    return subprocess.run([sys.executable, file, str(number)]).returncode
+
+if __name__ == "__main__" and sys.argv[1:]:
+    sys.exit(double(int(sys.argv[1])))
+elif __name__ == "__main__":
+    ray.init()
+    values = [exit_code(1), ray.get(run.remote(os.path.abspath(__file__), 2))]
+    print("result:", values)  # in the driver
+"""
+
+
+def test_pythons_that_the_driver_and_workers_start_stop(launch: Launch) -> None:
+    client = launch(COMMANDS, "# in a child", "# in the driver")
+    names = parents_of_stops(client, *2 * ["# in a child"], "# in the driver")
+    assert names[0] == "child of driver"
+    assert names[1] in ("child of run", "child of worker")
+    assert "result: [2, 4]\n" in ended(client)
+
+
+LOCAL = """\
+import os
+import ray
+
+@ray.remote
+def environment():
+    found = [name for name in os.environ if name == "RAYDAP_AGENT"]
+    return found  # in a worker
+
+ray.init(num_cpus=1)
+print("result:", ray.get(environment.remote()))
+"""
+
+
+def test_a_program_can_start_a_ray_of_its_own(launch: Launch) -> None:
+    """Ray's own Pythons have no agent; they would be attached for this breakpoint, and be found among the threads."""
+    client = launch(LOCAL, "# in a worker", env={"RAY_ADDRESS": "local", "RAY_AUTH_MODE": "disabled"})
+    assert parents_of_stops(client, "# in a worker")[0] != "child of driver"
+    assert "result: []\n" in ended(client)
