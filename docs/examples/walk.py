@@ -66,9 +66,10 @@ def main() -> int:
 def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
     console.print("starting a Ray cluster, a job and the bridge ...")
     cluster = children.enter_context(Cluster())
-    job = children.enter_context(start_job(cluster, options))
     bridge_command = [sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"]
     bridge = children.enter_context(Child(bridge_command, cluster.directory / "bridge.log"))
+    # It is ended first: without the bridge its workers would run on to their next breakpoint().
+    job = children.enter_context(start_job(cluster, options))
     host, port = bridge.wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
     console.print(f"dashboard {cluster.dashboard}, bridge {host}:{port}\n")
     if options.keep:
@@ -165,7 +166,7 @@ def keep(cluster: Cluster, job: Child, bridge: Child, host: str, port: int) -> N
     print(f"The job begins when your editor has attached; its output is in {job.log}.")
     print(f"Ray cluster: pid {cluster.child.pid}, job: pid {job.pid}, bridge: pid {bridge.pid}. To end them:")
     ray = cluster.child.pid  # Ends its children before itself; until then they write below the directory.
-    print(f"  kill {bridge.pid} {job.pid} {ray}; while kill -0 {ray}; do sleep 1; done; rm -r {cluster.directory}")
+    print(f"  kill {job.pid} {bridge.pid} {ray}; while kill -0 {ray}; do sleep 1; done; rm -r {cluster.directory}")
 
 
 if __name__ == "__main__":
