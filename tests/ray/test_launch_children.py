@@ -66,15 +66,16 @@ def parents_of_stops(client: Client, *places: str) -> list[str]:
 def test_forked_children_stop_before_and_after_ray_begins_and_in_workers(launch: Launch) -> None:
     client = launch(FORKS, "# in a child", "# in the driver")
     names = parents_of_stops(client, *5 * ["# in a child"], "# in the driver")
-    assert names[:4] == 4 * ["child of driver"]
+    assert all(name.startswith("child of driver") for name in names[:4])
     assert names[4].startswith(("child of Plain", "child of worker"))
-    assert names[5] == "driver"
+    assert names[5].startswith("driver")
     assert "result: [2, 4, 6, 8, 10]\n" in ended(client)
 
 
 def test_children_are_left_alone_if_the_user_wants_that(launch: Launch) -> None:
     client = launch(FORKS, "# in a child", "# in the driver", subProcess=False)
-    assert parents_of_stops(client, "# in the driver") == ["driver"]
+    (name,) = parents_of_stops(client, "# in the driver")
+    assert name.startswith("driver")
     assert "result: [2, 4, 6, 8, 10]\n" in ended(client)
 
 
@@ -106,7 +107,7 @@ elif __name__ == "__main__":
 def test_pythons_that_the_driver_and_workers_start_stop(launch: Launch) -> None:
     client = launch(COMMANDS, "# in a child", "# in the driver")
     names = parents_of_stops(client, *2 * ["# in a child"], "# in the driver")
-    assert names[0] == "child of driver"
+    assert names[0].startswith("child of driver")
     assert names[1] in ("child of run", "child of worker")
     assert "result: [2, 4]\n" in ended(client)
 
@@ -128,5 +129,5 @@ print("result:", ray.get(environment.remote()))
 def test_a_program_can_start_a_ray_of_its_own(launch: Launch) -> None:
     """Ray's own Pythons have no agent; they would be attached for this breakpoint, and be found among the threads."""
     client = launch(LOCAL, "# in a worker", env={"RAY_ADDRESS": "local", "RAY_AUTH_MODE": "disabled"})
-    assert parents_of_stops(client, "# in a worker")[0] != "child of driver"
+    assert not parents_of_stops(client, "# in a worker")[0].startswith("child of driver")
     assert "result: []\n" in ended(client)

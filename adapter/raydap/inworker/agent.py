@@ -79,8 +79,12 @@ class Agent:
 
     def identity_of_child(self) -> dict[str, Any]:
         """The identity of a process that this one starts."""
-        parent = self.identity.get("worker_id") or f"pid-{self._pid}"
+        parent = self._key(self.identity) if self.session is None else self.session.key
         return {**self.identity, "worker_type": "CHILD", "worker_id": "", "parent": parent, "waits": False}
+
+    def _key(self, identity: dict[str, Any]) -> str:
+        """By what raydap knows a process that has said this of itself (runtime/agents.py, Hello.row)."""
+        return identity.get("worker_id") or f"pid-{self._pid}"
 
     def leave_parent(self) -> "Session | None":
         """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
@@ -163,7 +167,7 @@ class Agent:
         connection.settimeout(ANSWER_TIMEOUT_S)
         write_line(connection, hello)
         answer = read_line(connection)
-        session = Session(connection, str(answer.get("client", "raydap")))
+        session = Session(connection, str(answer.get("client", "raydap")), self._key(hello))
         if answer.get("debug") is not True or port or not self._claim(session):
             return
         try:
@@ -190,14 +194,16 @@ class Agent:
 
 
 class Session:
-    """The time in which raydap debugs the process, over one connection. `client` is its name for others; `left` is set
-    when nothing of the session is there any more."""
+    """The time in which raydap debugs the process, over one connection. `client` is raydap's name for others, and `key`
+    what it knows the process by: a driver says another one once `ray.init` has given it an id. `left` is set when
+    nothing of the session is there any more."""
 
     changes = 0
 
-    def __init__(self, connection: "AgentSocket", client: str) -> None:
+    def __init__(self, connection: "AgentSocket", client: str, key: str) -> None:
         self.connection = connection
         self.client = client
+        self.key = key
         self.left = threading.Event()
         self.hooks: BreakpointHooks | None = None
         self.debugger: Any = None
