@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -96,6 +96,16 @@ def test_a_program_waits_until_a_raydap_debugs_it(
     assert child.output == f"raydap: {program} (pid {child.pid}) waits until a session has attached; Ctrl-C ends it.\n"
 
 
+@pytest.fixture
+def foreground() -> Iterator[None]:
+    """What is started takes SIGINT as in the foreground of a terminal. A shell that starts the tests in the background
+    lets them ignore it, and what they start, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("foreground")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_program_that_waits_can_be_ended(
     start: Start, program: Path, raydap: socket.socket, children: ExitStack, number: signal.Signals
