@@ -28,6 +28,8 @@ function walker(icon: string): Locator {
 }
 
 step('a program is launched, and its workers run without a debugger', async () => {
+  // Only then VS Code offers the command, too.
+  await workbench.page.getByText('Debug Current File on Ray').first().waitFor();
   await workbench.runCommand('Raydap: Debug Current File on Ray');
   await workbench.page.locator('.debug-toolbar').waitFor();
   await view.show();
