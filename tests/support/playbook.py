@@ -45,6 +45,7 @@ from raydap.core.events import (
     ClientConnected,
     ClientGone,
     ClientMessage,
+    DebuggeeStopped,
     DiscoveryReady,
     Event,
     FilesChecked,
@@ -58,6 +59,7 @@ from raydap.core.events import (
 )
 from raydap.core.model.handles import FIRST
 from raydap.core.settings import HubSettings
+from raydap.core.workers.holding import WORKERS_END_S
 from raydap.protocol.types import ClientId, WorkerKey
 from support.conformance import validate
 from support.fake_worker import FakeWorker
@@ -248,12 +250,15 @@ class Play:
         self.leave()
 
     def leave(self) -> None:
-        """All clients hang up, a hub shuts down, all workers answer what they have held back: the bridge has to be
-        empty then."""
+        """All clients hang up, a hub shuts down, a launched program ends, all workers answer what they have held back:
+        the bridge has to be empty then."""
         for client in self.clients.values():
             client.hang_up()
         if self.bridge.state.hub is not None:
             self.feed(Shutdown())
+        if self.bridge.state.endings:
+            self.feed(DebuggeeStopped())
+            self.tick(WORKERS_END_S)
         for worker in self.workers.values():
             worker.release()
         for worker in self.workers.values():

@@ -164,6 +164,7 @@ def _worker_event(state: State, worker: Worker, message: envelope.Envelope) -> N
 def _tick(state: State, event: ev.Tick) -> None:
     state.now = event.now
     holding.end_overdue(state)
+    holding.let_go_overdue(state)
     selection.examine_again(state)
     prepared.examine_again(state)
     loss.report_overdue(state)
@@ -196,6 +197,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.DebuggeeStarted: run_events.debuggee_started,
     ev.DebuggeeOutput: run_events.debuggee_output,
     ev.DebuggeeExited: run_events.debuggee_exited,
+    ev.DebuggeeStopped: lambda state, _: holding.program_stopped(state),
     ev.DebuggeeFailed: run_events.debuggee_failed,
     ev.ChildPortOpened: child_sessions.port_opened,
     ev.ChildPortFailed: child_sessions.port_failed,

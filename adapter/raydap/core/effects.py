@@ -102,7 +102,7 @@ class StartDebuggee:
 
 @dataclass(frozen=True, slots=True)
 class StopDebuggee:
-    """End the program that StartDebuggee started. `silently`: no event about it follows."""
+    """End the program that StartDebuggee started; DebuggeeStopped follows. `silently`: no other event about it does."""
 
     silently: bool = True
 

@@ -167,6 +167,11 @@ class DebuggeeExited:
 
 
 @dataclass(frozen=True, slots=True)
+class DebuggeeStopped:
+    """The launched program runs no more, after StopDebuggee. Its workers may still run for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
 class DebuggeeFailed:
     """The program could not be started at all."""
 
@@ -259,6 +264,7 @@ Event = (
     | DebuggeeOutput
     | DebuggeeStarted
     | DebuggeeExited
+    | DebuggeeStopped
     | DebuggeeFailed
     | ChildPortOpened
     | ChildPortFailed

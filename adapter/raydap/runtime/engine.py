@@ -39,8 +39,8 @@ TICK_S = 1.0
 FILE_CHECK_TIMEOUT_S = 1.0
 """Seconds for a look whether some files exist. A stack waits for it, once for each file."""
 
-DETACH_TIMEOUT_S = 5.0
-"""Seconds in which workers can finish their handshake before the process ends."""
+DETACH_TIMEOUT_S = 12.0
+"""Seconds in which workers can finish their handshake, or end with the launched program, before the process ends."""
 
 DISCOVERY_RETRY_S = 5.0
 """Seconds until a source that failed is run again."""
@@ -285,7 +285,11 @@ class Engine:
         if effect.silently:
             self._debuggee = None
         if debuggee is not None:
-            self._tasks.spawn(debuggee.stop())
+            self._tasks.spawn(self._stop(debuggee))
+
+    async def _stop(self, debuggee: Debuggee) -> None:
+        await debuggee.stop()
+        self._handle(ev.DebuggeeStopped())
 
     # The machine.
 

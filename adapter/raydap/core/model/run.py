@@ -26,6 +26,15 @@ class Holding:
 
 
 @dataclass(slots=True)
+class Ending:
+    """A launched program is being ended. Its workers end with it; at the time `until` those that have not are let go,
+    and `over` is done."""
+
+    until: float
+    over: Future[None] = field(default_factory=Future)
+
+
+@dataclass(slots=True)
 class Loss:
     """A worker that has ended. `problem`, a sentence about it, waits for Ray's reason until a time. Then that of a
     stopped worker is reported without it, and that of a running one is dropped: most end because they are not needed.
@@ -72,6 +81,8 @@ class Run:
     subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
     those that could not be attached, and `refusals` the reasons that the user knows.
 
+    `ending` is None unless the run is over and its program is being ended.
+
     `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
 
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
@@ -99,6 +110,7 @@ class Run:
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self.retries: dict[WorkerKey, Retry] = {}
         self.refusals: set[str] = set()
+        self.ending: Ending | None = None
         self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None

@@ -12,7 +12,7 @@ from raydap.core.errors import Problem, ProblemError
 from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.client import Client
-from raydap.core.model.run import Run
+from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Thread, Worker, WorkerContext
 from raydap.core.settings import HubSettings
 from raydap.protocol import messages
@@ -31,6 +31,7 @@ class State(WorkerContext):
 
     `workers` are all connections, also those to workers of an earlier run that are not let go yet. `attaching` are the
     workers whose attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer.
+    `endings` are those of the launched programs of earlier runs.
     `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
     (workers/detach.py).
     """
@@ -50,6 +51,7 @@ class State(WorkerContext):
         self.workers: dict[WorkerKey, Worker] = {}
         self.attaching: set[WorkerKey] = set()
         self.disconnect_deadlines: dict[WorkerKey, float] = {}
+        self.endings: list[Ending] = []
         self.cooling_down: dict[WorkerKey, float] = {}
         self.child_port: ChildPortOpened | None = None
         self.run = Run(self.handles)

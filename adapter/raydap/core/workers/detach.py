@@ -32,6 +32,12 @@ def let_go(state: State, worker: Worker) -> None:
 
 
 def _disconnect(state: State, worker: Worker) -> Flow[None]:
+    """Waits first for the end of a launched program that is being ended: a worker that ran on until then would open
+    the port of Ray's debugger at its next breakpoint(), only to be killed."""
+    if worker.run.ending is not None:
+        yield from worker.run.ending.over
+        if state.workers.get(worker.key) is not worker:
+            return
     try:
         state.disconnect_deadlines[worker.key] = state.now + DISCONNECT_TIMEOUT_S
         undo = {"expression": calls.leave(worker.settings.tune_workers), "context": "clipboard"}

@@ -8,10 +8,16 @@ next client that attaches takes over.
 from raydap.core.effects import StopDebuggee, StopDiscovery
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Client, ClientStage, Role
-from raydap.core.model.run import Holding, Run
+from raydap.core.model.run import Ending, Holding, Run
 from raydap.core.model.state import State
 from raydap.core.workers import attach
 from raydap.core.workers.detach import let_go
+
+PROGRAM_END_S = 8.0
+"""Seconds for a launched program to end, once raydap has told it to. A process is killed after 5 of them."""
+
+WORKERS_END_S = 2.0
+"""Seconds for the workers of a program to end, once it has ended. Ray kills them then."""
 
 
 def leave(state: State, client: Client, seconds: float | None) -> None:
@@ -88,11 +94,27 @@ def end_overdue(state: State) -> None:
         end_run(state)
 
 
+def program_stopped(state: State) -> None:
+    """Gives the workers of a program that raydap has ended a moment to end with it."""
+    for ending in state.endings:
+        ending.until = min(ending.until, state.now + WORKERS_END_S)
+
+
+def let_go_overdue(state: State) -> None:
+    """Lets the workers go that did not end with their program, such as detached actors. Called at every Tick."""
+    for ending in [ending for ending in state.endings if state.now >= ending.until]:
+        state.endings.remove(ending)
+        ending.over.set_result(None)
+
+
 def end_run(state: State) -> None:
     """Ends the run; a new client may attach then. Workers in a handshake are let go when it is over."""
     run = state.run
     if run.program is not None and run.configured:
         state.emit(StopDebuggee())
+        if not run.program_ended and state.workers:
+            run.ending = Ending(state.now + PROGRAM_END_S)
+            state.endings.append(run.ending)
     state.emit(StopDiscovery())
     for client in state.clients.values():
         if client.is_attached:
