@@ -4,7 +4,6 @@ import contextlib
 import os
 import select
 import signal
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,24 +48,10 @@ def _open_files(pid: int) -> Iterator[str]:
             yield os.readlink(entry)
 
 
-def is_adapter_of_nobody(pid: int, command: str) -> bool:
-    """Whether this is an adapter of debugpy that has no connection at all.
-
-    One or two of them are left by all tests with Ray together, when Ray kills the workers of a job that ends. How that
-    comes about is not known yet, so each is printed.
-    """
-    if "debugpy/adapter" not in command or "--for-server" not in command:
-        return False
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    connected = {f"socket:[{row[9]}]" for row in rows if row[3] == "01"}
-    return connected.isdisjoint(_open_files(pid))
-
-
 def end_marked(grace: float) -> list[str]:
     """Ends the marked processes; returns the command lines of those that did not end by themselves.
 
-    debugpy's adapters end by themselves soon after their debuggee and client are gone: `grace` is in seconds. Those
-    without any connection are ended, too, but do not count.
+    debugpy's adapters end by themselves soon after their debuggee and client are gone: `grace` is in seconds.
     """
     overdue = []
     for pid in marked():
@@ -75,10 +60,7 @@ def end_marked(grace: float) -> list[str]:
             descriptor = os.pidfd_open(pid)
             try:
                 if not select.select([descriptor], [], [], grace)[0]:
-                    if is_adapter_of_nobody(pid, command):
-                        sys.stderr.write(f"an adapter without connections was left: {pid}: {command}\n")
-                    else:
-                        overdue.append(f"{pid}: {command}")
+                    overdue.append(f"{pid}: {command}")
                     os.kill(pid, signal.SIGKILL)
             finally:
                 os.close(descriptor)

@@ -77,6 +77,9 @@ def override_rays_breakpoint(debugger: Callable[[], Any], forked: bool = False) 
 
     def _try_import_debugpy() -> Any:
         caller: Any = sys._getframe(1)
+        while caller.f_code.co_name == "_try_import_debugpy":
+            # That of forked_children.py, which has come later.
+            caller = caller.f_back
         if debugger() is None or caller.f_code.co_name != "set_trace":
             return None if forked else original()
         if caller.f_locals.get("breakpoint_uuid") == ray_debugpy.POST_MORTEM_ERROR_UUID:
