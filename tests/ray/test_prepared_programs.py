@@ -121,6 +121,21 @@ def test_a_running_actor_and_a_later_task_stop(
     assert "result: new True" in child.output
 
 
+def test_a_pause_stops_what_runs(client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]) -> None:
+    """Without the driver, where threads of Ray stop, too."""
+    run().wait_for("running")
+    breakpoints = {str(program): [line_of(PROGRAM, "# again and again")]}
+    client.start_session("attach", {"dashboard": cluster.dashboard, "actor": "Loop"}, breakpoints=breakpoints)
+    stop = client.wait_event("stopped")
+    set_breakpoints(client, program, "# in a new worker")
+    for _ in range(2):
+        go_on(client, stop)
+        client.request("pause", threadId=0)
+        stop = client.wait_event("stopped")
+        assert stop["reason"] == "pause"
+        assert evaluate(client, stop, "turns >= 0") == "True"
+
+
 def test_the_driver_stops_and_nobody_is_debugged_without_need(
     client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]
 ) -> None:

@@ -91,7 +91,8 @@ def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
         text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
         raise ProblemError(Problem(Code.NO_WORKER, text))
     for worker in workers:
-        worker.tell("pause", {"threadId": 0}, request.timeout_s)
+        # pydevd wants "*" for all threads, and ends if it gets a number. An adapter puts it there.
+        worker.tell("pause", {"threadId": "*" if worker.row.agent else 0}, request.timeout_s)
 
 
 def focus(state: State, request: Request, arguments: FocusArguments) -> None:
