@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import cluster, crowd, own_time, report, stepping
+from bench import agents, cluster, crowd, own_time, report, stepping
 from bench.report import Row
 from support import processes
 
@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "crowd": crowd.measure,
     "steps": stepping.measure,
     "ray": cluster.measure,
+    "agents": agents.measure,
 }
 
 

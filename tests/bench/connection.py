@@ -75,11 +75,14 @@ class Connection:
                 return bodies
             self._receive()
 
-    def start(self, arguments: Mapping[str, Any]) -> None:
-        """The handshake of an editor that attaches, up to the answer."""
+    def start(self, arguments: Mapping[str, Any], breakpoints: Mapping[str, Any] | None = None) -> None:
+        """The handshake of an editor that attaches, up to the answer. `breakpoints` are the arguments of a
+        setBreakpoints request."""
         self.request("initialize", adapterID="raydap", clientID="bench", linesStartAt1=True, columnsStartAt1=True)
         attach = self.send("attach", arguments)
         self.event("initialized")
+        if breakpoints is not None:
+            self.request("setBreakpoints", **breakpoints)
         self.request("setExceptionBreakpoints", filters=["uncaught"])
         done = self.send("configurationDone")
         self.answer(done)

@@ -1,0 +1,263 @@
+"""Workers that run, reached through their agents, beside today's way: a paused worker and its debugpy adapter.
+
+One job runs with agents and one without, on the same cluster; the same client asks the same raydap for the same.
+"""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local_cluster import Child, Cluster
+
+from bench.connection import Connection, Message, milliseconds
+from bench.report import Row, against, p50, within
+from bench.stepping import HUMAN, Side
+from support import processes
+from support.bridge import Bridge
+
+RUNNING = """
+import os, sys, time, ray
+
+def tick(total):
+    half = total // 2
+    rest = total - half
+    return half + rest + 1  # here
+
+@ray.remote(num_cpus=0.1)
+class Actor:
+    def pid(self):
+        return os.getpid()
+
+    def work(self):
+        total = 0
+        while True:
+            total = tick(total)
+            time.sleep(0.01)
+
+ray.init(log_to_driver=False)
+actors = [Actor.remote() for _ in range(int(sys.argv[1]))]
+print("running", *ray.get([actor.pid.remote() for actor in actors]), flush=True)
+ray.get([actor.work.remote() for actor in actors])
+"""
+
+PAUSED = RUNNING.replace("    half = ", "    breakpoint()\n    half = ", 1)
+
+BUSY = """
+import sys, time, ray
+
+def called(number):
+    return number + 1
+
+def elsewhere():
+    return 0  # elsewhere
+
+@ray.remote(num_cpus=0.1)
+class Actor:
+    def spin(self):
+        total = 0
+        while True:
+            total = called(total)  # hot
+
+    def measure(self):
+        began = time.perf_counter()
+        total = 0
+        for number in range(1_000_000):
+            total += number * number % 7
+        numeric = time.perf_counter()
+        for number in range(300_000):
+            called(number)
+        return numeric - began, time.perf_counter() - numeric
+
+ray.init(log_to_driver=False)
+actor = Actor.remote()
+ray.get(actor.measure.remote())
+print("running", flush=True)
+if sys.argv[1] == "spin":
+    ray.get(actor.spin.remote())
+while True:
+    # So that whoever reads has a number that was begun after he looked.
+    print("took", *ray.get(actor.measure.remote()), flush=True)
+"""
+
+REST = 3.0
+"""Seconds between two sessions with the same workers (bench/cluster.py)."""
+
+
+def measure(directory: Path, quick: bool) -> Iterator[Row]:
+    workers, repeats, many = (6, 1, 5) if quick else (24, 5, 20)
+    with contextlib.ExitStack() as stack:
+        cluster = stack.enter_context(Cluster(num_cpus=8))
+        bridge = Bridge.start(directory / "bridge-agents.log")
+        stack.callback(bridge.end)
+        bench = Bench(bridge, cluster, directory)
+        yield from bench.many(workers, repeats)
+        yield from bench.stepped(many)
+        yield from bench.hot(many)
+        yield from bench.first(repeats)
+        yield from bench.slowdown(many)
+
+
+@dataclass
+class Bench:
+    bridge: Bridge
+    cluster: Cluster
+    directory: Path
+
+    def many(self, count: int, repeats: int) -> Iterator[Row]:
+        """All workers stopped, from the connection on: at their breakpoint() through adapters, and where they run,
+        through agents. A worker imports debugpy once: at its first breakpoint(), or at the first attach."""
+        first: dict[bool, list[float]] = {False: [], True: []}
+        again: dict[bool, list[float]] = {False: [], True: []}
+        memory: dict[bool, list[float]] = {False: [], True: []}
+        for _ in range(repeats):
+            for agents in (False, True):
+                taken, more, kilobytes = self._many_once(count, agents)
+                first[agents].append(taken)
+                again[agents].append(more)
+                memory[agents].append(kilobytes)
+        yield against(f"{count} workers: from running until all are stopped", first[False], first[True], factor=1)
+        yield against(f"{count} workers: attach again, all stopped", again[False], again[True], factor=1)
+        yield Row(
+            "memory of a debugged worker, with its adapter",
+            "MB",
+            memory[True],
+            memory[False],
+            "<= direct - 10 MB",
+            p50(memory[False]) - 10,
+        )
+
+    def _many_once(self, count: int, agents: bool) -> tuple[float, float, float]:
+        """Milliseconds from running until stopped, and for a second session; megabytes that a worker has grown by."""
+        with self._job(RUNNING if agents else PAUSED, str(count), agents=agents) as job:
+            pids = [int(pid) for pid in job.wait_for(r"running (.*)").group(1).split()]
+            before = _memory(pids)
+            began = time.perf_counter()
+            with self._client("# here" if agents else "") as client:
+                client.take("stopped", count)
+                taken = milliseconds(began)
+                grown = (_memory(pids) - before) / count
+                client.leave()
+            time.sleep(REST)
+            began = time.perf_counter()
+            with self._client("# here" if agents else "") as client:
+                client.take("stopped", count)
+                again = milliseconds(began)
+                client.leave()
+        return taken, again, grown / 1e6
+
+    def stepped(self, count: int) -> Iterator[Row]:
+        samples = {}
+        for agents in (False, True):
+            with self._job(RUNNING if agents else PAUSED, "1", agents=agents) as job:
+                job.wait_for("running")
+                with self._client("# here" if agents else "") as client:
+                    side = Side(client, client.event("stopped")["threadId"])
+                    side.step_and_refresh("next")
+                    samples[agents] = [_slowly(side) for _ in range(count)]
+                    client.leave()
+        yield against("next + refresh, human pace", samples[False], samples[True], factor=1)
+
+    def hot(self, count: int) -> Iterator[Row]:
+        """A worker that computes, attached: a breakpoint set in its loop, and a pause."""
+        with self._job(BUSY, "spin") as job:
+            job.wait_for("running")
+            with self._client("# elsewhere") as client:
+                client.event("breakpoint", lambda body: body["breakpoint"]["verified"])
+                hits, pauses = [], []
+                for _ in range(count):
+                    began = time.perf_counter()
+                    self._set(client, "# hot")
+                    stop = client.event("stopped")
+                    hits.append(milliseconds(began))
+                    self._set(client, "# elsewhere")
+                    client.request("continue", threadId=stop["threadId"])
+                    time.sleep(HUMAN)
+                    began = time.perf_counter()
+                    client.send("pause", {"threadId": 0})
+                    stop = client.event("stopped")
+                    pauses.append(milliseconds(began))
+                    client.request("continue", threadId=stop["threadId"])
+                    time.sleep(HUMAN)
+                client.leave()
+        yield within("breakpoint set in a hot loop until stopped", hits, 100, "ms")
+        yield within("pause of running Python until stopped", pauses, 200, "ms")
+
+    def first(self, count: int) -> Iterator[Row]:
+        """A worker that computes and was never debugged, from the connection until it is stopped."""
+        samples = []
+        for _ in range(count):
+            with self._job(BUSY, "spin") as job:
+                job.wait_for("running")
+                began = time.perf_counter()
+                with self._client("# hot") as client:
+                    client.event("stopped")
+                    samples.append(milliseconds(began))
+                    client.leave()
+        yield within("first attach to a worker that computes, stopped", samples, 1000, "ms")
+
+    def slowdown(self, count: int) -> Iterator[Row]:
+        """How much longer the same takes while a breakpoint is set elsewhere in the file, and after detach."""
+        with self._job(BUSY, "measure") as job:
+            plain = _took(job, count)
+            with self._client("# elsewhere") as client:
+                client.event("breakpoint", lambda body: body["breakpoint"]["verified"])
+                attached = _took(job, count)
+                client.leave()
+            after = _took(job, count)
+        for place, what in enumerate(("numeric loop", "calls")):
+            for when, samples, allowed in (("attached", attached, None), ("after detach", after, 1.02)):
+                ratios = [sample[place] / p50([each[place] for each in plain]) for sample in samples]
+                target = "" if allowed is None else f"<= {allowed:g}"
+                yield Row(f"{what}, {when}: time beside undebugged", "x", ratios, target=target, allowed=allowed)
+
+    def _job(self, source: str, argument: str, agents: bool = True) -> Child:
+        program = self.directory / "running.py"
+        program.write_text(source)
+        run = ["-m", "raydap", "run"] if agents else []
+        environment = {"RAY_ADDRESS": self.cluster.address}
+        return Child([sys.executable, *run, str(program), argument], self.directory / "job.log", environment)
+
+    @contextlib.contextmanager
+    def _client(self, text: str) -> Iterator[Connection]:
+        """A session with a breakpoint in the line that has the text, or none, in all workers of the job."""
+        arguments: dict[str, Any] = {"dashboard": self.cluster.dashboard, "justMyCode": False}
+        arguments["reach"] = "prepared" if text else "paused"
+        with Connection(self.bridge.host, self.bridge.port) as client:
+            client.start(arguments, breakpoints=self._lines(text) if text else None)
+            yield client
+
+    def _set(self, client: Connection, text: str) -> None:
+        client.request("setBreakpoints", **self._lines(text))
+
+    def _lines(self, text: str) -> Message:
+        program = self.directory / "running.py"
+        lines = program.read_text().splitlines()
+        line = next(number for number, line in enumerate(lines, 1) if line.endswith(text))
+        return {"source": {"path": str(program)}, "breakpoints": [{"line": line}]}
+
+
+def _memory(pids: Iterable[int]) -> int:
+    """Bytes of these processes and of all adapters, a shared page counted in parts (proc(5), smaps_rollup)."""
+    adapters = [pid for pid in processes.marked() if b"debugpy/adapter" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    total = 0
+    for pid in {*pids, *adapters}:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        total += next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+    return total * 1024
+
+
+def _slowly(side: Side) -> float:
+    time.sleep(HUMAN)
+    return side.step_and_refresh("next")
+
+
+def _took(job: Child, count: int) -> list[tuple[float, float]]:
+    """The seconds that so many measurements took which began after this call."""
+    seen = job.output.count("took")
+    job.wait_for(rf"(?:took (?:.*\n)[^t]*){{{seen + count + 1}}}")
+    lines = [line.split() for line in job.output.splitlines() if line.startswith("took")]
+    return [(float(line[1]), float(line[2])) for line in lines[seen + 1 : seen + 1 + count]]
