@@ -44,3 +44,17 @@ def test_exit_is_answered_and_ends_nothing(start: Start, tune: bool) -> None:
     worker.leave(tune)
     assert debuggee.child.wait() == 0
     assert "DONE" in debuggee.child.output
+
+
+def test_a_request_with_wrong_arguments_is_refused_and_ends_nothing(start: Start) -> None:
+    worker, debuggee = start(PROGRAM, tune=True)
+    _, _, thread = worker.stop()
+    frame = worker.frames(thread)[0]["id"]
+    scope = worker.client.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
+    values: list[object] = [None, 1, [], {}]
+    for wrong in values:
+        with pytest.raises(RequestFailed, match="AttributeError"):
+            worker.client.request("setVariable", variablesReference=scope, name=wrong, value="1")
+    assert worker.client.request("evaluate", expression="6 * 7", frameId=frame)["result"] == "42"
+    worker.leave(tune=True)
+    assert debuggee.child.wait() == 0

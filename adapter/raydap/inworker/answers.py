@@ -1,10 +1,13 @@
-"""Lets every request have an answer, whatever the user's code in it raises; runs in the worker.
+"""Lets every request have an answer, whatever is in it and whatever the user's code raises; runs in the worker.
 
 pydevd's commands catch Exception. Whatever else comes out of them, such as the SystemExit of `exit()`, is logged there,
-and the request is never answered.
+and the request is never answered. pydevd's reader catches nothing: an argument of a wrong type, such as a `name` that
+is null, ended the debugger.
 """
 
+import json
 import traceback
+from types import SimpleNamespace
 from typing import Any
 
 
@@ -36,6 +39,28 @@ def answer_commands(debugger: Any, wake: bool) -> None:
         type(debugger).post_method_as_internal_command(debugger, thread_id, run, *args, **kwargs)
 
     debugger.post_method_as_internal_command = post_method_as_internal_command
+
+
+def refuse_bad_requests(debugger: Any) -> None:
+    """A request that pydevd's reader cannot process is answered with the error, and the reader goes on."""
+    refuse_bad_requests_no_more(debugger)
+    reader = debugger.reader
+    process = reader.process_net_command_json
+
+    def process_net_command_json(debugger: Any, text: bytes, *args: Any, **kwargs: Any) -> None:
+        try:
+            process(debugger, text, *args, **kwargs)
+        except Exception as error:
+            request = json.loads(text)
+            _refuse(debugger, SimpleNamespace(seq=request["seq"], command=request["command"]), error)
+
+    process_net_command_json.original = process  # type: ignore[attr-defined]
+    reader.process_net_command_json = process_net_command_json
+
+
+def refuse_bad_requests_no_more(debugger: Any) -> None:
+    process = debugger.reader.process_net_command_json
+    debugger.reader.process_net_command_json = getattr(process, "original", process)
 
 
 def _refuse(debugger: Any, request: Any, error: BaseException) -> None:

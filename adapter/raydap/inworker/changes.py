@@ -9,7 +9,7 @@ is the only one that touches an object of Ray.
 import socket
 from typing import Any
 
-from raydap.inworker.answers import answer_commands
+from raydap.inworker.answers import answer_commands, refuse_bad_requests, refuse_bad_requests_no_more
 from raydap.inworker.forked_children import stop_in_forked_children
 from raydap.inworker.message_limit import MessageLimit
 from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
@@ -44,6 +44,7 @@ class Changes:
         self.threads.override()
         self.limit.override()
         answer_commands(self.debugger, wake=tune)
+        refuse_bad_requests(self.debugger)
         self.post_mortem.override()
         keep_redirectors()
         if tune:
@@ -62,6 +63,7 @@ class Changes:
         self.debugger.multi_threads_single_notification = True
         self.threads.restore()
         self.limit.restore()
+        refuse_bad_requests_no_more(self.debugger)
         self.post_mortem.restore()
         keep_redirectors_no_more()
         for name in ("raydap", "post_method_as_internal_command", *OVERRIDDEN):

@@ -26,6 +26,7 @@ class Debugger:
         self.options: list[tuple[object, ...]] = []
         sock = SimpleNamespace(family=socket.AF_INET, setsockopt=lambda *option: self.options.append(option))
         self.writer = SimpleNamespace(sock=sock, ident=None)
+        self.reader = SimpleNamespace(process_net_command_json="pydevd's method")
 
     def get_arg_ppid(self) -> int:
         return 0
@@ -76,6 +77,7 @@ def test_all_is_undone_but_for_stops_without_a_client() -> None:
     assert callable(redirections.IORedirector)
     debugger.raydap.leave(True)
     assert redirections.IORedirector == "pydevd's function"
+    assert debugger.reader.process_net_command_json == "pydevd's method"
     del debugger.do_wait_suspend
     assert vars(debugger) == before
     assert "add_command" not in vars(debugger.writer)
