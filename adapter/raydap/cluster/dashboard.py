@@ -45,6 +45,9 @@ def is_crash(exit_reason: tuple[str, str]) -> bool:
     return kind in _CRASHES and _BY_SIGTERM not in detail
 
 
+_NODES = [_LIMIT, *_where("state", "=", "ALIVE")]
+
+
 class Dashboard:
     """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`."""
 
@@ -63,6 +66,11 @@ class Dashboard:
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
         labels = await self.labels(workers)
         return {worker: labels[worker.key] for worker in workers if not _is_relay(labels[worker.key])}
+
+    async def nodes(self) -> dict[str, str]:
+        """The addresses of all nodes that are alive, by Ray's hex ids."""
+        rows = await self._rows("nodes", _NODES)
+        return {str(row.get("node_id")): str(row.get("node_ip")) for row in rows if row.get("node_id")}
 
     async def exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
         """How dead workers ended: Ray's WorkerExitType and its exit detail."""

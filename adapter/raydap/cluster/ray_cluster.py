@@ -15,6 +15,7 @@ from raydap.cluster.exit_reasons import ExitReasons
 from raydap.cluster.jobs import Jobs
 from raydap.cluster.label_polling import LabelPolling
 from raydap.cluster.labels import Row
+from raydap.cluster.node_polling import NodePolling
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
@@ -33,6 +34,7 @@ class Timing:
     search_s: a patient source looks so often whether the launched program has started a cluster of its own.
     outage_grace_s: once the cluster has answered, no source reports failures for so long.
     alive_pause_s: between two questions who runs, while somebody wants to know that.
+    nodes_pause_s: between two questions which nodes there are, at least.
     label_pauses_s: after each lookup of labels. exit_reason_pauses_s: before each lookup of exit reasons.
     many_workers: more than that get their labels many_workers_delay_s later, because Ray's task list would slow down
     their attach. Filters that need labels do not wait.
@@ -47,6 +49,7 @@ class Timing:
     search_s: float = 5.0
     outage_grace_s: float = 5.0
     alive_pause_s: float = 2.0
+    nodes_pause_s: float = 1.0
     label_pauses_s: tuple[float, ...] = (0.4, 1.1, 2.0)
     exit_reason_pauses_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     many_workers: int = 4
@@ -93,6 +96,7 @@ class RayCluster:
         self._exit_reasons = ExitReasons(self._ask_exit_reasons, emit, self._timing.exit_reason_pauses_s)
         self._jobs = Jobs(self._ask_jobs, emit, self._timing.exit_reason_pauses_s)
         self._alive = AlivePolling(self._ask_alive, emit, self._timing.alive_pause_s)
+        self._nodes = NodePolling(self._ask_nodes, emit, self._timing.nodes_pause_s)
         self._labels = LabelPolling(self._ask_labels, emit, self._label_delay_s, self._timing.label_pauses_s)
 
     def note_user_activity(self) -> None:
@@ -131,6 +135,9 @@ class RayCluster:
     async def _ask_alive(self) -> dict[PausedWorker, WorkerLabel] | None:
         return None if self._dashboard is None else await self._dashboard.alive()
 
+    async def _ask_nodes(self) -> dict[str, str]:
+        return {} if self._dashboard is None else await self._dashboard.nodes()
+
     async def _ask_exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
         return {} if self._dashboard is None else await self._dashboard.exit_reasons()
 
@@ -160,6 +167,8 @@ class RayCluster:
                 await self._report_ready()
             self._report(paused)
             await self._jobs.list()
+            if self._settings.reach == "prepared":
+                await self._nodes.poll()
             await asyncio.sleep(self._next_poll_s())
 
     def _grace_s(self, problem: Problem) -> float:

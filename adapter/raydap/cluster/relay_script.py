@@ -1,14 +1,20 @@
-"""Carries bytes to debug ports that only their own node reaches: through Ray, in a process of its own.
+"""Carries bytes to debuggers that only their own node reaches: through Ray, in a process of its own.
 
 relay.py runs this file as a script; raydap never imports it, because Ray's client ends its process when the GCS does
 not answer. The argument is the name of the cluster's Ray session. Standard input is a Unix socket: each byte on it
 comes with a connection (SCM_RIGHTS), so that no other process can add one. Standard output gets one JSON object,
 `{"ready": true}` or `{"error": ...}`. Standard error gets lines for the log.
 
-The first line of a connection is the request `{"node_id": ..., "host": ..., "port": ...}`. The answer is one line:
-`{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if the port was not reached.
-Then bytes go both ways until either side ends. The script ends when standard input does. Ray ends the actors when their
-driver ends, even after kill -9.
+The first line of a connection is the request `{"node_id": ..., ...}`, with a target on that node:
+
+- `"host"` and `"port"`: a debug port;
+- `"agent"`: the path of an agent's socket (inworker/agent.py);
+- `"listen"`: a name under which agents that begin find raydap. What comes are lines: AgentWatch in relay_actor.py.
+- `"call"`: the number of a call, from one of these lines: the agent's own connection.
+
+The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if
+the target was not reached. Then bytes go both ways until either side ends. The script ends when standard input does.
+Ray ends the actors when their driver ends, even after kill -9.
 """
 
 import asyncio
@@ -19,86 +25,19 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
-CHUNK = 65536
-"""Bytes of one call. Ray carries up to 100 KB in the call itself, and uses object store memory for more."""
-
-MAX_UNREAD_CHUNKS = 16
-"""Chunks of one connection that may be on their way to the hub. Ray 2.39 sets no limit for asynchronous actors."""
+from raydap.cluster import relay_actor
+from raydap.cluster.relay_actor import CHUNK, MAX_UNREAD_CHUNKS
 
 MAX_CALLS = 10_000
 """Calls at a time for one actor. Each connection has one that reads, and at times one that writes."""
 
 ACTOR_TIMEOUT_S = 20.0
-CONNECT_TIMEOUT_S = 10.0
 CLOSE_TIMEOUT_S = 5.0
-
-
-class RaydapRelay:
-    """The actor on one node. It holds the connections to debug ports there, under numbers that the driver gives.
-
-    No method raises, because with RAY_DEBUG_POST_MORTEM=1 the actor would then become a paused worker itself.
-    """
-
-    def __init__(self) -> None:
-        self._connections: dict[int, tuple[asyncio.StreamWriter, asyncio.Semaphore]] = {}
-
-    async def ready(self) -> None: ...
-
-    async def connect(self, number: int, host: str, port: int) -> AsyncIterator[Any]:
-        """Yields None, or the answer with the reason why there is no connection; then chunks of bytes, until the end.
-
-        One call does all of it. Never connect before it is certain that Ray can stream: debugpy's adapter does not
-        survive a connection that is closed at once.
-        """
-        try:
-            reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_TIMEOUT_S)
-        except asyncio.TimeoutError:
-            yield {"error": f"no connection within {CONNECT_TIMEOUT_S:g} s", "refused": False}
-            return
-        except (OSError, UnicodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            yield {"error": reason, "refused": isinstance(error, ConnectionRefusedError)}
-            return
-        room = asyncio.Semaphore(MAX_UNREAD_CHUNKS)
-        self._connections[number] = writer, room
-        yield None
-        connection = writer.get_extra_info("socket")
-        with suppress(OSError):
-            while data := await reader.read(CHUNK):
-                # debugpy's adapter would wait 40 ms for each acknowledgement; see transport/peer.py.
-                if hasattr(socket, "TCP_QUICKACK"):
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-                await room.acquire()
-                yield data
-
-    async def release(self, number: int) -> None:
-        """Half of MAX_UNREAD_CHUNKS have reached the hub, so as many more may be sent."""
-        self._make_room(number, MAX_UNREAD_CHUNKS // 2)
-
-    async def write(self, number: int, data: bytes) -> None:
-        """Returns when there is room for more. If the connection has ended, `connect` ends, too."""
-        if number in self._connections:
-            writer, _ = self._connections[number]
-            with suppress(OSError):
-                writer.write(data)
-                await writer.drain()
-
-    async def close(self, number: int) -> None:
-        """Closes once everything is written."""
-        self._make_room(number, MAX_UNREAD_CHUNKS)
-        if number in self._connections:
-            writer, _ = self._connections.pop(number)
-            writer.close()
-
-    def _make_room(self, number: int, chunks: int) -> None:
-        if number in self._connections:
-            _, room = self._connections[number]
-            for _ in range(chunks):
-                room.release()
 
 
 class Nodes:
@@ -106,6 +45,21 @@ class Nodes:
 
     def __init__(self) -> None:
         self._actors: dict[str, Any] = {}
+        self._connections: Counter[str] = Counter()
+
+    @contextmanager
+    def used(self, node_id: str, last: bool) -> Iterator[None]:
+        """While a connection to the node is there, or is made. With `last` its actor ends with the last connection:
+        nobody wants it any more."""
+        self._connections[node_id] += 1
+        try:
+            yield
+        finally:
+            self._connections[node_id] -= 1
+            if last and not self._connections[node_id] and node_id in self._actors:
+                import ray
+
+                ray.kill(self._actors.pop(node_id))
 
     async def actor_on(self, node_id: str) -> Any:
         """The actor of a node, started again if it has died. Raises RayError, and asyncio's TimeoutError."""
@@ -145,9 +99,11 @@ class Nodes:
 
         import ray
 
+        # raydap need not be installed on the node.
+        ray.cloudpickle.register_pickle_by_value(relay_actor)
         where = NodeAffinitySchedulingStrategy(node_id, soft=False)
         options = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": MAX_CALLS, "scheduling_strategy": where}
-        actor = self._actors[node_id] = ray.remote(RaydapRelay).options(**options).remote()
+        actor = self._actors[node_id] = ray.remote(relay_actor.RaydapRelay).options(**options).remote()
         return actor
 
 
@@ -193,14 +149,19 @@ class Relay:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         question = json.loads(await reader.readline())
-        node_id = question["node_id"]
+        node_id = question.pop("node_id")
+        with self._nodes.used(node_id, last="listen" in question):
+            await self._connect_to(node_id, question, reader, writer)
+
+    async def _connect_to(
+        self, node_id: str, target: Mapping[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         actor = await self._nodes.actor_on(node_id)
         if reader.at_eof():
             # The hub has given up meanwhile.
             return
         number = next(self._numbers)
-        arguments = number, question["host"], question["port"]
-        stream = aiter(actor.connect.options(num_returns="streaming").remote(*arguments))
+        stream = aiter(actor.connect.options(num_returns="streaming").remote(number, target))
         refusal = await (await anext(stream))
         _write_line(writer, {"ok": True} if refusal is None else refusal)
         if refusal is None:

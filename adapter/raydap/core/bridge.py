@@ -188,6 +188,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.WorkersAlive: alive_listing.listed,
     ev.AgentCalled: prepared.called,
     ev.AgentFound: prepared.found,
+    ev.NodesAlive: prepared.nodes_alive,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,

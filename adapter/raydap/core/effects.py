@@ -1,5 +1,6 @@
 """The effects that leave the core: what is to be done. runtime/engine.py performs them; none of them waits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,13 +25,15 @@ class DropClient:
 @dataclass(frozen=True, slots=True)
 class DialWorker:
     """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or "".
-    `agent` is the path of its agent's socket, "" for a worker with a port."""
+    `agent` is the path of its agent's socket, "" for a worker with a port; with `over_relay` only the node reaches
+    it."""
 
     worker: WorkerKey
     host: str
     port: int
     node_id: str = ""
     agent: str = ""
+    over_relay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,14 @@ class ReachAgents:
     programs that wait and have joined no cluster yet."""
 
     folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReachNodes:
+    """Find the agents on these nodes, of those that have sockets of their own, and take their calls, until
+    StopDiscovery; no longer on others. As in NodesAlive."""
+
+    nodes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,7 @@ Effect = (
     | DialWorker
     | ReleaseAgent
     | ReachAgents
+    | ReachNodes
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -18,8 +18,8 @@ class PausedWorker:
 
     `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
     `pid` is 0 if it is not known. `agent` is the path of the agent's socket, on the worker's node; such a worker needs
-    no port (inworker/agent.py). A CHILD is a subprocess of a worker. It has an agent and a `parent`, or it is reached
-    through its parent's adapter.
+    no port (inworker/agent.py). With `over_relay` only its node reaches that. A CHILD is a subprocess of a worker. It
+    has an agent and a `parent`, or it is reached through its parent's adapter.
     """
 
     key: WorkerKey
@@ -31,6 +31,7 @@ class PausedWorker:
     worker_type: Literal["WORKER", "DRIVER", "TARGET", "CHILD"] = "WORKER"
     agent: str = ""
     parent: WorkerKey = field(default=WorkerKey(""))
+    over_relay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,13 @@ class AgentCalled:
 @dataclass(frozen=True, slots=True)
 class AgentFound:
     worker: PausedWorker
+
+
+@dataclass(frozen=True, slots=True)
+class NodesAlive:
+    """All nodes of the cluster that are alive now: Ray's hex ids, and their addresses."""
+
+    nodes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +263,7 @@ Event = (
     | WorkersAlive
     | AgentCalled
     | AgentFound
+    | NodesAlive
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed

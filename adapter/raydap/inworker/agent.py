@@ -164,6 +164,7 @@ class Agent:
         # In a forked child Ray would never answer, and has no adapter.
         port = 0 if self.session is not None or self.forked else adapter_port()
         hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": port}
+        hello["calls"] = os.path.basename(self.raydap)
         connection.settimeout(ANSWER_TIMEOUT_S)
         write_line(connection, hello)
         answer = read_line(connection)

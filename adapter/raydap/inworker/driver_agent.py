@@ -1,16 +1,21 @@
 """When a raydap can debug a driver: before its first line if it waits, and once it has joined a cluster; runs there."""
 
 import os
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent import start, start_without_socket
+    from raydap.inworker.agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket, write_line
     from raydap.inworker.raydap_calls import call_raydaps
 
 WAIT_INTERVAL_S = 0.2
 """Seconds between two calls of a program that waits for a raydap."""
+
+NODES_TIMEOUT_S = 5.0
+"""Seconds until a program goes on, although raydap does not take the calls of workers on all nodes yet. A relay starts
+in 2 (measured)."""
 
 
 def wait_for_raydap(folder: str, identity: dict[str, Any]) -> str:
@@ -46,3 +51,25 @@ def join_session() -> None:
         "worker_type": "DRIVER",
     }
     start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, "")
+
+
+def wait_for_nodes(raydap: str) -> None:
+    """Returns when raydap takes the calls of workers on other nodes, too, or after NODES_TIMEOUT_S. The first workers
+    would not have the breakpoints in time otherwise. `raydap` is the path that the driver calls, "" if there is none.
+    """
+    import ray
+
+    worker: Any = ray._private.worker.global_worker
+    if not raydap or worker.mode != ray.SCRIPT_MODE:
+        return
+    nodes = sum(bool(node["Alive"]) for node in ray.nodes())
+    if nodes > 1:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(CALL_TIMEOUT_S)
+                connection.connect(raydap)
+                write_line(connection, {"raydap": VERSION, "pid": os.getpid(), "nodes": nodes})
+                connection.settimeout(NODES_TIMEOUT_S)
+                connection.recv(1)
+        except OSError:
+            pass  # It has ended, or takes longer.

@@ -69,7 +69,7 @@ class DriverSetup:
                 context = original(*args, **kwargs)
             finally:
                 _restore(given)
-            _tell_agent()
+            _tell_agent(self.raydap)
             return context
 
         ray.init = init
@@ -96,13 +96,15 @@ class DriverSetup:
             return file.read()
 
 
-def _tell_agent() -> None:
-    """Ray is imported now, and knows its session; when the driver's agent began it was not."""
+def _tell_agent(raydap: str) -> None:
+    """Ray is imported now, and knows its session; when the driver's agent began it was not. `raydap` is as in
+    DriverSetup."""
     agent: Any = sys.modules.get("_raydap_agent")
     if agent is not None:
         agent.override_rays_breakpoint(agent.current_debugger)
         try:
             agent.join_session()
+            agent.wait_for_nodes(raydap)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
 

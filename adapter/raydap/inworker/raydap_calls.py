@@ -1,14 +1,21 @@
 """Calls the raydaps of this machine when a process begins; runs in drivers and workers, as a part of the agent.
 
 A raydap that debugs a cluster listens in the `sockets` folder of Ray's session, under the name `raydap-call-...`
-(runtime/agents.py). So a prepared process needs to know of no raydap: it finds those that there are when it begins.
+(runtime/agents.py). So a prepared process needs to know of no raydap: it finds those that there are when it begins. On
+other nodes of the cluster raydap's relay listens, under the same name as raydap on its own machine.
 """
 
 import contextlib
 import os
+import time
 from collections.abc import Callable
 
 CALL_PREFIX = "raydap-call-"
+
+RELAY_TIMEOUT_S = 1.0
+"""Seconds for which a process waits for the relay of the raydap that it calls. On a new node that may be starting."""
+
+RELAY_INTERVAL_S = 0.05
 
 
 def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> str:
@@ -17,6 +24,12 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
     if raydap:
         try:
             return raydap if call(raydap) else ""
+        except FileNotFoundError:
+            # It is on another machine, or has ended.
+            here = os.path.join(folder, os.path.basename(raydap))
+            with contextlib.suppress(OSError):
+                wait_for_relay(here)
+                return here if call(here) else ""
         except OSError:
             pass  # It has ended.
     try:
@@ -34,3 +47,10 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
         except OSError:
             pass  # It has ended just now, or belongs to somebody else.
     return ""
+
+
+def wait_for_relay(path: str) -> None:
+    """Returns when a relay listens under this path, or when none has in time."""
+    until = time.monotonic() + RELAY_TIMEOUT_S
+    while not os.path.exists(path) and time.monotonic() < until:
+        time.sleep(RELAY_INTERVAL_S)

@@ -10,7 +10,7 @@ import logging
 import os
 import secrets
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from raydap.cluster import source as sources
@@ -75,6 +75,7 @@ class Engine:
         self._alive_watch: asyncio.Task[None] | None = None
         self._debuggee: Debuggee | None = None
         self._agents: Agents | None = None
+        self._nodes: Mapping[str, str] = {}
         self._listeners: list[tcp.Listener] = []
         self._ticking = self._tasks.spawn(self._tick())
 
@@ -193,11 +194,20 @@ class Engine:
 
     def _reach_agents(self, effect: effects.ReachAgents) -> None:
         if self._agents is None:
-            self._agents = Agents(self._handle)
+            self._agents = Agents(self._handle, dialer=self._dialer)
+        if effect.folder:
+            self._agents.reach_session(effect.folder)
+            return
         try:
-            self._agents.reach(effect.folder or str(runtime_folder.directory()))
+            self._agents.reach(str(runtime_folder.directory()))
         except OSError as error:
             log.warning("programs that wait for raydap cannot call it: %s", error)
+
+    def _reach_nodes(self, effect: effects.ReachNodes) -> None:
+        self._nodes = effect.nodes
+        if self._agents is None:
+            self._agents = Agents(self._handle, dialer=self._dialer)
+        self._agents.reach_nodes(effect.nodes)
 
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
@@ -231,6 +241,7 @@ class Engine:
     def _stop_discovery(self, _: effects.StopDiscovery) -> None:
         self._source_tasks.cancel()
         self._source = None
+        self._nodes = {}
         self._close_agents()
 
     def _look_up_labels(self, effect: effects.AskLabels) -> None:
@@ -270,7 +281,9 @@ class Engine:
         else:
             # Workers of the program that a restart replaces still have their connections; nobody calls any more.
             self._close_agents()
-            self._agents = Agents(self._handle, effect.settings.sub_process)
+            self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer)
+            # After a restart of the program, because its cluster stays the same.
+            self._agents.reach_nodes(self._nodes)
             debuggee = DebuggeeProcess(effect.settings, emit, prepare=self._agents.environment)
         self._debuggee = debuggee
         self._tasks.spawn(debuggee.start(), failed)
@@ -320,6 +333,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.DialWorker: Engine._dial_worker,
     effects.ReleaseAgent: Engine._release_agent,
     effects.ReachAgents: Engine._reach_agents,
+    effects.ReachNodes: Engine._reach_nodes,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

@@ -1,4 +1,4 @@
-"""Connects to a worker's debug port: directly, or over the relay if only the worker's node reaches it."""
+"""Connects to a worker's debug port or agent: directly, or over the relay if only the worker's node reaches it."""
 
 import logging
 import socket
@@ -7,8 +7,8 @@ from typing import Literal
 
 from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
 from raydap.core.effects import DialWorker
-from raydap.runtime import agents
-from raydap.transport import tcp
+from raydap.runtime import agent_connections
+from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer
 
 log = logging.getLogger("raydap")
@@ -23,16 +23,16 @@ DIRECT_BEFORE_RELAY_TIMEOUT_S = 3.0
 class WorkerDialer:
     """Dials workers, and remembers which nodes need the relay: a firewall costs its timeout once. Must be closed.
 
-    The mode "auto" uses the relay for what is not reached directly. A worker without a Ray node is always dialled
-    directly.
+    The mode "auto" uses the relay for debug ports that are not reached directly, and for the agents of other nodes. A
+    worker without a Ray node is always dialled directly. `relay` may be used for more than workers.
     """
 
     def __init__(
         self, mode: Literal["auto", "always", "never"], cluster_access: Callable[[], Awaitable[ClusterAccess | None]]
     ) -> None:
-        self._mode = mode
+        self.mode = mode
         self._cluster_access = cluster_access
-        self._relay = Relay(self._relay_access)
+        self.relay = Relay(self._relay_access)
         self._relay_nodes: set[str] = set()
 
     async def dial(
@@ -45,11 +45,12 @@ class WorkerDialer:
         """Like transport.tcp.dial, with the same errors. The reason of `on_gone` says if it went over the relay.
         `waiting` is the connection of an agent that has called."""
         if target.agent:
-            connection = await agents.connect(target, waiting, DIRECT_TIMEOUT_S)
-            return await tcp.adopt(connection, on_message, on_gone)
-        if self._mode == "never" or not target.node_id:
+            connection = await agent_connections.connect(lambda: self._dial_agent(target), waiting)
+            where = " over the relay" if target.over_relay else ""
+            return await tcp.adopt(connection, on_message, lambda why: on_gone(why + where))
+        if self.mode == "never" or not target.node_id:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_TIMEOUT_S)
-        if self._mode == "always" or target.node_id in self._relay_nodes:
+        if self.mode == "always" or target.node_id in self._relay_nodes:
             return await self._over_relay(target, "it is what --relay always asks for", on_message, on_gone)
         try:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_BEFORE_RELAY_TIMEOUT_S)
@@ -67,13 +68,18 @@ class WorkerDialer:
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""
-        await self._relay.close()
+        await self.relay.close()
+
+    async def _dial_agent(self, target: DialWorker) -> socket.socket:
+        if target.over_relay:
+            return await self.relay.open(target.node_id, {"agent": target.agent})
+        return await unix.dial(target.agent, DIRECT_TIMEOUT_S)
 
     async def _over_relay(
         self, target: DialWorker, reason: str, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]
     ) -> Peer:
         try:
-            connection = await self._relay.open(target.node_id, target.host, target.port)
+            connection = await self.relay.open(target.node_id, {"host": target.host, "port": target.port})
         except RelayFailed:
             self._relay_nodes.discard(target.node_id)
             raise

@@ -114,10 +114,10 @@ class PrivateListener(Listener):
     """One in a folder of its own that nobody else can enter. `folder` is removed by `close`, and whatever is in it
     then."""
 
-    def __init__(self, on_connection: Callable[[socket.socket], None]) -> None:
+    def __init__(self, name: str, on_connection: Callable[[socket.socket], None]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="raydap-", ignore_cleanup_errors=True)
         self.folder = self._folder.name
-        super().__init__(os.path.join(self.folder, "raydap"), on_connection)
+        super().__init__(os.path.join(self.folder, name), on_connection)
 
     def close(self) -> None:
         super().close()

@@ -5,13 +5,15 @@ import inspect
 import json
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from raydap.cluster import relay_script
-from raydap.cluster.relay_script import CHUNK, MAX_UNREAD_CHUNKS, RaydapRelay, Relay
+from raydap.cluster.relay_actor import CHUNK, MAX_UNREAD_CHUNKS, RaydapRelay
+from raydap.cluster.relay_script import Relay
 
 WAIT = 30.0
 
@@ -53,6 +55,10 @@ class Nodes:
     def __init__(self) -> None:
         self.actor = Actor()
         self.open = asyncio.Event()
+
+    @contextmanager
+    def used(self, node_id: str, last: bool) -> Iterator[None]:
+        yield
 
     async def actor_on(self, node_id: str) -> Actor:
         if node_id == "slow":
@@ -131,6 +137,7 @@ class Worker:
 
         self.server = await asyncio.start_server(serve, "127.0.0.1", 0)
         self.port = self.server.sockets[0].getsockname()[1]
+        self.target = {"host": "127.0.0.1", "port": self.port}
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -229,10 +236,10 @@ def test_methods_of_the_actor_never_raise() -> None:
     async def main() -> None:
         actor = RaydapRelay()
         for host in ("127.0.0.1", "no.such.host.invalid", "a..b", "x" * 300):
-            (refusal,) = [answer async for answer in actor.connect(1, host, 1)]
+            (refusal,) = [answer async for answer in actor.connect(1, {"host": host, "port": 1})]
             assert refusal["refused"] is (host == "127.0.0.1")
         async with Worker() as worker:
-            stream = aiter(actor.connect(2, "127.0.0.1", worker.port))
+            stream = aiter(actor.connect(2, worker.target))
             assert await anext(stream) is None
             _, writer = await worker.came.get()
             writer.transport.abort()
@@ -248,7 +255,7 @@ def test_a_hub_that_reads_slowly_stops_the_worker() -> None:
     async def main() -> None:
         actor = RaydapRelay()
         async with Worker() as worker:
-            stream = aiter(actor.connect(1, "127.0.0.1", worker.port))
+            stream = aiter(actor.connect(1, worker.target))
             assert await anext(stream) is None
             _, writer = await worker.came.get()
             writer.write(b"x" * CHUNK * MAX_UNREAD_CHUNKS * 4)

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.core.effects import DialWorker
 from raydap.core.events import AgentCalled, AgentFound, Event, PausedWorker
 from raydap.protocol.types import WorkerKey
-from raydap.runtime import agents
+from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents
+from raydap.transport import unix
 
 WAIT = 10
 
@@ -182,7 +182,7 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
     said = {
         "raydap-1": line(worker_id="w1"),
         "raydap-2": line(worker_id="w2", holder="raydap 0.0.1 with pid 1"),
-        "raydap-3": line(worker_id="w3", holder=f"raydap {raydap.__version__} with pid {os.getpid()}"),
+        "raydap-3": line(worker_id="w3", holder=agent_connections.own_name()),
         "raydap-4": b"nonsense\n",
         "plasma_store": line(worker_id="w5"),
     }
@@ -234,7 +234,7 @@ def test_a_folder_that_is_not_there_or_too_long_is_no_failure(tmp_path: Path, ca
 
 
 async def connect(path: str, waiting: socket.socket | None = None) -> socket.socket:
-    return await agents.connect(DialWorker(WorkerKey("w1"), "", 0, agent=path), waiting, WAIT)
+    return await agent_connections.connect(lambda: unix.dial(path, WAIT), waiting)
 
 
 def test_a_process_that_has_ended_refuses(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ class Ending:
 class Loss:
     """A worker that has ended. `problem`, a sentence about it, waits for Ray's reason until a time. Then that of a
     stopped worker is reported without it, and that of a running one is dropped: most end because they are not needed.
+    `if_ended` is the sentence if Ray says that the worker has ended, where that is not certain.
     """
 
     key: WorkerKey
@@ -46,6 +47,7 @@ class Loss:
     problem: str
     stopped: bool
     until: float
+    if_ended: str = ""
 
 
 @dataclass(slots=True)

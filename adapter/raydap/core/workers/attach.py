@@ -72,7 +72,7 @@ def begin(state: State, worker: Worker) -> None:
     if worker.label == WorkerLabel():
         worker.label = label
     row = worker.row
-    state.emit(DialWorker(worker.key, row.host, row.port, row.node_id, row.agent))
+    state.emit(DialWorker(worker.key, row.host, row.port, row.node_id, row.agent, row.over_relay))
     state.start(attach(state, worker))
 
 

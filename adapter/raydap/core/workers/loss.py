@@ -44,10 +44,12 @@ def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -
 
 
 def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
-    """A connection to an agent ends with its process: there is no adapter that could end without it."""
+    """A connection to an agent ends with its process: there is no adapter that could end without it. One over the relay
+    may end alone; raydap finds the process again if it lives."""
     if worker.stage is AttachStage.ATTACHED:
         worker.run.prepared.pop(worker.key, None)
-        _attached_gone(state, worker, _PROCESS_ENDED, ended=True)
+        reason = event.reason if worker.row.over_relay else _PROCESS_ENDED
+        _attached_gone(state, worker, reason, ended=not worker.row.over_relay)
     elif event.refused:
         worker.run.prepared.pop(worker.key, None)
         forget(state, worker, "has ended")
@@ -63,12 +65,14 @@ def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> No
     problem = _loss_message(worker, reason, ended) if stopped else f"The running {worker} is gone ({_PROCESS_ENDED})."
     until = state.now + (STOPPED_WAIT_S if stopped else RUNNING_WAIT_S)
     label = names.label(worker) if worker.label != WorkerLabel() else ""
-    loss = Loss(worker.key, label, worker.label.job, problem, stopped, until)
+    certain = ended or not worker.row.over_relay
+    if_ended = _loss_message(worker, _PROCESS_ENDED, ended=True) if stopped and not certain else ""
+    loss = Loss(worker.key, label, worker.label.job, problem, stopped, until, if_ended)
     worker.run.roster.end(worker.key, "")
     worker.run.alive.note_end(worker.key)
     if of_ray:
         state.emit(AskExitReason(worker.row))
-    if of_ray and (ended or not stopped):
+    if of_ray and (ended or not stopped or if_ended):
         worker.run.losses[worker.key] = loss
     elif stopped:
         _report(state, [loss])
@@ -84,7 +88,9 @@ def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
     if ended:
         return sentence(f"The stopped {worker} is gone ({reason}); the other workers go on.")
     text = f"The debugger of the stopped {worker} is lost ({reason}): the worker, if it lives, runs on"
-    if worker.row.worker_type in ("WORKER", "DRIVER"):
+    if worker.row.agent:
+        text += ", and raydap attaches to it again when it can"
+    elif worker.row.worker_type in ("WORKER", "DRIVER"):
         text += " and can stop here again at its next breakpoint()"
     return sentence(f"{text}; the other workers go on.")
 
@@ -98,7 +104,7 @@ def workers_ended(state: State, event: WorkersEnded) -> None:
         loss = run.losses.get(ended.row.key)
         if loss is not None:
             first_sentence = " ".join(ended.reason.split()).partition(". ")[0].rstrip(".")
-            loss.problem = loss.problem.replace(_PROCESS_ENDED, first_sentence)
+            loss.problem = (loss.if_ended or loss.problem).replace(_PROCESS_ENDED, first_sentence)
             if ended.crashed:
                 crashed.append(run.losses.pop(ended.row.key))
     _report(state, crashed, "; ".join(ended.reason for ended in event.workers if ended.crashed))

@@ -5,9 +5,9 @@ before its first line if something could stop it there. Otherwise it runs on und
 sets a breakpoint or chooses the worker. It is let go when nothing can stop it any more.
 """
 
-from raydap.core.effects import ReleaseAgent
+from raydap.core.effects import ReachNodes, ReleaseAgent
 from raydap.core.errors import Code, Problem, sentence
-from raydap.core.events import AgentCalled, AgentFound, PausedWorker, WorkerGone
+from raydap.core.events import AgentCalled, AgentFound, NodesAlive, PausedWorker, WorkerGone
 from raydap.core.model.run import Retry, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
@@ -40,6 +40,16 @@ def found(state: State, event: AgentFound) -> None:
         state.run.prepared[event.worker.key] = event.worker
         if state.run.configured:
             _attach_if_needed(state, event.worker)
+
+
+def nodes_alive(state: State, event: NodesAlive) -> None:
+    """Reaches the agents on other nodes of the cluster. Those of nodes that are gone have ended."""
+    run = state.run
+    if run.settings is not None and run.settings.reach == "prepared":
+        for key, row in list(run.prepared.items()):
+            if row.over_relay and row.node_id not in event.nodes:
+                del run.prepared[key]
+        state.emit(ReachNodes(event.nodes))
 
 
 def attach_needed(state: State) -> None:
@@ -114,6 +124,10 @@ def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) ->
 def _attach(state: State, row: PausedWorker) -> None:
     run = state.run
     assert run.settings is not None
+    loss = run.losses.pop(row.key, None)
+    if loss is not None and loss.stopped:
+        # Only the connection was lost, and with it the stop.
+        state.report(Problem(Code.WORKER_GONE, f"{loss.label}: {loss.problem}" if loss.label else loss.problem))
     worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
     if row.worker_type == "CHILD":
         run.children.setdefault(selection.origin(run, row).key, {})[row.key] = None

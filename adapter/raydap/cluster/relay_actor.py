@@ -1,0 +1,279 @@
+"""The relay's actor on one node: connects to debuggers there, and takes the calls of agents that begin there.
+
+relay_script.py starts it. Ray brings it to the node by value, because raydap need not be installed there; so it imports
+nothing of raydap, and Ray only where it runs.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import secrets
+import socket
+import struct
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+CHUNK = 65536
+"""Bytes of one call. Ray carries up to 100 KB in the call itself, and uses object store memory for more."""
+
+MAX_UNREAD_CHUNKS = 16
+"""Chunks of one connection that may be on their way to the hub. Ray 2.39 sets no limit for asynchronous actors."""
+
+CONNECT_TIMEOUT_S = 10.0
+
+HELLO_TIMEOUT_S = 5.0
+"""Seconds for an agent's first line. It may wait for the end of another session first."""
+
+HELLO_LIMIT = 4096
+"""Bytes of that line."""
+
+FIND_INTERVAL_S = 5.0
+"""Seconds between two looks for agents that another raydap was called by. A look lists one folder."""
+
+AGENT_PREFIX = "raydap-"
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class RaydapRelay:
+    """The actor on one node. It holds the connections to debuggers there, under numbers that the driver gives.
+
+    No method raises, because with RAY_DEBUG_POST_MORTEM=1 the actor would then become a paused worker itself.
+    """
+
+    def __init__(self) -> None:
+        self._connections: dict[int, tuple[asyncio.StreamWriter, asyncio.Semaphore]] = {}
+        self._watches: dict[int, AgentWatch] = {}
+        self._calls: dict[int, Connection] = {}
+        self._call_numbers = itertools.count(1)
+
+    async def ready(self) -> None: ...
+
+    async def connect(self, number: int, target: Mapping[str, Any]) -> AsyncIterator[Any]:
+        """Yields None, or the answer with the reason why there is no connection; then chunks of bytes, until the end.
+        `target` is as in relay_script.py.
+
+        One call does all of it. Never connect before it is certain that Ray can stream: debugpy's adapter does not
+        survive a connection that is closed at once.
+        """
+        chunks = self._watch(number, target["listen"]) if "listen" in target else self._read(number, target)
+        try:
+            async for chunk in chunks:
+                yield chunk
+        except asyncio.TimeoutError:
+            yield {"error": f"no connection within {CONNECT_TIMEOUT_S:g} s", "refused": False}
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            # A process that has ended leaves its socket, or takes it along.
+            yield {"error": reason, "refused": isinstance(error, (ConnectionRefusedError, FileNotFoundError))}
+
+    async def _read(self, number: int, target: Mapping[str, Any]) -> AsyncIterator[Any]:
+        """Raises OSError, UnicodeError or asyncio's TimeoutError if there is no connection."""
+        reader, writer = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
+        room = asyncio.Semaphore(MAX_UNREAD_CHUNKS)
+        self._connections[number] = writer, room
+        yield None
+        connection = writer.get_extra_info("socket")
+        with suppress(OSError):
+            while data := await reader.read(CHUNK):
+                # debugpy's adapter would wait 40 ms for each acknowledgement; see transport/peer.py.
+                if hasattr(socket, "TCP_QUICKACK") and "port" in target:
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+                await room.acquire()
+                yield data
+
+    async def _open(self, target: Mapping[str, Any]) -> Connection:
+        if "call" in target:
+            call = self._calls.pop(target["call"], None)
+            if call is None:
+                raise ConnectionRefusedError("it waits no longer")
+            return call
+        if "agent" in target:
+            return await open_agent(target["agent"])
+        return await asyncio.open_connection(target["host"], target["port"])
+
+    async def _watch(self, number: int, name: str) -> AsyncIterator[Any]:
+        """Raises OSError if it cannot listen."""
+        watch = AgentWatch(sockets_folder(), name, self._take_call)
+        await watch.begin()
+        self._watches[number] = watch
+        yield None
+        while line := await watch.lines.get():
+            yield line
+
+    def _take_call(self, connection: Connection) -> int:
+        number = next(self._call_numbers)
+        self._calls[number] = connection
+        return number
+
+    async def release(self, number: int) -> None:
+        """Half of MAX_UNREAD_CHUNKS have reached the hub, so as many more may be sent."""
+        self._make_room(number, MAX_UNREAD_CHUNKS // 2)
+
+    async def write(self, number: int, data: bytes) -> None:
+        """Returns when there is room for more. If the connection has ended, `connect` ends, too."""
+        if number in self._connections:
+            writer, _ = self._connections[number]
+            with suppress(OSError):
+                writer.write(data)
+                await writer.drain()
+
+    async def close(self, number: int) -> None:
+        """Closes once everything is written. The processes whose calls nobody has taken go on."""
+        self._make_room(number, MAX_UNREAD_CHUNKS)
+        if number in self._connections:
+            writer, _ = self._connections.pop(number)
+            writer.close()
+        if number in self._watches:
+            watch = self._watches.pop(number)
+            watch.close()
+            for call in watch.calls:
+                if call in self._calls:
+                    self._calls.pop(call)[1].close()
+
+    def _make_room(self, number: int, chunks: int) -> None:
+        if number in self._connections:
+            _, room = self._connections[number]
+            for _ in range(chunks):
+                room.release()
+
+
+class AgentWatch:
+    """The agents of this node, for one raydap: finds those that listen in the folder, and listens there itself, under
+    raydap's `name`, for the calls of those that begin. `lines` are JSON objects, one a line, b"" at the end:
+    `{"found": HELLO}` with an agent's first line, and `{"call": NUMBER}`, as `take_call` has numbered it.
+
+    Nodes that share the folder have one such socket: the others wait until it is gone.
+    """
+
+    def __init__(self, folder: str, name: str, take_call: Callable[[Connection], int]) -> None:
+        self.lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self.calls: list[int] = []
+        self._folder = folder
+        self._path = os.path.join(folder, name)
+        self._take_call = take_call
+        self._listener: socket.socket | None = None
+        self._known: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """Returns when agents can call; raises OSError."""
+        await self._listen()
+        self._spawn(self._find())
+
+    def close(self) -> None:
+        self.lines.put_nowait(b"")
+        for task in self._tasks:
+            task.cancel()
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._listener.close()
+            with suppress(OSError):
+                os.unlink(self._path)
+
+    async def _listen(self) -> None:
+        if self._listener is not None or await is_served(self._path):
+            return
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.setblocking(False)
+        # It gets its name when it listens already; see transport/unix.py.
+        fresh = os.path.join(self._folder, f".raydap-{secrets.token_hex(4)}")
+        try:
+            listener.bind(fresh)
+            os.chmod(fresh, 0o600)
+            listener.listen(1000)
+            os.rename(fresh, self._path)
+        except BaseException:
+            listener.close()
+            with suppress(OSError):
+                os.unlink(fresh)
+            raise
+        self._listener = listener
+        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            connection, _ = listener.accept()
+            self._spawn(self._called(connection))
+
+    async def _called(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        if peer_is_trusted(connection):
+            number = self._take_call(await asyncio.open_unix_connection(sock=connection))
+            self.calls.append(number)
+            self._tell({"call": number})
+        else:
+            connection.close()
+
+    async def _find(self) -> None:
+        while True:
+            with suppress(OSError):
+                await self._listen()
+                names = os.listdir(self._folder) if self._listener is not None else []
+                for name in names:
+                    if (
+                        name.startswith(AGENT_PREFIX)
+                        and name[len(AGENT_PREFIX) :].isdigit()
+                        and name not in self._known
+                    ):
+                        self._known.add(name)
+                        await self._ask(os.path.join(self._folder, name))
+            await asyncio.sleep(FIND_INTERVAL_S)
+
+    async def _ask(self, path: str) -> None:
+        """Only says who is there: the agent imports nothing for it. A process that has ended leaves its socket."""
+        with suppress(OSError, ValueError, asyncio.TimeoutError):
+            reader, writer = await open_agent(path)
+            try:
+                line = await asyncio.wait_for(reader.readline(), HELLO_TIMEOUT_S)
+                if line.endswith(b"\n"):
+                    self._tell({"found": line.decode()})
+            finally:
+                writer.close()
+
+    def _tell(self, line: Mapping[str, Any]) -> None:
+        self.lines.put_nowait(json.dumps(line).encode() + b"\n")
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def open_agent(path: str) -> Connection:
+    """Raises OSError if nobody of this user listens there."""
+    reader, writer = await asyncio.open_unix_connection(path, limit=HELLO_LIMIT * 16)
+    if not peer_is_trusted(writer.get_extra_info("socket")):
+        writer.close()
+        raise PermissionError("it belongs to another user")
+    return reader, writer
+
+
+async def is_served(path: str) -> bool:
+    """Whether somebody listens there. What a killed actor has left refuses."""
+    try:
+        _, writer = await asyncio.open_unix_connection(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    except OSError:
+        return True
+    writer.close()
+    return True
+
+
+def peer_is_trusted(connection: Any) -> bool:
+    """Whether the other end belongs to this user or to root (unix(7), SO_PEERCRED)."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True  # The socket's mode has to suffice, as on macOS.
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return struct.unpack("3i", credentials)[1] in (0, os.getuid())
+
+
+def sockets_folder() -> str:
+    """Where the processes of Ray's session have their sockets on this node."""
+    import ray
+
+    worker: Any = ray._private.worker.global_worker
+    return os.path.join(worker.node.get_session_dir_path(), "sockets")

@@ -1,0 +1,128 @@
+"""How a connection to an agent begins (inworker/agent.py): by lines of JSON, until a debugger speaks DAP there."""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from raydap import __version__
+from raydap.core.events import PausedWorker
+from raydap.protocol.types import WorkerKey
+from raydap.transport import unix
+
+T = TypeVar("T")
+
+VERSION = 1
+"""The version of these lines."""
+
+HELLO_TIMEOUT_S = 5.0
+"""Seconds for an agent's first line. It may wait for the end of another session first."""
+
+BEGIN_TIMEOUT_S = 20.0
+"""Seconds for an agent to import debugpy. In a process that computes it takes 5 s (measured)."""
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
+    has started. `parent` is the key of the process that a CHILD comes from. `waits`: the program does not begin before
+    a raydap debugs it. `calls` is the name of the raydap that has launched it, "" for a program that calls each.
+
+    With `nodes` it is a driver that has joined a cluster of so many: it goes on when raydap listens on all of them.
+    """
+
+    raydap: int
+    pid: int
+    socket: str = ""
+    worker_id: str = ""
+    node_id: str = ""
+    node_ip: str = ""
+    worker_type: Literal["WORKER", "DRIVER", "CHILD"] = "WORKER"
+    parent: str = ""
+    holder: str = ""
+    port: int = 0
+    waits: bool = False
+    calls: str = ""
+    nodes: int = 0
+
+    def row(self, over_relay: bool = False) -> PausedWorker:
+        """`over_relay`: it is on a node that has processes of its own, with numbers of their own."""
+        where = f" on {self.node_id}" if over_relay else ""
+        key = self.worker_id or f"pid-{self.pid}{where}"
+        parent = f"{self.parent}{where}" if self.parent.startswith("pid-") else self.parent
+        return PausedWorker(
+            WorkerKey(key),
+            self.node_ip,
+            port=0,
+            pid=self.pid,
+            node=self.node_ip,
+            node_id=self.node_id,
+            worker_type=self.worker_type,
+            agent=self.socket,
+            parent=WorkerKey(parent),
+            over_relay=over_relay,
+        )
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """An agent's second line, before DAP. `error` says why there is no debugger."""
+
+    error: str
+
+
+def own_name() -> str:
+    """How this raydap is called where it debugs a process, for others that want to."""
+    return f"raydap {__version__} on {socket.gethostname()} with pid {os.getpid()}"
+
+
+async def connect(dial: Callable[[], Awaitable[socket.socket]], waiting: socket.socket | None) -> socket.socket:
+    """A connection on which the worker speaks DAP. `waiting` is that of a process that has called, if there is one;
+    otherwise `dial` makes one.
+
+    Raises ConnectionRefusedError if the process has ended, and other OSErrors, whose text is for users.
+    """
+    connection = waiting
+    try:
+        if connection is None:
+            try:
+                connection = await dial()
+            except (FileNotFoundError, ConnectionRefusedError):
+                raise ConnectionRefusedError("it has ended") from None
+            hello = await read_hello(connection)
+            if hello.holder:
+                raise OSError(f"{hello.holder} debugs it")
+            if hello.port:
+                raise OSError("it waits, or will wait, at a breakpoint() of Ray")
+        answer: dict[str, Any] = {"debug": True, "client": own_name()}
+        await asyncio.get_running_loop().sock_sendall(connection, json.dumps(answer).encode() + b"\n")
+        begun = _decoded(await unix.read_line(connection, BEGIN_TIMEOUT_S), Begun)
+        if begun.error:
+            raise OSError(begun.error)
+    except BaseException:
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+async def read_hello(connection: socket.socket) -> Hello:
+    """Raises OSError for anything that is not the first line of an agent of our version."""
+    return decode_hello(await unix.read_line(connection, HELLO_TIMEOUT_S))
+
+
+def decode_hello(line: bytes) -> Hello:
+    """Raises OSError like `read_hello`."""
+    hello = _decoded(line, Hello)
+    if hello.raydap != VERSION:
+        raise OSError("its agent is of another version of raydap")
+    return hello
+
+
+def _decoded(line: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.DecodeError as error:
+        raise OSError(f"its agent is none of raydap's ({error})") from None

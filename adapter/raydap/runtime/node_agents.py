@@ -1,0 +1,110 @@
+"""The agents on other nodes of the cluster: the relay finds them there, and takes their calls."""
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Callable, Mapping
+
+from raydap.cluster.relay import Relay
+from raydap.runtime.tasks import Tasks
+from raydap.transport import tcp
+
+log = logging.getLogger("raydap")
+
+RETRY_S = 1.0
+"""Seconds until a node is tried again whose actor has died, or that could not be reached."""
+
+MAX_RETRY_S = 30.0
+"""Doubled for each failure in a row, up to this."""
+
+
+class NodeAgents:
+    """Watches nodes over the relay. Must be closed.
+
+    `name` is under what raydap listens there. `everywhere`: also on nodes of this machine, whose agents raydap can
+    reach by itself. `on_found` gets the first line of each agent, and `on_call` the connection of each that begins.
+    """
+
+    def __init__(
+        self,
+        relay: Relay,
+        name: str,
+        everywhere: bool,
+        on_found: Callable[[bytes], None],
+        on_call: Callable[[socket.socket], None],
+    ) -> None:
+        self._relay = relay
+        self._name = name
+        self._everywhere = everywhere
+        self._on_found = on_found
+        self._on_call = on_call
+        self._tasks = Tasks()
+        self._watches: dict[str, asyncio.Task[None]] = {}
+        self._known = 0
+        self._silent: set[str] = set()
+        self._changed = asyncio.Condition()
+
+    def reach(self, nodes: Mapping[str, str]) -> None:
+        """Watches those that are not of this machine, and no others. Ray's ids, and addresses."""
+        self._known = len(nodes)
+        for node_id in self._watches.keys() - nodes.keys():
+            self._watches.pop(node_id).cancel()
+            self._silent.discard(node_id)
+        for node_id, address in nodes.items():
+            if node_id not in self._watches and (self._everywhere or not tcp.is_local_address(address)):
+                self._silent.add(node_id)
+                self._watches[node_id] = self._tasks.spawn(self._watch(node_id))
+        self._tasks.spawn(self._tell())
+
+    async def listening(self, nodes: int) -> None:
+        """Returns when agents on all nodes can call, and these are at least so many nodes."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._known >= nodes and not self._silent)
+
+    async def close(self) -> None:
+        self._tasks.cancel()
+        await self._tasks.wait()
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _watch(self, node_id: str) -> None:
+        """Until it is cancelled; through all ends of the node's actor."""
+        delay = RETRY_S
+        while True:
+            try:
+                connection = await self._relay.open(node_id, {"listen": self._name})
+                log.info("agents on node %s are reached over the relay", node_id)
+                delay = RETRY_S
+                self._silent.discard(node_id)
+                await self._tell()
+                await self._read(node_id, connection)
+                log.info("agents on node %s are not reached any more; raydap tries again", node_id)
+            except OSError as error:
+                log.info("agents on node %s are not reached: %s", node_id, error)
+            self._silent.add(node_id)
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, MAX_RETRY_S)
+
+    async def _read(self, node_id: str, connection: socket.socket) -> None:
+        """Until the actor ends. Its lines are those of relay_actor.AgentWatch."""
+        reader, writer = await asyncio.open_unix_connection(sock=connection)
+        try:
+            while line := await reader.readline():
+                said = json.loads(line)
+                if "call" in said:
+                    self._tasks.spawn(self._take_call(node_id, said["call"]))
+                else:
+                    self._on_found(said["found"].encode())
+        except ValueError as error:
+            raise OSError(f"the relay said what is no answer ({error})") from None
+        finally:
+            writer.close()
+
+    async def _take_call(self, node_id: str, number: int) -> None:
+        try:
+            self._on_call(await self._relay.open(node_id, {"call": number}))
+        except OSError as error:
+            log.info("a process on node %s called, and cannot be reached: %s", node_id, error)
