@@ -31,6 +31,7 @@ from raydap.core.effects import (
     Log,
     OpenChildPort,
     ReachAgents,
+    ReachNodes,
     ReleaseAgent,
     SendToClient,
     SendToWorker,
@@ -149,6 +150,7 @@ class Play:
                 | StartDebuggee()
                 | StopDebuggee()
                 | ReleaseAgent()
+                | ReachNodes()
                 | WatchAlive()
             ):
                 self._effects.append(effect)

@@ -52,7 +52,7 @@ def missing() -> str:
 class TwoMachines:
     """The head node, and a far one that has the resource `far`. Must be closed by the stack that it is given.
 
-    The far machine has processes and a temporary directory of its own.
+    The far machine has processes and temporary directories of its own: that of Ray, and `private`.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -61,9 +61,14 @@ class TwoMachines:
         stack.callback(shutil.rmtree, self._directory, ignore_errors=True)
         temp = self._directory / "ray"
         temp.mkdir()
+        # Where the programs of the head keep sockets; the far machine has its own of it.
+        self.private = self._directory / "tmp"
+        self.private.mkdir()
         head = self._holder(stack, "head", ["unshare", "--net"], "true")
         far_options = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        far = self._holder(stack, "far", far_options, f"mount -t tmpfs tmpfs {temp}")
+        far = self._holder(
+            stack, "far", far_options, f"mount -t tmpfs tmpfs {temp} && mount -t tmpfs tmpfs {self.private}"
+        )
         (first,) = Path(f"/proc/{far}/task/{far}/children").read_text().split()
         self.head = ["nsenter", f"--target={head}", "--net", "--"]
         self.far = ["nsenter", f"--target={first}", "--net", "--mount", "--pid", "--"]

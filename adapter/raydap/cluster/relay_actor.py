@@ -46,7 +46,7 @@ class RaydapRelay:
     def __init__(self) -> None:
         self._connections: dict[int, tuple[asyncio.StreamWriter, asyncio.Semaphore]] = {}
         self._watches: dict[int, AgentWatch] = {}
-        self._calls: dict[int, Connection] = {}
+        self._calls: dict[int, tuple[bytes, Connection]] = {}
         self._call_numbers = itertools.count(1)
 
     async def ready(self) -> None: ...
@@ -71,10 +71,12 @@ class RaydapRelay:
 
     async def _read(self, number: int, target: Mapping[str, Any]) -> AsyncIterator[Any]:
         """Raises OSError, UnicodeError or asyncio's TimeoutError if there is no connection."""
-        reader, writer = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
+        said, (reader, writer) = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
         room = asyncio.Semaphore(MAX_UNREAD_CHUNKS)
         self._connections[number] = writer, room
         yield None
+        if said:
+            yield said
         connection = writer.get_extra_info("socket")
         with suppress(OSError):
             while data := await reader.read(CHUNK):
@@ -84,15 +86,16 @@ class RaydapRelay:
                 await room.acquire()
                 yield data
 
-    async def _open(self, target: Mapping[str, Any]) -> Connection:
+    async def _open(self, target: Mapping[str, Any]) -> tuple[bytes, Connection]:
+        """The connection, and what has been read from it."""
         if "call" in target:
             call = self._calls.pop(target["call"], None)
             if call is None:
                 raise ConnectionRefusedError("it waits no longer")
             return call
         if "agent" in target:
-            return await open_agent(target["agent"])
-        return await asyncio.open_connection(target["host"], target["port"])
+            return b"", await open_agent(target["agent"])
+        return b"", await asyncio.open_connection(target["host"], target["port"])
 
     async def _watch(self, number: int, name: str) -> AsyncIterator[Any]:
         """Raises OSError if it cannot listen."""
@@ -103,9 +106,9 @@ class RaydapRelay:
         while line := await watch.lines.get():
             yield line
 
-    def _take_call(self, connection: Connection) -> int:
+    def _take_call(self, hello: bytes, connection: Connection) -> int:
         number = next(self._call_numbers)
-        self._calls[number] = connection
+        self._calls[number] = hello, connection
         return number
 
     async def release(self, number: int) -> None:
@@ -131,7 +134,8 @@ class RaydapRelay:
             watch.close()
             for call in watch.calls:
                 if call in self._calls:
-                    self._calls.pop(call)[1].close()
+                    _, (_, writer) = self._calls.pop(call)
+                    writer.close()
 
     def _make_room(self, number: int, chunks: int) -> None:
         if number in self._connections:
@@ -148,7 +152,7 @@ class AgentWatch:
     Nodes that share the folder have one such socket: the others wait until it is gone.
     """
 
-    def __init__(self, folder: str, name: str, take_call: Callable[[Connection], int]) -> None:
+    def __init__(self, folder: str, name: str, take_call: Callable[[bytes, Connection], int]) -> None:
         self.lines: asyncio.Queue[bytes] = asyncio.Queue()
         self.calls: list[int] = []
         self._folder = folder
@@ -156,6 +160,7 @@ class AgentWatch:
         self._take_call = take_call
         self._listener: socket.socket | None = None
         self._known: set[str] = set()
+        self._accepted: set[socket.socket] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
@@ -167,6 +172,8 @@ class AgentWatch:
         self.lines.put_nowait(b"")
         for task in self._tasks:
             task.cancel()
+        for connection in self._accepted:
+            connection.close()
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
             self._listener.close()
@@ -196,16 +203,27 @@ class AgentWatch:
     def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):
             connection, _ = listener.accept()
+            self._accepted.add(connection)
             self._spawn(self._called(connection))
 
     async def _called(self, connection: socket.socket) -> None:
+        """Takes an agent's call. A connection that says nothing is that of another node: `is_served`."""
+        if not peer_is_trusted(connection):
+            connection.close()
+            return
         connection.setblocking(False)
-        if peer_is_trusted(connection):
-            number = self._take_call(await asyncio.open_unix_connection(sock=connection))
+        reader, writer = await asyncio.open_unix_connection(sock=connection, limit=HELLO_LIMIT)
+        self._accepted.discard(connection)
+        hello = b""
+        try:
+            hello = await first_line(reader)
+        finally:
+            if not hello:
+                writer.close()
+        if hello:
+            number = self._take_call(hello, (reader, writer))
             self.calls.append(number)
             self._tell({"call": number})
-        else:
-            connection.close()
 
     async def _find(self) -> None:
         while True:
@@ -224,12 +242,11 @@ class AgentWatch:
 
     async def _ask(self, path: str) -> None:
         """Only says who is there: the agent imports nothing for it. A process that has ended leaves its socket."""
-        with suppress(OSError, ValueError, asyncio.TimeoutError):
+        with suppress(OSError):
             reader, writer = await open_agent(path)
             try:
-                line = await asyncio.wait_for(reader.readline(), HELLO_TIMEOUT_S)
-                if line.endswith(b"\n"):
-                    self._tell({"found": line.decode()})
+                if hello := await first_line(reader):
+                    self._tell({"found": hello.decode(errors="replace")})
             finally:
                 writer.close()
 
@@ -242,9 +259,17 @@ class AgentWatch:
         task.add_done_callback(self._tasks.discard)
 
 
+async def first_line(reader: asyncio.StreamReader) -> bytes:
+    """An agent's; b"" if none comes."""
+    with suppress(OSError, ValueError, asyncio.TimeoutError):
+        line = await asyncio.wait_for(reader.readline(), HELLO_TIMEOUT_S)
+        return line if line.endswith(b"\n") else b""
+    return b""
+
+
 async def open_agent(path: str) -> Connection:
     """Raises OSError if nobody of this user listens there."""
-    reader, writer = await asyncio.open_unix_connection(path, limit=HELLO_LIMIT * 16)
+    reader, writer = await asyncio.open_unix_connection(path)
     if not peer_is_trusted(writer.get_extra_info("socket")):
         writer.close()
         raise PermissionError("it belongs to another user")

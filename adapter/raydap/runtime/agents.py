@@ -119,6 +119,9 @@ class Agents:
             log.info("an agent called and said nothing of use: %s", error)
             connection.close()
             return
+        except BaseException:
+            connection.close()
+            raise
         if hello.nodes:
             await self._let_driver_go_on(connection, hello.nodes)
             return

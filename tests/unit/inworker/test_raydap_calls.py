@@ -1,9 +1,11 @@
 """Which raydap a process calls when it begins."""
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from raydap.inworker import raydap_calls
 from raydap.inworker.raydap_calls import call_raydaps
 
 
@@ -21,6 +23,8 @@ class Calls:
         name = Path(path).name
         self.called.append(name)
         wants = self.raydaps[name]
+        if not Path(path).exists():
+            raise FileNotFoundError
         if wants is None:
             raise ConnectionRefusedError
         return wants
@@ -56,3 +60,21 @@ def test_nobody_is_there(tmp_path: Path) -> None:
     (tmp_path / "raydap-call-1-1").touch()
     assert call_raydaps(unreachable, str(tmp_path)) == ""
     assert (tmp_path / "raydap-call-1-1").exists()
+
+
+def test_a_raydap_on_another_machine_is_called_through_its_relay(tmp_path: Path) -> None:
+    """Also one that comes a moment later. Nobody else is asked."""
+    calls = Calls(tmp_path, raydap_call_1_1=True, raydap_call_2_1=True)
+    far = "/on/another/machine/raydap-call-2-1"
+    assert call_raydaps(calls, str(tmp_path), far) == str(tmp_path / "raydap-call-2-1")
+    (tmp_path / "raydap-call-2-1").unlink()
+    threading.Timer(0.1, (tmp_path / "raydap-call-2-1").touch).start()
+    assert call_raydaps(calls, str(tmp_path), far) == str(tmp_path / "raydap-call-2-1")
+    assert calls.called == ["raydap-call-2-1"] * 4
+
+
+def test_a_relay_that_does_not_come_keeps_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raydap_calls, "RELAY_TIMEOUT_S", 0.1)
+    calls = Calls(tmp_path, raydap_call_1_1=True)
+    calls.raydaps["raydap-call-2-1"] = True
+    assert call_raydaps(calls, str(tmp_path), "/gone/raydap-call-2-1") == str(tmp_path / "raydap-call-1-1")

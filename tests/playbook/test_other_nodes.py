@@ -1,0 +1,108 @@
+"""Prepared workers on other nodes: they are reached over the relay, which can fail without them."""
+
+import pytest
+
+from raydap.core.effects import AskExitReason, ReachNodes
+from raydap.core.errors import Code
+from raydap.core.events import AgentFound, EndedWorker, NodesAlive, WorkerGone, WorkersEnded
+from support.fake_worker import FakeWorker
+from support.playbook import FakeClient, Play
+from support.prepared_workers import LINES, launched, prepared
+
+NODES = {"n0": "10.0.0.1", "n1": "10.0.0.2"}
+
+
+def found(play: Play) -> FakeWorker:
+    worker = prepared(play, "w1", over_relay=True, node_id="n1")
+    play.feed(AgentFound(worker.row))
+    return worker
+
+
+def stopped(play: Play) -> tuple[FakeClient, FakeWorker]:
+    client = play.session()
+    client.request("setBreakpoints", **LINES)
+    worker = found(play)
+    assert worker.complete
+    client.event("breakpoint")
+    worker.stop()
+    client.stop()
+    return client, worker
+
+
+def lose(play: Play, worker: FakeWorker) -> None:
+    worker.connected = False
+    play.feed(WorkerGone(worker.key, "closed over the relay"))
+
+
+def test_all_nodes_are_reached_for_attach_and_for_launch(play: Play) -> None:
+    play.session()
+    play.feed(NodesAlive(NODES))
+    assert play.take(ReachNodes).nodes == NODES
+
+
+def test_all_nodes_are_reached_for_a_launched_program(play: Play) -> None:
+    launched(play)
+    play.feed(NodesAlive(NODES))
+    assert play.take(ReachNodes).nodes == NODES
+
+
+@pytest.mark.parametrize("launch", [False, True])
+def test_no_node_is_reached_if_the_user_wants_what_pauses_only(play: Play, launch: bool) -> None:
+    if launch:
+        launched(play, reach="paused")
+    else:
+        play.session({"reach": "paused"})
+    play.feed(NodesAlive(NODES))
+    assert not any(isinstance(effect, ReachNodes) for effect in play._effects)
+
+
+def test_the_workers_of_a_node_that_is_gone_are_not_dialled(play: Play) -> None:
+    client = play.session()
+    worker = found(play)
+    near = prepared(play, "w2", node_id="n1")
+    play.feed(AgentFound(near.row))
+    play.feed(NodesAlive({"n0": "10.0.0.1"}))
+    play.take(ReachNodes)
+    client.request("setBreakpoints", **LINES)
+    assert (worker.dials, near.dials) == (0, 1)
+    client.event("breakpoint")
+
+
+def test_a_worker_whose_relay_is_lost_is_attached_again_when_it_is_found(play: Play) -> None:
+    client, worker = stopped(play)
+    lose(play, worker)
+    client.event("thread")
+    client.event("breakpoint")
+    play.feed(AgentFound(worker.row))
+    assert worker.connected
+    assert worker.dials == 2
+    told = client.told(Code.WORKER_GONE)
+    assert "closed over the relay" in told
+    assert "raydap attaches to it again" in told
+    client.event("breakpoint")
+    play.tick(60)
+    worker.stop()
+    client.stop()
+
+
+def test_a_worker_that_has_ended_is_told_of_with_ray_s_reason(play: Play) -> None:
+    client, worker = stopped(play)
+    lose(play, worker)
+    client.event("thread")
+    client.event("breakpoint")
+    assert play.asked_exit_reasons == [worker.row]
+    play.feed(WorkersEnded((EndedWorker(worker.row, "The node has died. Its raylet", crashed=True),)))
+    told = client.told(Code.WORKER_GONE)
+    assert "is gone (The node has died)" in told
+    assert AskExitReason not in map(type, play._effects)
+
+
+def test_a_worker_that_is_not_found_again_is_told_of_once(play: Play) -> None:
+    client, worker = stopped(play)
+    lose(play, worker)
+    client.event("thread")
+    client.event("breakpoint")
+    play.tick(60)
+    assert "if it lives, runs on" in client.told(Code.WORKER_GONE)
+    play.tick(60)
+    client.nothing()

@@ -1,0 +1,95 @@
+"""Programs on a cluster of two machines: the other one has sockets of its own, which only the relay reaches."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from dap_client import Client
+from local_cluster import clean_environment
+
+from support import two_machines
+from support.launched import ended, line_of, stopped_line
+from support.look import go_on, problems
+from support.two_machines import TwoMachines
+
+pytestmark = pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
+
+PROGRAM = """\
+import multiprocessing
+import ray
+
+def child():
+    return 1  # in a forked child
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+class Counter:
+    def __init__(self):
+        self.number = 7  # in __init__
+
+    def get(self):
+        process = multiprocessing.get_context("fork").Process(target=child)
+        process.start()
+        process.join()
+        return self.number  # in a method
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+def work():
+    return "done"  # in a task
+
+@ray.remote(num_cpus=0.1)
+def near():
+    return "near"  # beside raydap
+
+if __name__ == "__main__":
+    ray.init()
+    values = ray.get([work.remote(), Counter.remote().get.remote(), near.remote()])
+    print("result:", values)  # in the driver
+"""
+
+PLACES = ["# in a task", "# in __init__", "# in a method", "# beside raydap", "# in a forked child", "# in the driver"]
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[TwoMachines]:
+    with ExitStack() as stack:
+        yield TwoMachines(stack)
+
+
+@pytest.fixture
+def bridge_log(tmp_path: Path) -> Path:
+    return tmp_path / "raydap.log"
+
+
+@pytest.fixture
+def far_client(machines: TwoMachines, children: ExitStack, bridge_log: Path) -> Client:
+    """A client of a bridge on the head."""
+    command = [*machines.head, sys.executable, "-m", "raydap", "adapter", "-v", "--log-file", str(bridge_log)]
+    environment = clean_environment({"TMPDIR": str(machines.private)})
+    return children.enter_context(Client.spawn(command, timeout=60, env=environment))
+
+
+def launch(client: Client, machines: TwoMachines, folder: Path, source: str, *texts: str, **more: object) -> None:
+    program = folder / "program.py"
+    program.write_text(source)
+    where = {"dashboard": machines.dashboard, "program": str(program), "cwd": str(folder)}
+    environment = {"RAY_ADDRESS": machines.address}
+    breakpoints = {str(program): [line_of(source, text) for text in texts]}
+    arguments = {**where, "env": environment, **more}
+    client.start_session("launch", arguments, breakpoints=breakpoints, filters=["uncaught"])
+
+
+def test_the_first_line_that_runs_there_stops(
+    far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path
+) -> None:
+    launch(far_client, machines, tmp_path, PROGRAM, *PLACES)
+    seen = []
+    for _ in range(6):
+        stop = far_client.wait_event("stopped")
+        seen.append(stopped_line(far_client, stop).partition("# ")[2])
+        go_on(far_client, stop)
+    assert sorted(seen) == sorted(text[2:] for text in PLACES)
+    assert "result: ['done', 7, 'near']" in ended(far_client)
+    assert problems(far_client) == []
+    assert bridge_log.read_text().count("are reached over the relay") == 1, "the head needs no relay"

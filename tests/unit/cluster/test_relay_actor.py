@@ -1,0 +1,192 @@
+"""What the relay's actor does with the agents of its node."""
+
+import asyncio
+import json
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raydap.cluster import relay_actor
+from raydap.cluster.relay_actor import RaydapRelay
+
+WAIT = 30.0
+NAME = "raydap-call-7-abcd"
+
+
+class Play:
+    """An actor, and the lines of its watch."""
+
+    def __init__(self) -> None:
+        self.actor = RaydapRelay()
+        self.lines: AsyncIterator[Any] = aiter(self.actor.connect(1, {"listen": NAME}))
+
+    async def next(self) -> Any:
+        line = await asyncio.wait_for(anext(self.lines), WAIT)
+        return json.loads(line) if isinstance(line, bytes) else line
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Play], Awaitable[None]]], None]:
+    monkeypatch.setattr(relay_actor, "sockets_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(relay_actor, "FIND_INTERVAL_S", 0.01)
+
+    def run(part: Callable[[Play], Awaitable[None]]) -> None:
+        async def main() -> None:
+            it = Play()
+            try:
+                await asyncio.wait_for(part(it), WAIT)
+            finally:
+                await it.actor.close(1)
+                others = asyncio.all_tasks() - {asyncio.current_task()}
+                await asyncio.wait_for(asyncio.gather(*others, return_exceptions=True), WAIT)
+
+        asyncio.run(main())
+
+    return run
+
+
+async def serve(path: Path, line: bytes) -> asyncio.Server:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(line)
+        assert await reader.read() == b"", "nobody asks it for a debugger"
+        writer.close()
+
+    return await asyncio.start_unix_server(answer, str(path))
+
+
+def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path) -> None:
+    """What is no agent, or none that lives, is left alone."""
+    for name in ("raydap-6", "raydap-call-1-1"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
+            stale.bind(str(tmp_path / name))
+
+    async def part(it: Play) -> None:
+        servers = [await serve(tmp_path / "raydap-1", b"{1}\n"), await serve(tmp_path / "raydap-2", b"no line")]
+        servers.append(await serve(tmp_path / "raylet", b"{2}\n"))
+        servers.append(await serve(tmp_path / "raydap-3", b"x" * 70_000 + b"\n"))
+        assert await it.next() is None
+        assert await it.next() == {"found": "{1}\n"}
+        servers.append(await serve(tmp_path / "raydap-4", b"{4}\n"))
+        assert await it.next() == {"found": "{4}\n"}
+        for server in servers:
+            server.close()
+
+    play(part)
+
+
+def test_a_call_waits_until_it_is_taken(play: Callable[..., None], tmp_path: Path) -> None:
+    async def part(it: Play) -> None:
+        assert await it.next() is None
+        assert stat.S_IMODE(os.stat(tmp_path / NAME).st_mode) == 0o600
+        reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
+        writer.write(b"hello\n")
+        (number,) = (await it.next()).values()
+        taken = aiter(it.actor.connect(2, {"call": number}))
+        assert await anext(taken) is None
+        assert await anext(taken) == b"hello\n"
+        await it.actor.write(2, b"answer\n")
+        assert await reader.readline() == b"answer\n"
+        again = aiter(it.actor.connect(3, {"call": number}))
+        assert (await anext(again))["refused"] is True
+        await it.actor.close(2)
+        assert await reader.read() == b""
+        writer.close()
+
+    play(part)
+
+
+def test_the_end_of_the_watch_lets_callers_go_on_and_leaves_nothing(play: Callable[..., None], tmp_path: Path) -> None:
+    async def part(it: Play) -> None:
+        assert await it.next() is None
+        reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
+        writer.write(b"hello\n")
+        await it.next()
+        await it.actor.close(1)
+        assert await reader.read() == b""
+        assert os.listdir(tmp_path) == []
+        assert [line async for line in it.lines] == []
+        writer.close()
+
+    play(part)
+
+
+def test_one_of_two_nodes_with_one_folder_listens(play: Callable[..., None], tmp_path: Path) -> None:
+    async def part(it: Play) -> None:
+        other = Play()
+        server = await serve(tmp_path / "raydap-1", b"{1}\n")
+        assert await it.next() is None
+        assert await it.next() == {"found": "{1}\n"}
+        assert await other.next() is None
+        # When the first has ended, the second takes over.
+        await it.actor.close(1)
+        assert await other.next() == {"found": "{1}\n"}
+        await other.actor.close(1)
+        server.close()
+
+    play(part)
+
+
+def test_what_a_killed_actor_has_left_is_replaced(play: Callable[..., None], tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
+        stale.bind(str(tmp_path / NAME))
+
+    async def part(it: Play) -> None:
+        assert await it.next() is None
+        _, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
+        writer.write(b"hello\n")
+        assert set(await it.next()) == {"call"}
+        writer.close()
+
+    play(part)
+
+
+def test_another_user_neither_calls_nor_is_called(
+    play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay_actor, "peer_is_trusted", lambda connection: False)
+
+    async def part(it: Play) -> None:
+        agent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        agent.bind(str(tmp_path / "raydap-1"))
+        agent.listen()
+        assert await it.next() is None
+        reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
+        assert await reader.read() == b""
+        writer.close()
+        (refusal,) = [answer async for answer in it.actor.connect(2, {"agent": str(tmp_path / "raydap-1")})]
+        assert refusal == {"error": "it belongs to another user", "refused": False}
+        agent.close()
+
+    play(part)
+
+
+@pytest.mark.parametrize("name", ["missing", "stale"])
+def test_an_agent_that_has_ended_refuses(play: Callable[..., None], tmp_path: Path, name: str) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
+        stale.bind(str(tmp_path / "stale"))
+
+    async def part(it: Play) -> None:
+        (refusal,) = [answer async for answer in it.actor.connect(2, {"agent": str(tmp_path / name)})]
+        assert refusal["refused"] is True
+
+    play(part)
+
+
+def test_a_folder_that_cannot_be_used_is_an_answer(play: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_actor, "sockets_folder", lambda: "/nonexistent")
+
+    async def part(it: Play) -> None:
+        assert (await it.next())["error"] == "No such file or directory"
+
+    play(part)
+
+
+def test_raydap_s_side_trusts_the_same_peers() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert relay_actor.peer_is_trusted(ours)

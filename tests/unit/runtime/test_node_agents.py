@@ -1,0 +1,223 @@
+"""Agents on other nodes, with a relay that a test plays."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import pytest
+
+from raydap.cluster.relay import RelayFailed
+from raydap.core.events import AgentCalled, AgentFound, Event
+from raydap.protocol.types import WorkerKey
+from raydap.runtime import node_agents
+from raydap.runtime.agent_connections import own_name
+from raydap.runtime.agents import Agents
+
+WAIT = 10.0
+FAR, NEAR = {"n1": "192.0.2.7"}, {"n0": "127.0.0.1"}
+HELLO: dict[str, Any] = {"raydap": 1, "pid": 42, "socket": "/s/raydap-42", "worker_id": "w1", "node_id": "n1"}
+
+
+class FakeRelay:
+    """`opened` gets what is asked for, and the other end of each connection."""
+
+    def __init__(self) -> None:
+        self.opened: asyncio.Queue[tuple[str, Mapping[str, Any], socket.socket]] = asyncio.Queue()
+        self.failing = 0
+
+    async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
+        if self.failing:
+            self.failing -= 1
+            raise RelayFailed("no node here")
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        theirs.settimeout(WAIT)
+        self.opened.put_nowait((node_id, target, theirs))
+        return ours
+
+
+class Play:
+    """Stands in for a WorkerDialer, too."""
+
+    def __init__(self, mode: str) -> None:
+        self.mode: Any = mode
+        self.relay: Any = FakeRelay()
+        self.events: asyncio.Queue[Event] = asyncio.Queue()
+        dialer: Any = self
+        self.agents = Agents(self.events.put_nowait, dialer=dialer)
+        self.ends: list[socket.socket] = []
+
+    async def asked(self) -> tuple[str, Mapping[str, Any], socket.socket]:
+        node_id, target, end = await asyncio.wait_for(self.relay.opened.get(), WAIT)
+        self.ends.append(end)
+        return node_id, target, end
+
+    async def event(self) -> Event:
+        return await asyncio.wait_for(self.events.get(), WAIT)
+
+
+def run(script: Callable[[Play], Awaitable[None]], mode: str = "auto") -> None:
+    async def main() -> None:
+        play = Play(mode)
+        try:
+            await script(play)
+        finally:
+            await play.agents.close()
+            for end in play.ends:
+                end.close()
+
+    asyncio.run(main())
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_agents, "RETRY_S", 0.01)
+
+
+def line(**said: Any) -> bytes:
+    return json.dumps(said).encode() + b"\n"
+
+
+def hello(**changes: Any) -> str:
+    return json.dumps({**HELLO, **changes})
+
+
+def test_agents_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What says nothing of use, or is debugged by this raydap, is left alone."""
+
+    async def script(play: Play) -> None:
+        play.agents.reach_nodes(FAR)
+        node_id, target, end = await play.asked()
+        assert (node_id, list(target)) == ("n1", ["listen"])
+        for said in ("nonsense", hello(raydap=2), hello(holder=own_name()), hello()):
+            end.sendall(line(found=said))
+        event = await play.event()
+        assert isinstance(event, AgentFound)
+        assert (event.worker.key, event.worker.agent, event.worker.over_relay) == ("w1", "/s/raydap-42", True)
+        assert play.events.empty()
+
+    run(script)
+
+
+def test_a_call_from_there_waits_for_its_answer() -> None:
+    async def script(play: Play) -> None:
+        play.agents.reach_nodes(FAR)
+        _, _, watch = await play.asked()
+        watch.sendall(line(call=5))
+        node_id, target, end = await play.asked()
+        assert (node_id, target) == ("n1", {"call": 5})
+        end.sendall(hello().encode() + b"\n")
+        event = await play.event()
+        assert isinstance(event, AgentCalled)
+        assert event.worker.over_relay
+        play.agents.release(WorkerKey("w1"))
+        assert await asyncio.to_thread(end.recv, 1) == b""
+
+    run(script)
+
+
+def test_processes_of_other_nodes_are_not_taken_for_ours() -> None:
+    """Two nodes have processes of the same number, and a child has no id of Ray's."""
+
+    async def script(play: Play) -> None:
+        play.agents.reach_nodes(FAR)
+        _, _, watch = await play.asked()
+        watch.sendall(line(found=hello(worker_id="", worker_type="CHILD", parent="pid-7")))
+        watch.sendall(line(found=hello(worker_id="", worker_type="CHILD", parent="w7")))
+        keys = []
+        for _ in range(2):
+            event = await play.event()
+            assert isinstance(event, AgentFound)
+            keys.append((event.worker.key, event.worker.parent))
+        assert keys == [("pid-42 on n1", "pid-7 on n1"), ("pid-42 on n1", "w7")]
+
+    run(script)
+
+
+def test_a_launched_program_is_debugged_alone() -> None:
+    async def script(play: Play) -> None:
+        environment = json.loads(play.agents.environment({})["RAYDAP_AGENT"])
+        play.agents.reach_nodes(FAR)
+        _, target, watch = await play.asked()
+        name = target["listen"]
+        assert environment["raydap"].endswith(f"/{name}"), "its workers know the name of their raydap"
+        watch.sendall(line(found=hello(worker_id="w2")) + line(found=hello(calls=name)))
+        event = await play.event()
+        assert isinstance(event, AgentFound)
+        assert event.worker.key == "w1"
+        watch.sendall(line(call=1))
+        _, _, end = await play.asked()
+        end.sendall(hello(calls="raydap-call-another").encode() + b"\n")
+        assert await asyncio.to_thread(end.recv, 1) == b""
+        assert play.events.empty()
+
+    run(script)
+
+
+@pytest.mark.parametrize(
+    ("mode", "nodes"), [("auto", ["n1"]), ("always", ["n0", "n1"]), ("never", [])], ids=["auto", "always", "never"]
+)
+def test_which_nodes_need_the_relay(mode: str, nodes: list[str]) -> None:
+    async def script(play: Play) -> None:
+        play.agents.reach_nodes({**NEAR, **FAR})
+        asked = [(await play.asked())[0] for _ in nodes]
+        assert sorted(asked) == nodes
+        assert play.relay.opened.empty()
+
+    run(script, mode)
+
+
+def test_a_node_is_tried_until_it_is_gone() -> None:
+    async def script(play: Play) -> None:
+        play.relay.failing = 2
+        play.agents.reach_nodes(FAR)
+        _, _, first = await play.asked()
+        first.close()
+        _, _, second = await play.asked()
+        second.sendall(b"nonsense\n")
+        _, _, third = await play.asked()
+        play.agents.reach_nodes({})
+        assert await asyncio.to_thread(third.recv, 1) == b""
+        assert play.relay.opened.empty()
+
+    run(script)
+
+
+async def driver(play: Play, path: str, nodes: int) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    play.ends.append(connection)
+    connection.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(connection, path)
+    await asyncio.get_running_loop().sock_sendall(connection, line(raydap=1, pid=1, nodes=nodes))
+    return connection
+
+
+def test_a_driver_goes_on_when_raydap_listens_on_all_nodes() -> None:
+    async def script(play: Play) -> None:
+        loop = asyncio.get_running_loop()
+        path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
+        connection = await driver(play, path, 3)
+        going_on = asyncio.ensure_future(loop.sock_recv(connection, 1))
+        play.agents.reach_nodes({**NEAR, **FAR})
+        await play.asked()
+        await asyncio.sleep(0.05)
+        assert not going_on.done(), "there are three"
+        play.relay.failing = 3
+        play.agents.reach_nodes({**NEAR, **FAR, "n2": "192.0.2.8"})
+        assert await asyncio.wait_for(going_on, WAIT) == b""
+        assert (await play.asked())[0] == "n2"
+        assert play.relay.failing == 0
+        assert play.events.empty()
+
+    run(script)
+
+
+def test_a_driver_goes_on_at_once_without_a_relay() -> None:
+    async def script(play: Play) -> None:
+        path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
+        connection = await driver(play, path, 3)
+        assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(connection, 1), WAIT) == b""
+
+    run(script, "never")
