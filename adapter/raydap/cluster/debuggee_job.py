@@ -4,9 +4,11 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from raydap.cluster import prepared_job, session_sockets
+from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import resolve
 from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.cluster.ray_job import RayJob, submit
@@ -18,8 +20,9 @@ from raydap.core.settings import LaunchSettings
 log = logging.getLogger("raydap")
 
 
-def entrypoint(settings: LaunchSettings) -> str:
-    """The shell command of the job. `program` is relative to the working directory if it is inside it."""
+def entrypoint(settings: LaunchSettings, prepared: bool = False) -> str:
+    """The shell command of the job. `program` is relative to the working directory if it is inside it. `prepared`: its
+    metadata make it a prepared one."""
     folder = working_dir(settings)
     if settings.module is not None:
         what = ["-m", settings.module]
@@ -27,7 +30,9 @@ def entrypoint(settings: LaunchSettings) -> str:
         assert settings.program is not None
         path = os.path.relpath(os.path.join(folder, settings.program), folder)
         what = [settings.program if path.startswith(os.pardir) else path]
-    return shlex.join([settings.python or "python", "-u", *what, *settings.args])
+    python = settings.python or "python"
+    start = prepared_job.command(python, what) if prepared else [python, "-u", *what]
+    return shlex.join([*start, *settings.args])
 
 
 def working_dir(settings: LaunchSettings) -> str:
@@ -43,14 +48,23 @@ def variables(settings: LaunchSettings) -> dict[str, str]:
 
 
 class DebuggeeJob:
-    """The program as a job. Same interface and events as runtime.debuggee_process.DebuggeeProcess."""
+    """The program as a job. Same interface and events as runtime.debuggee_process.DebuggeeProcess.
+
+    `listen` lets raydap listen for the program's processes, and returns its name there; without it the program runs as
+    it is.
+    """
 
     def __init__(
-        self, settings: LaunchSettings, emit: Callable[[Event], None], environ: Mapping[str, str] = os.environ
+        self,
+        settings: LaunchSettings,
+        emit: Callable[[Event], None],
+        environ: Mapping[str, str] = os.environ,
+        listen: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._environ = environ
+        self._listen = listen
         self._rest: Rest | None = None
         self._job: RayJob | None = None
         self._filter = FrozenModulesFilter()
@@ -62,7 +76,7 @@ class DebuggeeJob:
         try:
             location = await resolve(self._settings.dashboard, self._environ)
             self._rest = Rest(location.url, self._environ)
-            self._job = RayJob(self._rest, await submit(self._rest, self._description(), self._environ))
+            self._job = RayJob(self._rest, await submit(self._rest, await self._description(self._rest), self._environ))
             self._emit(DebuggeeStarted(self._job.id, 0))
             self._following = asyncio.create_task(self._follow(self._rest, self._job))
         except ProblemError as error:
@@ -89,13 +103,31 @@ class DebuggeeJob:
                 self._emit(DebuggeeExited(1))
         await asyncio.gather(self._following, return_exceptions=True)
 
-    def _description(self) -> dict[str, Any]:
+    async def _description(self, rest: Rest) -> dict[str, Any]:
+        runtime_env = self._runtime_env()
+        metadata = await self._metadata(rest)
+        return {
+            "entrypoint": entrypoint(self._settings, prepared=metadata is not None),
+            "runtime_env": runtime_env,
+            **({} if metadata is None else {"metadata": metadata}),
+        }
+
+    def _runtime_env(self) -> dict[str, Any]:
         folder = working_dir(self._settings)
         if not os.path.isdir(folder):
             text = f'The job could not be submitted: the folder "{folder}" (cwd) does not exist.'
             raise ProblemError(Problem(Code.SUBMIT_FAILED, text))
-        runtime_env: dict[str, Any] = {"working_dir": folder, "env_vars": variables(self._settings)}
-        return {"entrypoint": entrypoint(self._settings), "runtime_env": runtime_env}
+        return {"working_dir": folder, "env_vars": variables(self._settings)}
+
+    async def _metadata(self, rest: Rest) -> dict[str, str] | None:
+        """None if raydap can reach none of the job's processes: it runs on no machine of the cluster."""
+        if self._listen is None:
+            return None
+        session = await Dashboard(rest).session_name()
+        if session is None or not await asyncio.to_thread(session_sockets.find, session, self._environ):
+            log.info("the job runs without agents: no node of its cluster is on this machine")
+            return None
+        return prepared_job.metadata(session, await self._listen(), self._settings.sub_process)
 
     async def _follow(self, rest: Rest, job: RayJob) -> None:
         try:
@@ -114,7 +146,9 @@ class DebuggeeJob:
             await rest.close()
 
     def _output(self, text: str) -> None:
-        text = self._filter.drop(text)
+        # Ray writes the entrypoint into the log. The user knows it without what raydap has added.
+        boot = shlex.join(prepared_job.command("", [])[1:])
+        text = self._filter.drop(text.replace(f" {boot} ", " -u "))
         if text:
             self._emit(DebuggeeOutput("stdout", text))
 

@@ -48,9 +48,11 @@ class Hello(msgspec.Struct, frozen=True):
     calls: str = ""
     nodes: int = 0
 
-    def row(self, over_relay: bool = False) -> PausedWorker:
-        """`over_relay`: it is on a node that has processes of its own, with numbers of their own."""
-        where = f" on {self.node_id}" if over_relay else ""
+    def row(self, over_relay_to: str = "") -> PausedWorker:
+        """`over_relay_to` is the node on which it was found, if that is another one than raydap's. Its processes have
+        numbers of their own. A driver does not know its node before it has joined the cluster."""
+        node_id = self.node_id or over_relay_to
+        where = f" on {node_id}" if over_relay_to else ""
         key = self.worker_id or f"pid-{self.pid}{where}"
         parent = f"{self.parent}{where}" if self.parent.startswith("pid-") else self.parent
         return PausedWorker(
@@ -59,11 +61,11 @@ class Hello(msgspec.Struct, frozen=True):
             port=0,
             pid=self.pid,
             node=self.node_ip,
-            node_id=self.node_id,
+            node_id=node_id,
             worker_type=self.worker_type,
             agent=self.socket,
             parent=WorkerKey(parent),
-            over_relay=over_relay,
+            over_relay=over_relay_to != "",
         )
 
 

@@ -7,6 +7,7 @@ import re
 import secrets
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from raydap.core.events import AgentCalled, AgentFound, Event
 from raydap.inworker.raydap_calls import CALL_PREFIX
@@ -24,6 +25,9 @@ _AGENT = re.compile(r"raydap-\d+")
 
 FIND_INTERVAL_S = 5.0
 """Seconds between two looks for processes that another raydap was called by. A look lists one folder."""
+
+LISTEN_TIMEOUT_S = 5.0
+"""Seconds until a job is submitted, although raydap does not listen on all nodes yet. That takes 2 (measured)."""
 
 AT_ONCE = 32
 """Agents that are asked who they are at a time. Each answers at once, unless a session is just ending there."""
@@ -58,10 +62,19 @@ class Agents:
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """What the environment of the launched program needs. Its processes call on a socket of its own."""
-        listener = unix.PrivateListener(self._name, self._accepted)
+        listener = unix.PrivateListener(self._name, lambda connection: self._accepted(connection, private=True))
         self._listeners.append(listener)
         self._launched = True
         return prepared_environment.driver(environ, listener.path, listener.folder, children=self._children)
+
+    async def listen_for_job(self) -> str:
+        """Returns the name under which raydap listens, when it does so on each node of the cluster, or soon. The
+        processes of a submitted job, which call it there, are reached alone."""
+        self._launched = True
+        if self._nodes is not None:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._nodes.listening(1), LISTEN_TIMEOUT_S)
+        return self._name
 
     def reach_session(self, folder: str) -> None:
         """Like `reach`, for the folder of a Ray session on this machine, unless all is to go over the relay."""
@@ -106,13 +119,14 @@ class Agents:
         for key in list(self._waiting):
             self.release(key)
 
-    def _accepted(self, connection: socket.socket) -> None:
-        self._tasks.spawn(self._called(connection, over_relay=False))
+    def _accepted(self, connection: socket.socket, private: bool = False) -> None:
+        self._tasks.spawn(self._called(connection, private))
 
-    def _accepted_far(self, connection: socket.socket) -> None:
-        self._tasks.spawn(self._called(connection, over_relay=True))
+    def _accepted_far(self, connection: socket.socket, node_id: str) -> None:
+        self._tasks.spawn(self._called(connection, node_id=node_id))
 
-    async def _called(self, connection: socket.socket, over_relay: bool) -> None:
+    async def _called(self, connection: socket.socket, private: bool = False, node_id: str = "") -> None:
+        """`private`: nobody else can know the socket. `node_id` is that of another node, over the relay."""
         try:
             hello = await read_hello(connection)
         except OSError as error:
@@ -125,11 +139,11 @@ class Agents:
         if hello.nodes:
             await self._let_driver_go_on(connection, hello.nodes)
             return
-        if over_relay and not self._is_for_us(hello):
+        if not private and not self._is_for_us(hello):
             connection.close()
             return
         self._known.add(hello.socket)
-        row = hello.row(over_relay)
+        row = hello.row(node_id)
         self.release(row.key)
         self._waiting[row.key] = connection
         self._emit(AgentCalled(row, hello.waits))
@@ -168,14 +182,14 @@ class Agents:
         except OSError as error:
             log.info("no agent at %s: %s", path, error)
             return
-        if hello.holder != own_name():
+        if hello.holder != own_name() and self._is_for_us(hello):
             self._emit(AgentFound(hello.row()))
 
-    def _found_far(self, line: bytes) -> None:
+    def _found_far(self, line: bytes, node_id: str) -> None:
         try:
             hello = decode_hello(line)
         except OSError as error:
             log.info("an agent on another node said nothing of use: %s", error)
             return
         if hello.holder != own_name() and self._is_for_us(hello):
-            self._emit(AgentFound(hello.row(over_relay=True)))
+            self._emit(AgentFound(hello.row(node_id)))

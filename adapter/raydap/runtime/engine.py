@@ -75,6 +75,7 @@ class Engine:
         self._alive_watch: asyncio.Task[None] | None = None
         self._debuggee: Debuggee | None = None
         self._agents: Agents | None = None
+        self._sockets = ""
         self._nodes: Mapping[str, str] = {}
         self._listeners: list[tcp.Listener] = []
         self._ticking = self._tasks.spawn(self._tick())
@@ -196,6 +197,7 @@ class Engine:
         if self._agents is None:
             self._agents = Agents(self._handle, dialer=self._dialer)
         if effect.folder:
+            self._sockets = effect.folder
             self._agents.reach_session(effect.folder)
             return
         try:
@@ -241,7 +243,7 @@ class Engine:
     def _stop_discovery(self, _: effects.StopDiscovery) -> None:
         self._source_tasks.cancel()
         self._source = None
-        self._nodes = {}
+        self._sockets, self._nodes = "", {}
         self._close_agents()
 
     def _look_up_labels(self, effect: effects.AskLabels) -> None:
@@ -274,17 +276,20 @@ class Engine:
             emit(ev.DebuggeeFailed(Problem(code, text, repr(error))))
 
         debuggee: Debuggee
-        if effect.settings.submit:
-            debuggee = DebuggeeJob(effect.settings, emit)
-        elif effect.settings.reach == "paused":
-            debuggee = DebuggeeProcess(effect.settings, emit)
+        if effect.settings.reach == "paused":
+            debuggee = (DebuggeeJob if effect.settings.submit else DebuggeeProcess)(effect.settings, emit)
         else:
             # Workers of the program that a restart replaces still have their connections; nobody calls any more.
             self._close_agents()
-            self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer)
-            # After a restart of the program, because its cluster stays the same.
-            self._agents.reach_nodes(self._nodes)
-            debuggee = DebuggeeProcess(effect.settings, emit, prepare=self._agents.environment)
+            agents = self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer)
+            if effect.settings.submit:
+                debuggee = DebuggeeJob(effect.settings, emit, listen=agents.listen_for_job)
+            else:
+                debuggee = DebuggeeProcess(effect.settings, emit, prepare=agents.environment)
+            # After a restart of the program its cluster is known.
+            if self._sockets:
+                agents.reach_session(self._sockets)
+            agents.reach_nodes(self._nodes)
         self._debuggee = debuggee
         self._tasks.spawn(debuggee.start(), failed)
 

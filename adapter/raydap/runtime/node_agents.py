@@ -23,7 +23,8 @@ class NodeAgents:
     """Watches nodes over the relay. Must be closed.
 
     `name` is under what raydap listens there. `everywhere`: also on nodes of this machine, whose agents raydap can
-    reach by itself. `on_found` gets the first line of each agent, and `on_call` the connection of each that begins.
+    reach by itself. `on_found` gets the first line of each agent, and `on_call` the connection of each that begins, and
+    both the id of the node.
     """
 
     def __init__(
@@ -31,8 +32,8 @@ class NodeAgents:
         relay: Relay,
         name: str,
         everywhere: bool,
-        on_found: Callable[[bytes], None],
-        on_call: Callable[[socket.socket], None],
+        on_found: Callable[[bytes, str], None],
+        on_call: Callable[[socket.socket, str], None],
     ) -> None:
         self._relay = relay
         self._name = name
@@ -97,7 +98,7 @@ class NodeAgents:
                 if "call" in said:
                     self._tasks.spawn(self._take_call(node_id, said["call"]))
                 else:
-                    self._on_found(said["found"].encode())
+                    self._on_found(said["found"].encode(), node_id)
         except ValueError as error:
             raise OSError(f"the relay said what is no answer ({error})") from None
         finally:
@@ -105,6 +106,6 @@ class NodeAgents:
 
     async def _take_call(self, node_id: str, number: int) -> None:
         try:
-            self._on_call(await self._relay.open(node_id, {"call": number}))
+            self._on_call(await self._relay.open(node_id, {"call": number}), node_id)
         except OSError as error:
             log.info("a process on node %s called, and cannot be reached: %s", node_id, error)

@@ -7,6 +7,7 @@ import socket
 import stat
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,18 @@ def run(script: Callable[["Calls"], Awaitable[None]]) -> None:
 
 
 class Calls:
-    """The agents of one program, and the events that come of their calls."""
+    """The agents of one program, or of a cluster, and the events that come of their calls."""
 
     def __init__(self) -> None:
         self.events: asyncio.Queue[Event] = asyncio.Queue()
         self.agents = Agents(self.events.put_nowait)
-        self.path = json.loads(self.agents.environment({})["RAYDAP_AGENT"])["raydap"]
         self.connections: list[socket.socket] = []
+
+    @cached_property
+    def path(self) -> str:
+        """Where the processes of a launched program call."""
+        path: str = json.loads(self.agents.environment({})["RAYDAP_AGENT"])["raydap"]
+        return path
 
     async def call(self, line: bytes, path: str = "") -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -284,3 +290,18 @@ def test_a_debugger_that_does_not_start_says_why(tmp_path: Path) -> None:
                 await connect(str(tmp_path / "agent"))
 
     asyncio.run(main())
+
+
+def test_a_submitted_job_is_debugged_alone(tmp_path: Path) -> None:
+    async def script(calls: Calls) -> None:
+        name = await calls.agents.listen_for_job()
+        calls.agents.reach_session(str(tmp_path))
+        assert os.listdir(tmp_path) == [name]
+        other = await calls.call(line(worker_id="w2"), str(tmp_path / name))
+        assert await asyncio.get_running_loop().sock_recv(other, 1) == b""
+        await calls.call(line(calls=name), str(tmp_path / name))
+        event = await calls.events.get()
+        assert isinstance(event, AgentCalled)
+        assert event.worker.key == "w1"
+
+    run(script)

@@ -77,6 +77,7 @@ class Run:
     the users about a cluster that does not answer, "" if it answers.
 
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
+    `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there.
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
@@ -98,6 +99,7 @@ class Run:
         self.configured = False
         self.program_ended = False
         self.where = ""
+        self.sockets = ""
         self.jobs: tuple[str, ...] | None = None
         self.ended_jobs: set[str] = set()
         self.losses: dict[WorkerKey, Loss] = {}

@@ -17,7 +17,7 @@ def workspace(settings: AttachSettings) -> str | None:
     if settings.path_mappings:
         return None
     if settings.workspace_folder is None and isinstance(settings, LaunchSettings) and settings.submit:
-        return _folder(settings.cwd)
+        return _folder(settings.cwd or (settings.program or "").rpartition("/")[0] or None)
     return _folder(settings.workspace_folder)
 
 

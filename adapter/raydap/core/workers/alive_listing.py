@@ -51,9 +51,10 @@ def listed(state: State, event: WorkersAlive) -> None:
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
     """The row with the agent of the same process, if there is one. A driver with an agent may have called before it got
     its id from Ray, and is then known by its process (runtime/agents.py)."""
-    if row.key not in run.prepared and row.worker_type == "DRIVER":
-        return run.prepared.get(WorkerKey(f"pid-{row.pid}"), row)
-    return run.prepared.get(row.key, row)
+    keys = [row.key]
+    if row.worker_type == "DRIVER":
+        keys += [WorkerKey(f"pid-{row.pid} on {row.node_id}"), WorkerKey(f"pid-{row.pid}")]
+    return next((run.prepared[key] for key in keys if key in run.prepared), row)
 
 
 def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:

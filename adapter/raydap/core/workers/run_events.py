@@ -23,7 +23,8 @@ def discovery_ready(state: State, event: DiscoveryReady) -> None:
     run = state.run
     run.where = event.where
     run.awaits_cluster = False
-    if event.sockets and run.program is None and run.settings is not None and run.settings.reach == "prepared":
+    run.sockets = event.sockets
+    if event.sockets and _in_session(run):
         state.emit(ReachAgents(event.sockets))
     if run.outage:
         run.outage = ""
@@ -58,8 +59,14 @@ def summary(state: State) -> str:
     return f"{where} {paused} Breakpoints of the editor hold in {_reached(run)}."
 
 
+def _in_session(run: Run) -> bool:
+    """Whether prepared processes are to be found in the folder of Ray's session. A launched program has its own."""
+    reaches = run.settings is not None and run.settings.reach == "prepared"
+    return reaches and (run.program is None or run.program.submit)
+
+
 def _reached(run: Run) -> str:
-    if run.settings is None or run.settings.reach == "paused" or (run.program is not None and run.program.submit):
+    if run.settings is None or run.settings.reach == "paused" or (_in_session(run) and not run.sockets):
         return "attached workers"
     return "attached and prepared workers" if run.program is None else "the program and its workers"
 

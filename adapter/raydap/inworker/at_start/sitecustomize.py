@@ -12,9 +12,11 @@ the user's own is imported then.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -36,6 +38,8 @@ def start_agent() -> None:
     # the end of that import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
+    if settings.get("temporary"):
+        remove_at_exit(sources)
     driver = load("_raydap_driver", sources, "driver_setup.py")
     children = settings.get("children", True)
     setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver", children)
@@ -47,6 +51,17 @@ def start_agent() -> None:
         setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
     elif settings:
         agent["start"](settings["folder"], identity, settings["raydap"])
+
+
+def remove_at_exit(folder: str) -> None:
+    """What job_start.py has made. A forked child of the program leaves it to the program."""
+    pid = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == pid:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
 
 
 def load(name: str, folder: str, *files: str) -> dict[str, Any]:

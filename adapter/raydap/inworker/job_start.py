@@ -1,0 +1,59 @@
+"""Prepares the program of a submitted job; runs on the driver's node in place of the program, which it becomes then.
+
+The job's entrypoint is `python -c BOOT ...`, with the program's own command line behind. What it runs travels in the
+metadata of the job (cluster/prepared_job.py), because raydap need not be installed there. The program finds the sources
+of an agent in a folder, like one that `raydap run` starts, and nothing else is changed: neither the job's runtime_env
+nor its JobSupervisor.
+"""
+
+import base64
+import json
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable
+
+JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
+"""Ray's variable with the runtime_env and the metadata of a job (dashboard/modules/job/job_supervisor.py)."""
+
+
+def start(find: Callable[[str], str], packed: str, session: str, name: str, children: bool) -> None:
+    """Becomes the program. `find` is that of cluster/session_sockets.py, and `packed` are the sources of an agent.
+    raydap listens under this `name` in the folder of sockets of this Ray `session`, on each of its nodes."""
+    try:
+        forget_metadata()
+        sockets = find(session)
+        if not sockets:
+            raise FileNotFoundError(f"no folder of Ray's session {session}")
+        at_start = unpack(packed, tempfile.mkdtemp(prefix="raydap-job-", dir=os.path.dirname(sockets)))
+        settings = {
+            "raydap": os.path.join(sockets, name),
+            "folder": sockets,
+            "children": children,
+            "temporary": True,
+        }
+        os.environ["RAYDAP_AGENT"] = json.dumps(settings)
+        os.environ["PYTHONPATH"] = os.pathsep.join([at_start, *filter(None, [os.environ.get("PYTHONPATH")])])
+    except Exception as error:
+        # The program runs without a debugger rather than not at all.
+        sys.stderr.write(f"raydap cannot debug this job: {error!r}\n")
+        sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-u", *sys.argv[1:]])
+
+
+def forget_metadata() -> None:
+    """Else each worker of the job would get it."""
+    config = json.loads(os.environ[JOB_CONFIG])
+    config["metadata"].pop("raydap", None)
+    os.environ[JOB_CONFIG] = json.dumps(config)
+
+
+def unpack(packed: str, folder: str) -> str:
+    """The folder of sitecustomize.py."""
+    at_start = os.path.join(folder, "at_start")
+    os.mkdir(at_start)
+    for name, source in json.loads(zlib.decompress(base64.b64decode(packed))).items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(source)
+    return at_start
