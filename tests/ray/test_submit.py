@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Cluster
+from local_cluster import Child, Cluster
 
 from support.launched import ended, line_of
 from support.look import bodies, go_on, problems, user_frames
@@ -114,3 +114,51 @@ def test_the_program_runs_as_it_is_if_the_user_wants_that(submit: Callable[..., 
     client = submit("# in __init__", reach="paused")
     assert RESULT in ended(client)
     assert bodies(client, "stopped") == []
+
+
+HOOKED = """\
+import os
+import ray
+
+@ray.remote(num_cpus=0.1)
+def look():
+    return os.environ["SET_UP"]
+
+ray.init()
+print("result:", ray.get(look.remote()))
+"""
+
+HOOKS = """\
+import os
+
+def set_up():
+    os.environ["SET_UP"] = "by the job"
+"""
+
+SUBMIT = """\
+import sys
+import time
+from ray.job_submission import JobStatus, JobSubmissionClient
+
+url, folder = sys.argv[1:]
+client = JobSubmissionClient(url)
+entrypoint = f"{sys.executable} -m raydap run hooked.py"
+runtime_env = {"working_dir": folder, "worker_process_setup_hook": "hooks.set_up"}
+job = client.submit_job(entrypoint=entrypoint, runtime_env=runtime_env)
+while not client.get_job_status(job).is_terminal():
+    time.sleep(0.2)
+print(client.get_job_logs(job))
+sys.exit(client.get_job_status(job) != JobStatus.SUCCEEDED)
+"""
+
+
+def test_a_job_with_a_setup_hook_of_its_own_runs_undebugged(
+    cluster: Cluster, project: Path, run_program: Callable[..., Child]
+) -> None:
+    """Ray would refuse a second one, and end the program."""
+    (project / "hooked.py").write_text(HOOKED)
+    (project / "hooks.py").write_text(HOOKS)
+    job = run_program(SUBMIT, cluster.dashboard, str(project))
+    assert job.wait() == 0, job.output
+    assert "result: by the job" in job.output
+    assert job.output.count("raydap cannot debug the workers of this job") == 1

@@ -80,10 +80,11 @@ def launch(client: Client, machines: TwoMachines, folder: Path, source: str, *te
     client.start_session("launch", arguments, breakpoints=breakpoints, filters=["uncaught"])
 
 
+@pytest.mark.parametrize("submit", [False, True])
 def test_the_first_line_that_runs_there_stops(
-    far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path
+    far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, submit: bool
 ) -> None:
-    launch(far_client, machines, tmp_path, PROGRAM, *PLACES)
+    launch(far_client, machines, tmp_path, PROGRAM, *PLACES, submit=submit, python=sys.executable)
     seen = []
     for _ in range(6):
         stop = far_client.wait_event("stopped")

@@ -11,6 +11,7 @@ another path for modules, and its own `ray.init` would fail for want of ours.
 import functools
 import importlib
 import importlib.util
+import json
 import os
 import sys
 from importlib.machinery import ModuleSpec
@@ -18,6 +19,12 @@ from types import ModuleType
 from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
+
+SETUP_HOOK = "worker_process_setup_hook"
+
+SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
+"""Where Ray keeps the setup hook of a job, in its env_vars (ray/_private/runtime_env/setup_hook.py). Ray refuses
+another one then."""
 
 AGENT_FILES: tuple[str, ...] = ("agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "pydevd_lifetime.py")
 AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
@@ -75,17 +82,24 @@ class DriverSetup:
         ray.init = init
 
     def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
-        """The runtime_env with the agent. The user's own setup hook is called after it in the workers."""
+        """The runtime_env with the agent. The user's own setup hook is called after it in the workers. That of a job
+        cannot be, so it is left alone."""
+        if _job_has_hook(runtime_env):
+            sys.stderr.write(
+                "raydap cannot debug the workers of this job, because its runtime_env has a "
+                f"{SETUP_HOOK}; give that one to ray.init() instead.\n"
+            )
+            return runtime_env
         names = {
             "sources": [*(self._read(name) for name in AGENT_FILES), self._child_settings()],
             "raydap": self.raydap,
-            "next_hook": runtime_env.get("worker_process_setup_hook"),
+            "next_hook": runtime_env.get(SETUP_HOOK),
         }
         code = self._read("worker_setup.py") + "\nset_up(sources, raydap, next_hook)\n"
         # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
         set_up: Any = functools.partial(exec, code, names)
         set_up.__name__ = "raydap_agent"
-        return {**runtime_env, "worker_process_setup_hook": set_up}
+        return {**runtime_env, SETUP_HOOK: set_up}
 
     def _child_settings(self) -> str:
         """For agent_children.py."""
@@ -115,6 +129,14 @@ def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, 
         module, _, name = hook.rpartition(".")
         runtime_env = getattr(importlib.import_module(module), name)(runtime_env)
     return dict(runtime_env or {})
+
+
+def _job_has_hook(runtime_env: dict[str, Any]) -> bool:
+    """Whether the submitted job that this driver belongs to has a setup hook. Ray has merged its runtime_env into this
+    one before, or does so later, according to its version (ray/_private/worker.py, init)."""
+    job = json.loads(os.environ.get("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")).get("runtime_env") or {}
+    variables = {**(job.get("env_vars") or {}), **(runtime_env.get("env_vars") or {})}
+    return SETUP_HOOK in job or SETUP_HOOK_VARIABLE in variables
 
 
 def _restore(given: str | None) -> None:

@@ -80,7 +80,11 @@ def own_name() -> str:
     return f"raydap {__version__} on {socket.gethostname()} with pid {os.getpid()}"
 
 
-async def connect(dial: Callable[[], Awaitable[socket.socket]], waiting: socket.socket | None) -> socket.socket:
+Dial = Callable[[], Awaitable[socket.socket]]
+"""Connects to an agent's socket."""
+
+
+async def connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
     """A connection on which the worker speaks DAP. `waiting` is that of a process that has called, if there is one;
     otherwise `dial` makes one.
 
@@ -89,10 +93,7 @@ async def connect(dial: Callable[[], Awaitable[socket.socket]], waiting: socket.
     connection = waiting
     try:
         if connection is None:
-            try:
-                connection = await dial()
-            except (FileNotFoundError, ConnectionRefusedError):
-                raise ConnectionRefusedError("it has ended") from None
+            connection = await _dial(dial)
             hello = await read_hello(connection)
             if hello.holder:
                 raise OSError(f"{hello.holder} debugs it")
@@ -103,11 +104,21 @@ async def connect(dial: Callable[[], Awaitable[socket.socket]], waiting: socket.
         begun = _decoded(await unix.read_line(connection, BEGIN_TIMEOUT_S), Begun)
         if begun.error:
             raise OSError(begun.error)
-    except BaseException:
+    except BaseException as error:
         if connection is not None:
             connection.close()
+        if isinstance(error, ConnectionError) and not isinstance(error, ConnectionRefusedError):
+            # It has hung up. A process that has ended refuses now.
+            (await _dial(dial)).close()
         raise
     return connection
+
+
+async def _dial(dial: Dial) -> socket.socket:
+    try:
+        return await dial()
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise ConnectionRefusedError("it has ended") from None
 
 
 async def read_hello(connection: socket.socket) -> Hello:

@@ -1,5 +1,6 @@
 """How the agent gets into the workers of a driver, without Ray: the runtime_env, and what runs in the worker."""
 
+import json
 import os
 import pickle
 import sys
@@ -56,6 +57,36 @@ def test_a_runtime_env_keeps_what_the_user_has_given(setup: DriverSetup) -> None
     assert {name: value for name, value in made.items() if name != "worker_process_setup_hook"} == given
     assert "worker_process_setup_hook" not in given
     assert made["worker_process_setup_hook"].__name__ == "raydap_agent"
+
+
+@pytest.mark.parametrize(
+    ("runtime_env", "job"),
+    [
+        ({"env_vars": {"__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR": "their.hook"}}, None),
+        ({}, {"env_vars": {"__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR": "their.hook"}}),
+        ({"pip": ["theirs"]}, {"worker_process_setup_hook": "their.hook"}),
+    ],
+)
+def test_the_hook_of_a_job_stays_alone(
+    setup: DriverSetup,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    runtime_env: dict[str, Any],
+    job: dict[str, Any] | None,
+) -> None:
+    """Ray would refuse a second one, and the program would end."""
+    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", json.dumps({"runtime_env": job, "metadata": {}}))
+    assert setup.prepared(runtime_env) == runtime_env
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("raydap cannot debug the workers of this job, because ")
+
+
+@pytest.mark.parametrize("job", [None, {"env_vars": {"A": "1"}, "working_dir": "."}])
+def test_other_jobs_have_the_agent(
+    setup: DriverSetup, monkeypatch: pytest.MonkeyPatch, job: dict[str, Any] | None
+) -> None:
+    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", json.dumps({"runtime_env": job, "metadata": {}}))
+    assert callable(setup.prepared({"env_vars": None})["worker_process_setup_hook"])
 
 
 def test_the_workers_need_no_module_of_ours(setup: DriverSetup) -> None:

@@ -305,3 +305,24 @@ def test_a_submitted_job_is_debugged_alone(tmp_path: Path) -> None:
         assert event.worker.key == "w1"
 
     run(script)
+
+
+def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None:
+    """Over the relay its call is still there for a moment."""
+
+    async def main() -> None:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        theirs.close()
+        with pytest.raises(ConnectionRefusedError, match="it has ended"):
+            await connect(str(tmp_path / "missing"), ours)
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        theirs.close()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(tmp_path / "lives"))
+        listener.listen()
+        with listener, pytest.raises(BrokenPipeError):
+            await connect(str(tmp_path / "lives"), ours)
+
+    asyncio.run(main())
