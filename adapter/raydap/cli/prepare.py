@@ -14,7 +14,7 @@ from raydap.runtime import prepared_environment
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def prepare(as_json: bool) -> None:
-    """Say how to start a program, a job or a cluster so that breakpoints reach its processes on this machine."""
+    """Say how to start a program, a job or a cluster so that breakpoints reach its processes."""
     driver = prepared_environment.driver(os.environ)
     cluster = prepared_environment.cluster(os.environ)
     entrypoint = [sys.executable, "-m", "raydap", "run"]

@@ -17,7 +17,7 @@ from raydap.transport import runtime_folder
 @click.argument("program")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[str, ...]) -> None:
-    """Run PROGRAM so that a session which attaches later reaches it and all of its workers on this machine.
+    """Run PROGRAM so that a session which attaches later reaches it and all of its workers.
 
     The program needs no breakpoint(). It is an ordinary process: raydap's own is replaced by it.
     """
