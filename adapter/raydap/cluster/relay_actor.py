@@ -11,6 +11,7 @@ import os
 import secrets
 import socket
 import struct
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -48,6 +49,8 @@ class RaydapRelay:
         self._watches: dict[int, AgentWatch] = {}
         self._calls: dict[int, tuple[bytes, Connection]] = {}
         self._call_numbers = itertools.count(1)
+        with suppress(Exception):
+            leave_agent()
 
     async def ready(self) -> None: ...
 
@@ -294,6 +297,15 @@ def peer_is_trusted(connection: Any) -> bool:
         return True  # The socket's mode has to suffice, as on macOS.
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return struct.unpack("3i", credentials)[1] in (0, os.getuid())
+
+
+def leave_agent() -> None:
+    """Takes this process from debuggers, if its cluster is a prepared one: they need it to run."""
+    agent: Any = getattr(sys.modules.get("_raydap_agent"), "AGENT", None)
+    if agent is not None:
+        os.unlink(agent.identity["socket"])
+        if agent.session is not None:
+            agent.session.connection.shutdown(socket.SHUT_RDWR)
 
 
 def sockets_folder() -> str:

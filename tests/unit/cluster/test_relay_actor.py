@@ -5,8 +5,10 @@ import json
 import os
 import socket
 import stat
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -190,3 +192,17 @@ def test_raydap_s_side_trusts_the_same_peers() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert relay_actor.peer_is_trusted(ours)
+
+
+def test_it_is_no_worker_to_debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a cluster that is prepared it has an agent. What that is like does not keep it from its work."""
+    ours, theirs = socket.socketpair()
+    (tmp_path / "raydap-1").touch()
+    session = SimpleNamespace(connection=ours)
+    agent = SimpleNamespace(identity={"socket": str(tmp_path / "raydap-1")}, session=session)
+    monkeypatch.setitem(sys.modules, "_raydap_agent", SimpleNamespace(AGENT=agent))
+    with ours, theirs:
+        RaydapRelay()
+        assert theirs.recv(1) == b""
+    assert not (tmp_path / "raydap-1").exists()
+    RaydapRelay()
