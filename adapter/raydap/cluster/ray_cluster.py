@@ -172,7 +172,7 @@ class RayCluster:
         assert self._dashboard is not None
         self._ready_reported = self._ever_answered = True
         sockets = ""
-        if self._settings.reach == "prepared":
+        if self._settings.reach != "paused":
             with suppress(ProblemError):
                 session = await self._dashboard.session_name()
                 if session is not None:

@@ -59,20 +59,21 @@ class Relay:
         self._failure: tuple[str, str, float] | None = None
         self._closed = False
 
-    async def open(self, node_id: str, host: str, port: int) -> socket.socket:
-        """A connection from the node with this Ray id to a port, as a non-blocking socket that carries its bytes.
+    async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
+        """A connection from the node with this Ray id, as a non-blocking socket that carries its bytes. `target` is a
+        debug port there, or what else relay_script.py names.
 
         Raises ConnectionRefusedError when nothing listens there, OSError when the node cannot reach it either, and
         RelayFailed.
         """
         process = await self._running()
         try:
-            return await process.open(node_id, host, port)
+            return await process.open(node_id, target)
         except _ProcessEnded:
             # Its end was not noticed, because it was not used meanwhile.
             await process.close()
         process = await self._running()
-        return await process.open(node_id, host, port)
+        return await process.open(node_id, target)
 
     async def close(self) -> None:
         """Ends the process, and with it its actors. Nothing can be opened any more."""
@@ -149,14 +150,14 @@ class _Process:
             raise RelayFailed(reply["error"])
         self._joined = True
 
-    async def open(self, node_id: str, host: str, port: int) -> socket.socket:
+    async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
             with theirs:
                 socket.send_fds(self._control, [b"+"], [theirs.fileno()])
             loop = asyncio.get_running_loop()
-            question = {"node_id": node_id, "host": host, "port": port}
+            question = {"node_id": node_id, **target}
             await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")
             answer = await asyncio.wait_for(_answer(ours), OPEN_TIMEOUT_S)
         except asyncio.TimeoutError:

@@ -5,10 +5,10 @@ not answer. The argument is the name of the cluster's Ray session. Standard inpu
 comes with a connection (SCM_RIGHTS), so that no other process can add one. Standard output gets one JSON object,
 `{"ready": true}` or `{"error": ...}`. Standard error gets lines for the log.
 
-The first line of a connection is the request `{"node_id": ..., "host": ..., "port": ...}`. The answer is one line:
-`{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if the port was not reached.
-Then bytes go both ways until either side ends. The script ends when standard input does. Ray ends the actors when their
-driver ends, even after kill -9.
+The first line of a connection is the request `{"node_id": ..., "host": ..., "port": ...}`, or another one of
+injection_script.py. The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a
+boolean `refused` if the port was not reached. Then bytes go both ways until either side ends. The script ends when
+standard input does. Ray ends the actors when their driver ends, even after kill -9.
 """
 
 import asyncio
@@ -22,6 +22,8 @@ import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
+
+from raydap.cluster import injection_script
 
 CHUNK = 65536
 """Bytes of one call. Ray carries up to 100 KB in the call itself, and uses object store memory for more."""
@@ -193,6 +195,9 @@ class Relay:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         question = json.loads(await reader.readline())
+        if "inject" in question:
+            _write_line(writer, await injection_script.answer(question))
+            return
         node_id = question["node_id"]
         actor = await self._nodes.actor_on(node_id)
         if reader.at_eof():

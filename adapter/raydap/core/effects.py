@@ -49,6 +49,16 @@ class ReachAgents:
 
 
 @dataclass(frozen=True, slots=True)
+class InjectAgent:
+    """Start an agent in a worker that runs without one, if that is possible. `actor`: it runs an actor, as far as Ray
+    says. `children`: its subprocesses are to have agents, too. Answered by AgentInjected."""
+
+    worker: PausedWorker
+    actor: bool
+    children: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SendToWorker:
     worker: WorkerKey
     data: bytes
@@ -131,6 +141,7 @@ Effect = (
     | DialWorker
     | ReleaseAgent
     | ReachAgents
+    | InjectAgent
     | SendToWorker
     | HangUp
     | StartDiscovery

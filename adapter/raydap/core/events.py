@@ -106,6 +106,14 @@ class AgentFound:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentInjected:
+    """`problem` is "" if an agent begins in the worker now, and calls; else the reason why none does, for users."""
+
+    worker: WorkerKey
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkersLabelled:
     labels: Mapping[WorkerKey, WorkerLabel]
 
@@ -255,6 +263,7 @@ Event = (
     | WorkersAlive
     | AgentCalled
     | AgentFound
+    | AgentInjected
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed

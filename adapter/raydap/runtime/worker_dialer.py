@@ -30,9 +30,9 @@ class WorkerDialer:
     def __init__(
         self, mode: Literal["auto", "always", "never"], cluster_access: Callable[[], Awaitable[ClusterAccess | None]]
     ) -> None:
-        self._mode = mode
+        self.mode = mode
         self._cluster_access = cluster_access
-        self._relay = Relay(self._relay_access)
+        self.relay = Relay(self._relay_access)
         self._relay_nodes: set[str] = set()
 
     async def dial(
@@ -47,9 +47,9 @@ class WorkerDialer:
         if target.agent:
             connection = await agents.connect(target, waiting, DIRECT_TIMEOUT_S)
             return await tcp.adopt(connection, on_message, on_gone)
-        if self._mode == "never" or not target.node_id:
+        if self.mode == "never" or not target.node_id:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_TIMEOUT_S)
-        if self._mode == "always" or target.node_id in self._relay_nodes:
+        if self.mode == "always" or target.node_id in self._relay_nodes:
             return await self._over_relay(target, "it is what --relay always asks for", on_message, on_gone)
         try:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_BEFORE_RELAY_TIMEOUT_S)
@@ -67,13 +67,13 @@ class WorkerDialer:
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""
-        await self._relay.close()
+        await self.relay.close()
 
     async def _over_relay(
         self, target: DialWorker, reason: str, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]
     ) -> Peer:
         try:
-            connection = await self._relay.open(target.node_id, target.host, target.port)
+            connection = await self.relay.open(target.node_id, {"host": target.host, "port": target.port})
         except RelayFailed:
             self._relay_nodes.discard(target.node_id)
             raise

@@ -125,7 +125,7 @@ def test_bytes_and_the_end_go_both_ways(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         server, host, port = await echo()
         loop = asyncio.get_running_loop()
-        first, second = await asyncio.gather(*(it.relay.open("node", host, port) for _ in range(2)))
+        first, second = await asyncio.gather(*(it.relay.open("node", {"host": host, "port": port}) for _ in range(2)))
         for connection, word in ((first, b"one"), (second, b"two")):
             # The worker's debugger speaks first: nothing of it may be taken for a part of the relay's answer.
             assert await receive(connection, 6) == b"hello "
@@ -147,7 +147,7 @@ def test_bytes_and_the_end_go_both_ways(play: Callable[..., None]) -> None:
 def test_what_cannot_be_reached(play: Callable[..., None], node: str, kind: type[Exception], text: str) -> None:
     async def part(it: Play) -> None:
         with pytest.raises(OSError, match=text) as caught:
-            await it.relay.open(node, "127.0.0.1", 1)
+            await it.relay.open(node, {"host": "127.0.0.1", "port": 1})
         assert type(caught.value) is kind
 
     play(part)
@@ -156,11 +156,11 @@ def test_what_cannot_be_reached(play: Callable[..., None], node: str, kind: type
 def test_a_process_that_ended_is_started_again(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         server, host, port = await echo()
-        (await it.relay.open("node", host, port)).close()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
         with pytest.raises(RelayFailed, match="its process has ended"):
-            await it.relay.open("dead", host, port)
+            await it.relay.open("dead", {"host": host, "port": port})
         assert len(it.runs) == 2, "a process may have ended unnoticed, so another one is asked once"
-        (await it.relay.open("node", host, port)).close()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
         assert len(it.runs) == 3
         server.close()
 
@@ -170,9 +170,9 @@ def test_a_process_that_ended_is_started_again(play: Callable[..., None]) -> Non
 def test_another_cluster_gets_another_process(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         server, host, port = await echo()
-        (await it.relay.open("node", host, port)).close()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
         it.session = "session_2"
-        (await it.relay.open("node", host, port)).close()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
         assert [run[1] for run in it.runs] == ["session_1", "session_2"]
         assert it.left() == [it.runs[1][0]]
         server.close()
@@ -191,11 +191,11 @@ def test_a_cluster_that_cannot_be_joined(play: Callable[..., None], start: str, 
     async def part(it: Play) -> None:
         for _ in range(3):
             with pytest.raises(RelayFailed, match=text):
-                await it.relay.open("node", "127.0.0.1", 1)
+                await it.relay.open("node", {"host": "127.0.0.1", "port": 1})
         assert len(it.runs) == 1, "that was tried just now"
         it.session = "session_2"
         with pytest.raises(RelayFailed, match=text):
-            await it.relay.open("node", "127.0.0.1", 1)
+            await it.relay.open("node", {"host": "127.0.0.1", "port": 1})
         assert len(it.runs) == 2
 
     play(part, start)
@@ -206,7 +206,7 @@ def test_a_client_of_ray_that_hangs_is_ended(play: Callable[..., None], monkeypa
 
     async def part(it: Play) -> None:
         with pytest.raises(RelayFailed, match="not joined within 1 s"):
-            await it.relay.open("node", "127.0.0.1", 1)
+            await it.relay.open("node", {"host": "127.0.0.1", "port": 1})
         assert it.left() == []
 
     play(part, "import time; time.sleep(600)")
@@ -214,7 +214,7 @@ def test_a_client_of_ray_that_hangs_is_ended(play: Callable[..., None], monkeypa
 
 def test_closing_while_the_process_starts(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
-        opening = asyncio.ensure_future(it.relay.open("node", "127.0.0.1", 1))
+        opening = asyncio.ensure_future(it.relay.open("node", {"host": "127.0.0.1", "port": 1}))
         while not (it.folder / "runs").exists() or not it.runs:  # noqa: ASYNC110  # The script says it in a file.
             await asyncio.sleep(0.01)
         await it.relay.close()
@@ -227,7 +227,7 @@ def test_closing_while_the_process_starts(play: Callable[..., None]) -> None:
 def test_the_process_speaks_to_the_log(play: Callable[..., None], caplog: pytest.LogCaptureFixture) -> None:
     async def part(it: Play) -> None:
         with pytest.raises(RelayFailed):
-            await it.relay.open("full", "127.0.0.1", 1)
+            await it.relay.open("full", {"host": "127.0.0.1", "port": 1})
 
     with caplog.at_level("INFO", "raydap"):
         play(part)
@@ -241,7 +241,7 @@ def test_a_cluster_that_is_not_known(play: Callable[..., None]) -> None:
     async def part(it: Play) -> None:
         (it.folder / "runs").touch()
         with pytest.raises(RelayFailed, match="nobody knows"):
-            await Relay(unknown).open("node", "127.0.0.1", 1)
+            await Relay(unknown).open("node", {"host": "127.0.0.1", "port": 1})
         assert it.runs == []
 
     play(part)

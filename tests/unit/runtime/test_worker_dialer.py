@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -40,7 +40,7 @@ class Ways:
             raise self.direct
         return Peer(on_message, on_gone)
 
-    async def open(self, node_id: str, host: str, port: int) -> socket.socket:
+    async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
         self.went.append("relay")
         if self.relay is not None:
             raise self.relay

@@ -23,7 +23,7 @@ def discovery_ready(state: State, event: DiscoveryReady) -> None:
     run = state.run
     run.where = event.where
     run.awaits_cluster = False
-    if event.sockets and run.program is None and run.settings is not None and run.settings.reach == "prepared":
+    if event.sockets and run.program is None and run.settings is not None and run.settings.reach != "paused":
         state.emit(ReachAgents(event.sockets))
     if run.outage:
         run.outage = ""
@@ -61,6 +61,8 @@ def summary(state: State) -> str:
 def _reached(run: Run) -> str:
     if run.settings is None or run.settings.reach == "paused" or (run.program is not None and run.program.submit):
         return "attached workers"
+    if run.settings.reach == "any" and run.program is None:
+        return "all workers that raydap can reach"
     return "attached and prepared workers" if run.program is None else "the program and its workers"
 
 
