@@ -12,7 +12,6 @@ from support.everybody import Everybody
 from support.look import bodies, problems, user_frames
 
 PROGRAM = """\
-import asyncio
 import os
 import sys
 import threading
@@ -32,7 +31,6 @@ class Idler:
 @ray.remote(num_cpus=0.1)
 class Waiter:
     async def step(self, number):
-        await asyncio.sleep(0)
         return number + 1  # waiter
 
 @ray.remote(num_cpus=0.1, max_concurrency=2)
@@ -143,7 +141,6 @@ def play(attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_pa
     ("label", "comment", "function"),
     [
         ("Idler", "idler", "step"),
-        ("Waiter", "waiter", "step"),
         ("Pool", "pool", "step"),
         ("Busy", "busy", "compute"),
         ("loop", "loop", "loop"),
@@ -165,6 +162,17 @@ def test_one_worker_that_is_named(play: Callable[..., Play], label: str, comment
     everybody.one(name, "running")
     it.set_breakpoints(comment)
     assert it.stop()[0] == function
+    it.end()
+
+
+def test_an_asynchronous_actor(play: Callable[..., Play]) -> None:
+    it = play("Waiter", autoAttach=False)
+    everybody = Everybody(it.client)
+    key = everybody.one("Waiter")["key"]
+    it.client.request("raydap/attach", workers=[key])
+    assert everybody.one("Waiter", "running")["key"] == key
+    it.client.request("raydap/detach", workers=[key])
+    assert everybody.one("Waiter")["agent"]
     it.end()
 
 

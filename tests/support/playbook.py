@@ -28,6 +28,7 @@ from raydap.core.effects import (
     DropClient,
     Effect,
     HangUp,
+    InjectAgent,
     Log,
     OpenChildPort,
     ReachAgents,
@@ -149,6 +150,7 @@ class Play:
                 | StartDebuggee()
                 | StopDebuggee()
                 | ReleaseAgent()
+                | InjectAgent()
                 | WatchAlive()
             ):
                 self._effects.append(effect)

@@ -5,7 +5,7 @@ started in keeps its reason in its entry. raydap tries again later, because the 
 """
 
 from raydap.core.effects import InjectAgent
-from raydap.core.errors import Code, Problem, sentence
+from raydap.core.errors import Code, Problem
 from raydap.core.events import AgentInjected, PausedWorker, WorkerLabel
 from raydap.core.model.alive import AliveWorker
 from raydap.core.model.run import Injection, Run
@@ -91,7 +91,7 @@ def _failed(state: State, key: WorkerKey, injection: Injection, reason: str) -> 
     if worker is None:
         return  # It has ended, or was attached meanwhile.
     text = f"raydap cannot attach to {_name(worker.row)} while it runs: {reason.rstrip('.')}."
-    problem = Problem(Code.NO_AGENT, sentence(text))
+    problem = Problem(Code.NO_AGENT, text)
     run.alive.set_problem(key, str(problem))
     if reason in run.refusals:
         state.log("info", str(problem))
