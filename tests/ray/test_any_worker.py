@@ -81,6 +81,8 @@ starts["locked"] = locked.remote
 calls = [start() for name, start in starts.items() if name in sys.argv]
 wrong = turns = 0
 while not open_latch():
+    while os.path.exists(f"{LATCH}/quiet") and not open_latch():
+        time.sleep(0.01)
     wrong += sum(ray.get([actor.step.remote(turns) for actor in actors])) != len(actors) * (turns + 1)
     turns += 1
     time.sleep(0.02)
@@ -162,6 +164,19 @@ def test_one_worker_that_is_named(play: Callable[..., Play], label: str, comment
     everybody.one(name, "running")
     it.set_breakpoints(comment)
     assert it.stop()[0] == function
+    it.end()
+
+
+def test_threads_of_an_actor_that_were_idle_at_the_attach(play: Callable[..., Play], tmp_path: Path) -> None:
+    (tmp_path / "quiet").touch()
+    it = play("Pool", autoAttach=False)
+    everybody = Everybody(it.client)
+    it.client.request("raydap/attach", workers=[everybody.one("Pool")["key"]])
+    everybody.one("Pool", "running")
+    it.set_breakpoints("pool")
+    it.client.wait_event("breakpoint", lambda body: body["breakpoint"]["verified"])
+    (tmp_path / "quiet").unlink()
+    assert it.stop()[0] == "step"
     it.end()
 
 
