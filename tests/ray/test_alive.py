@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dap_client import Client
 from local_cluster import Child, Cluster
 
+from support.everybody import Everybody
 from support.look import bodies, local_variables, problems
 
 PROGRAM = """\
@@ -48,42 +48,6 @@ ray.get(calls)
 wait("end")
 print("result: done")
 """
-
-
-class Everybody:
-    """All workers, as a client is told of them."""
-
-    def __init__(self, client: Client, job: Callable[[], str] | None = None) -> None:
-        self._client = client
-        self.workers: dict[str, dict[str, Any]] = {}
-        self.history: dict[str, list[str]] = {}
-        self._take(client.request("raydap/workers", all=True))
-
-    def _take(self, body: dict[str, Any]) -> None:
-        for worker in body["workers"]:
-            self.workers[worker["key"]] = worker
-            states = self.history.setdefault(worker["key"], [])
-            if states[-1:] != [worker["state"]]:
-                states.append(worker["state"])
-
-    def wait(self, wanted: Callable[["Everybody"], Any]) -> Any:
-        """Until this is true of what the client knows; returns it."""
-        while not (found := wanted(self)):
-            self._take(self._client.wait_event("raydap/workersChanged"))
-        return found
-
-    def here(self, label: str, state: str = "alive") -> list[dict[str, Any]]:
-        """The workers in this state that run this."""
-        return [
-            worker
-            for worker in self.workers.values()
-            if worker["state"] == state and label in (worker["task"], worker["actor"], worker["label"])
-        ]
-
-    def one(self, label: str, state: str = "alive") -> dict[str, Any]:
-        """Waits until there is such a worker."""
-        worker: dict[str, Any] = self.wait(lambda all_: all_.here(label, state))[0]
-        return worker
 
 
 def test_everybody_is_listed_with_what_it_runs(

@@ -28,6 +28,7 @@ from raydap.core.effects import (
     DropClient,
     Effect,
     HangUp,
+    InjectAgent,
     Log,
     OpenChildPort,
     ReachAgents,
@@ -151,6 +152,7 @@ class Play:
                 | StopDebuggee()
                 | ReleaseAgent()
                 | ReachNodes()
+                | InjectAgent()
                 | WatchAlive()
             ):
                 self._effects.append(effect)

@@ -167,7 +167,7 @@ class RayCluster:
                 await self._report_ready()
             self._report(paused)
             await self._jobs.list()
-            if self._settings.reach == "prepared":
+            if self._settings.reach != "paused":
                 await self._nodes.poll()
             await asyncio.sleep(self._next_poll_s())
 
@@ -181,7 +181,7 @@ class RayCluster:
         assert self._dashboard is not None
         self._ready_reported = self._ever_answered = True
         sockets = ""
-        if self._settings.reach == "prepared":
+        if self._settings.reach != "paused":
             with suppress(ProblemError):
                 session = await self._dashboard.session_name()
                 if session is not None:

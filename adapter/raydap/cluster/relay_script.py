@@ -13,8 +13,9 @@ The first line of a connection is the request `{"node_id": ..., ...}`, with a ta
 - `"call"`: the number of a call, from one of these lines: the agent's own connection.
 
 The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if
-the target was not reached. Then bytes go both ways until either side ends. The script ends when standard input does.
-Ray ends the actors when their driver ends, even after kill -9.
+the target was not reached. Then bytes go both ways until either side ends. With `"inject"` the request is another one,
+of injection_script.py. The script ends when standard input does. Ray ends the actors when their driver ends, even after
+kill -9.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mappin
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from raydap.cluster import relay_actor
+from raydap.cluster import injection_script, relay_actor
 from raydap.cluster.relay_actor import CHUNK, MAX_UNREAD_CHUNKS
 
 MAX_CALLS = 10_000
@@ -149,6 +150,9 @@ class Relay:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         question = json.loads(await reader.readline())
+        if "inject" in question:
+            _write_line(writer, await injection_script.answer(question))
+            return
         node_id = question.pop("node_id")
         with self._nodes.used(node_id, last="listen" in question):
             await self._connect_to(node_id, question, reader, writer)

@@ -25,6 +25,7 @@ from raydap.core.workers import (
     run_events,
     selection,
     stops,
+    unprepared,
     worker_entries,
 )
 from raydap.protocol.types import Seq
@@ -167,6 +168,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     holding.let_go_overdue(state)
     selection.examine_again(state)
     prepared.examine_again(state)
+    unprepared.examine_again(state)
     loss.report_overdue(state)
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))
@@ -189,6 +191,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentCalled: prepared.called,
     ev.AgentFound: prepared.found,
     ev.NodesAlive: prepared.nodes_alive,
+    ev.AgentInjected: unprepared.injected,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,

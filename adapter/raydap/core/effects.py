@@ -60,6 +60,16 @@ class ReachNodes:
 
 
 @dataclass(frozen=True, slots=True)
+class InjectAgent:
+    """Start an agent in a worker that runs without one, if that is possible. `actor`: it runs an actor, as far as Ray
+    says. `children`: its subprocesses are to have agents, too. Answered by AgentInjected."""
+
+    worker: PausedWorker
+    actor: bool
+    children: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SendToWorker:
     worker: WorkerKey
     data: bytes
@@ -143,6 +153,7 @@ Effect = (
     | ReleaseAgent
     | ReachAgents
     | ReachNodes
+    | InjectAgent
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -114,6 +114,14 @@ class NodesAlive:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentInjected:
+    """`problem` is "" if an agent begins in the worker now, and calls; else the reason why none does, for users."""
+
+    worker: WorkerKey
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkersLabelled:
     labels: Mapping[WorkerKey, WorkerLabel]
 
@@ -264,6 +272,7 @@ Event = (
     | AgentCalled
     | AgentFound
     | NodesAlive
+    | AgentInjected
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed

@@ -33,7 +33,8 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     role: an observer can look, but cannot change anything.
     auto_attach: false only lists workers, and attaches to one when `raydap/attach` names it.
     sub_process: debug the subprocesses of workers, too.
-    reach: whether breakpoints hold in all processes that are prepared, or only in those that wait at a breakpoint().
+    reach: where breakpoints hold: in all workers; in all processes that are prepared; or only in those that wait at a
+        breakpoint().
     redirect_output, show_return_value, break_on_system_exit_zero, variable_presentation: debugpy's own; None leaves
     them to debugpy.
     """
@@ -55,7 +56,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     redirect_output: bool | None = None
     show_return_value: bool | None = None
     sub_process: bool = True
-    reach: Literal["paused", "prepared"] = "prepared"
+    reach: Literal["paused", "prepared", "any"] = "prepared"
     break_on_system_exit_zero: bool | None = None
     variable_presentation: dict[str, str] | None = None
 

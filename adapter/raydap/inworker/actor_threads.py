@@ -22,9 +22,7 @@ def trace_actor_threads(debugger: Callable[[], Any]) -> None:
     original: Any = FunctionActorManager._make_actor_method_executor
     traced: set[int] = set()
 
-    def _make_actor_method_executor(*args: Any, **kwargs: Any) -> Any:
-        execute = original(*args, **kwargs)
-
+    def traced_executor(execute: Any) -> Any:
         def actor_method_executor(*args: Any, **kwargs: Any) -> Any:
             current = debugger()
             if current is not None:
@@ -42,5 +40,21 @@ def trace_actor_threads(debugger: Callable[[], Any]) -> None:
         vars(actor_method_executor).update(vars(execute))
         return actor_method_executor
 
+    def _make_actor_method_executor(*args: Any, **kwargs: Any) -> Any:
+        return traced_executor(original(*args, **kwargs))
+
     manager: Any = FunctionActorManager
     manager._make_actor_method_executor = _make_actor_method_executor
+    replace_executors(traced_executor)
+
+
+def replace_executors(traced_executor: Callable[[Any], Any]) -> None:
+    """In a worker whose actor's class is loaded already: its methods have their executors, in two tables of Ray."""
+    import ray
+
+    manager: Any = ray._private.worker.global_worker.function_actor_manager
+    for table in (getattr(manager, name, {}) for name in ("_function_execution_info", "execution_infos")):
+        for key, info in list(table.items()):
+            # Only the executors of methods have this.
+            if hasattr(getattr(info, "function", None), "method"):
+                table[key] = info._replace(function=traced_executor(info.function))

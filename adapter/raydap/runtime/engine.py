@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from raydap.cluster import source as sources
+from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.debuggee_job import DebuggeeJob
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.source import Source
@@ -70,6 +71,8 @@ class Engine:
         self.clients = Clients(self._handle)
         self._workers: dict[WorkerKey, Peer] = {}
         self._dialer = WorkerDialer("auto" if hub_settings is None else hub_settings.relay, self._cluster_access)
+        relay = None if self._dialer.mode == "never" else self._dialer.relay
+        self._injection = AgentInjection(relay, tcp.is_local_address)
         self._source: Source | None = None
         self._source_tasks = Tasks()
         self._alive_watch: asyncio.Task[None] | None = None
@@ -211,6 +214,15 @@ class Engine:
             self._agents = Agents(self._handle, dialer=self._dialer)
         self._agents.reach_nodes(effect.nodes)
 
+    def _inject_agent(self, effect: effects.InjectAgent) -> None:
+        worker = effect.worker.key
+        self._source_tasks.spawn(
+            self._inject(effect), lambda error: self._handle(ev.AgentInjected(worker, _reason(error)))
+        )
+
+    async def _inject(self, effect: effects.InjectAgent) -> None:
+        self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
+
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
         if peer is not None:
@@ -339,6 +351,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.ReleaseAgent: Engine._release_agent,
     effects.ReachAgents: Engine._reach_agents,
     effects.ReachNodes: Engine._reach_nodes,
+    effects.InjectAgent: Engine._inject_agent,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

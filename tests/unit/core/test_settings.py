@@ -49,6 +49,7 @@ def test_every_argument_of_attach() -> None:
         "pathMappings": ({"localRoot": "/home/me", "remoteRoot": "."},),
     }
     assert parse(AttachSettings, {"workers": ["127.0.0.1:5678", "[::1]:1"]}).workers == ("127.0.0.1:5678", "[::1]:1")
+    assert parse(AttachSettings, {"reach": "any"}).reach == "any"
 
 
 def test_every_argument_of_launch() -> None:

@@ -69,6 +69,16 @@ class Retry:
     delay: float
 
 
+@dataclass(slots=True)
+class Injection:
+    """A worker in which raydap starts an agent, or could not. `until`: when the agent has to have called, or when
+    raydap tries again; `delay` are the seconds between the last two trials."""
+
+    until: float
+    delay: float
+    under_way: bool
+
+
 class Run:
     """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
 
@@ -82,7 +92,8 @@ class Run:
 
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
     subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
-    those that could not be attached, and `refusals` the reasons that the user knows.
+    those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
+    have no agent yet, and are to get one.
 
     `ending` is None unless the run is over and its program is being ended.
 
@@ -115,6 +126,7 @@ class Run:
         self.retries: dict[WorkerKey, Retry] = {}
         self.refusals: set[str] = set()
         self.ending: Ending | None = None
+        self.injections: dict[WorkerKey, Injection] = {}
         self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None

@@ -52,7 +52,7 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     if run.settings is None:
         run.settings = shared
         state.emit(StartDiscovery(wanted))
-        if wanted.reach == "prepared" and wanted.workers is None:
+        if wanted.reach != "paused" and wanted.workers is None:
             state.emit(ReachAgents(""))
     if role is not Role.OBSERVER:
         if wanted.auto_attach and not run.auto_attach:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.workers import alive_listing, prepared, worker_entries
+from raydap.core.workers import alive_listing, prepared, unprepared, worker_entries
 from raydap.core.workers.selection import detach_worker
 from raydap.protocol.raydap_messages import AttachWorkersArguments, DetachWorkersArguments, WorkerList, WorkersArguments
 from raydap.protocol.types import WorkerKey
@@ -30,6 +30,7 @@ def attach_workers(state: State, request: Request, arguments: AttachWorkersArgum
         run.choices.update(dict.fromkeys(keys, True))
         run.paused.examine_first(keys)
         alive_listing.note_without_agent(state, keys)
+        unprepared.try_at_once(run, keys)
     prepared.attach_needed(state)
 
 

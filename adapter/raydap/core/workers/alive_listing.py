@@ -1,4 +1,4 @@
-"""Lists alive workers while a client asks for all (raydap/workers with `all`), and attaches to one that is named.
+"""Lists alive workers while a client asks for all (raydap/workers with `all`), or breakpoints are to hold in all.
 
 Every process of Ray is alive, so the source is asked for them only then.
 """
@@ -11,16 +11,17 @@ from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersL
 from raydap.core.model.alive import AliveWorker
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.workers import selection
+from raydap.core.workers import selection, unprepared
 from raydap.protocol.types import WorkerKey
 
 
 def watch(state: State) -> None:
-    """Lets the source report alive workers while a client asks for all. Called after every event."""
+    """Lets the source report alive workers while they are needed. Called after every event."""
     run = state.run
     # A launched program is looked for only when it starts.
     has_source = run.settings is not None and (run.program is None or run.configured)
-    wanted = has_source and any(client.view.all and client.is_attached for client in state.clients.values())
+    asked = any(client.view.all and client.is_attached for client in state.clients.values())
+    wanted = has_source and (asked or unprepared.reaches_all(run))
     if wanted != run.alive.watched:
         state.emit(WatchAlive(wanted))
         if wanted:
@@ -46,6 +47,7 @@ def listed(state: State, event: WorkersAlive) -> None:
     run.alive.replace(alive)
     if labels:
         selection.labelled(state, WorkersLabelled(labels))
+    unprepared.inject_needed(state)
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
@@ -60,10 +62,12 @@ def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
 def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
     """Lets the entries of those that a client wants to attach to, and that have no agent, say why that cannot be."""
     run = state.run
+    if run.settings is None or run.settings.reach == "any":
+        return
     for key in keys:
         if key in run.alive.workers and key not in run.prepared:
             text = (
                 "It runs without an agent, so raydap attaches to it only when it calls breakpoint(); "
-                "start the program with `raydap run`, or launch it, to attach to its workers at any time."
+                'attach with "reach": "any" to reach it as it is, or start the program with `raydap run`, or launch it.'
             )
             run.alive.set_problem(key, str(Problem(Code.NO_AGENT, text)))

@@ -7,11 +7,11 @@ sets a breakpoint or chooses the worker. It is let go when nothing can stop it a
 
 from raydap.core.effects import ReachNodes, ReleaseAgent
 from raydap.core.errors import Code, Problem, sentence
-from raydap.core.events import AgentCalled, AgentFound, NodesAlive, PausedWorker, WorkerGone
+from raydap.core.events import AgentCalled, AgentFound, NodesAlive, PausedWorker, WorkerGone, WorkerLabel
 from raydap.core.model.run import Retry, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
-from raydap.core.workers import attach, detach, selection
+from raydap.core.workers import attach, detach, selection, unprepared
 from raydap.core.workers.attach import RETRY_DELAY_S
 
 BUSY_DELAY_S = 1.0
@@ -26,6 +26,7 @@ def called(state: State, event: AgentCalled) -> None:
         run.awaits_cluster = True
         run.started.set_result(None)
     run.retries.pop(row.key, None)
+    _has_agent(run, row)
     if event.waits and run.auto_attach:
         # Its user has chosen it, whatever the filters say. It cannot be called yet.
         run.choices.setdefault(row.key, True)
@@ -37,6 +38,7 @@ def called(state: State, event: AgentCalled) -> None:
 
 def found(state: State, event: AgentFound) -> None:
     if state.run.settings is not None:
+        _has_agent(state.run, event.worker)
         state.run.prepared[event.worker.key] = event.worker
         if state.run.configured:
             _attach_if_needed(state, event.worker)
@@ -45,18 +47,29 @@ def found(state: State, event: AgentFound) -> None:
 def nodes_alive(state: State, event: NodesAlive) -> None:
     """Reaches the agents on other nodes of the cluster. Those of nodes that are gone have ended."""
     run = state.run
-    if run.settings is not None and run.settings.reach == "prepared":
+    if run.settings is not None and run.settings.reach != "paused":
         for key, row in list(run.prepared.items()):
             if row.over_relay and row.node_id not in event.nodes:
                 del run.prepared[key]
         state.emit(ReachNodes(event.nodes))
 
 
+def _has_agent(run: Run, row: PausedWorker) -> None:
+    """It may have got its agent from this raydap, which knows already what it runs."""
+    if run.injections.pop(row.key, None) is not None and row.key in run.alive.workers:
+        run.alive.drop_problem(row.key)
+        label = run.alive.workers[row.key].label
+        if label != WorkerLabel():
+            run.paused.set_label(row.key, label)
+
+
 def attach_needed(state: State) -> None:
-    """Attaches to the prepared workers after a change of what can stop them, or of what the user has chosen."""
+    """Attaches to the prepared workers after a change of what can stop them, or of what the user has chosen. Others get
+    an agent first, if the user wants that."""
     if state.run.configured:
         for row in list(state.run.prepared.values()):
             _attach_if_needed(state, row)
+        unprepared.inject_needed(state)
 
 
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:

@@ -61,13 +61,15 @@ def summary(state: State) -> str:
 
 def _in_session(run: Run) -> bool:
     """Whether prepared processes are to be found in the folder of Ray's session. A launched program has its own."""
-    reaches = run.settings is not None and run.settings.reach == "prepared"
+    reaches = run.settings is not None and run.settings.reach != "paused"
     return reaches and (run.program is None or run.program.submit)
 
 
 def _reached(run: Run) -> str:
     if run.settings is None or run.settings.reach == "paused" or (_in_session(run) and not run.sockets):
         return "attached workers"
+    if run.settings.reach == "any" and run.program is None:
+        return "all workers that raydap can reach"
     return "attached and prepared workers" if run.program is None else "the program and its workers"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from raydap.core.effects import AskLabels
 from raydap.core.errors import Code, Problem
-from raydap.core.events import PausedWorker, WorkersLabelled, WorkersPaused
+from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled, WorkersPaused
 from raydap.core.model.paused import Candidate
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -38,7 +38,7 @@ def paused(state: State, event: WorkersPaused) -> None:
         failure = run.paused.failures.get(key)
         if failure is not None and failure.row.port == row.port and state.now < failure.retry_at:
             continue
-        if _is_on_node(run.settings, row):
+        if is_on_node(run.settings, row):
             run.paused.add(Candidate(row, state.now + LABELS_RETRY_S))
             run.alive.take(key)
             fresh.append(row)
@@ -84,7 +84,7 @@ def attach_candidates(state: State) -> None:
         candidate = run.paused.candidates.get(key)
         if candidate is None or _is_leaving(state, key) or not _is_wanted(run, run.settings, candidate.row):
             del run.paused.to_examine[key]
-        elif not run.choices.get(key) and _is_full(state, run.settings):
+        elif not run.choices.get(key) and is_full(state, run.settings):
             # Keep those that the user has chosen: they are attached beyond the limit.
             run.paused.to_examine = {key: None for key in run.paused.to_examine if run.choices.get(key)}
         else:
@@ -108,11 +108,11 @@ def may_attach(state: State, row: PausedWorker) -> bool:
         return run.auto_attach
     unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
     unknown = unknown and row.worker_type != "CHILD"
-    if not _is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
+    if not is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
         return False
     if unknown:
         _ask_labels(state, [row])
-    return run.choices.get(row.key) is True or not _is_full(state, run.settings)
+    return run.choices.get(row.key) is True or not is_full(state, run.settings)
 
 
 def origin(run: Run, row: PausedWorker) -> PausedWorker:
@@ -125,8 +125,10 @@ def origin(run: Run, row: PausedWorker) -> PausedWorker:
     return row
 
 
-def _is_full(state: State, settings: AttachSettings) -> bool:
-    if settings.max_workers is None or sum(not each.leaving for each in state.workers.values()) < settings.max_workers:
+def is_full(state: State, settings: AttachSettings, more: int = 0) -> bool:
+    """`more` are workers that will be attached soon."""
+    attached = sum(not each.leaving for each in state.workers.values())
+    if settings.max_workers is None or attached + more < settings.max_workers:
         return False
     text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
     state.report_once(Problem(Code.TOO_MANY_WORKERS, text))
@@ -195,20 +197,23 @@ def labelled(state: State, event: WorkersLabelled) -> None:
                     client.event("thread", {"reason": "started", "threadId": handle})
 
 
-def _is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
+def is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
     wanted = settings.node if settings is not None else None
     return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
 
 
 def _is_wanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
+    return is_wanted(run, settings, row.key, run.paused.labels.get(row.key))
+
+
+def is_wanted(run: Run, settings: AttachSettings, key: WorkerKey, label: WorkerLabel | None) -> bool:
     """Whether to attach to a worker. The user's choice decides; without one, the filters that need Ray's labels. Until
-    its labels are known, the worker stays paused."""
-    chosen = run.choices.get(row.key)
+    its labels are known, the worker stays as it is."""
+    chosen = run.choices.get(key)
     if chosen is not None or not run.auto_attach:
         return chosen is True
     if not settings.needs_labels:
         return True
-    label = run.paused.labels.get(row.key)
     if label is None:
         return False
     return (

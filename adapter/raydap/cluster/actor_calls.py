@@ -1,0 +1,100 @@
+"""Runs code in an actor that this process has not made, through Ray; runs in the process of relay_script.py.
+
+Ray makes a handle of any actor from what the GCS knows of it. Each actor has a method of Ray's, `__ray_call__`, which
+runs a function in the actor. A busy actor that is not threaded or asynchronous runs it when its method has ended.
+"""
+
+import asyncio
+from typing import Any
+
+CALL_TIMEOUT_S = 2.0
+"""Seconds for the actor to run it. An idle one needs 10 to 400 ms (measured)."""
+
+_waiting: set[str] = set()
+"""The ids of the workers whose actor has been sent a call that it has not run yet. One is enough."""
+
+
+class CallFailed(Exception):
+    """The reason, for users, why an actor does not run something (yet)."""
+
+
+async def run_in_actor(worker_id: str, source: str) -> None:
+    """Runs this text in the actor of a worker (Ray's hex id). It sets `problem`, "" or a reason for users.
+
+    Raises CallFailed, and nothing else but what Ray raises. What was sent stays sent: it runs when the actor is free.
+    """
+    if worker_id in _waiting:
+        raise CallFailed("its actor is busy, so it starts an agent only when its method ends")
+    handle = await asyncio.to_thread(_handle, worker_id)
+    # Nobody has to see it in Ray's lists, and it must never run twice.
+    options = {"name": "raydap", "enable_task_events": False, "max_task_retries": 0}
+    call = handle.__ray_call__.options(**options).remote(_by_value(), source)
+    answer = asyncio.ensure_future(_result(call))
+    _waiting.add(worker_id)
+    answer.add_done_callback(lambda _: _waiting.discard(worker_id))
+    try:
+        problem = await asyncio.wait_for(asyncio.shield(answer), CALL_TIMEOUT_S)
+    except asyncio.TimeoutError:
+        raise CallFailed("its actor is busy, so it starts an agent only when its method ends") from None
+    if problem:
+        raise CallFailed(problem)
+
+
+async def _result(call: Any) -> str:
+    from ray.exceptions import RayError
+
+    try:
+        return str(await call)
+    except RayError as error:
+        # The actor has ended meanwhile, for example.
+        return " ".join(str(error).split())[:200]
+
+
+def _by_value() -> Any:
+    """The function that runs in the actor. Ray pickles functions of modules by their name, except of this one."""
+
+    def run(actor: object, source: str) -> str:
+        names: dict[str, str] = {}
+        exec(compile(source, "<raydap>", "exec"), names)
+        return names["problem"]
+
+    run.__module__ = "__main__"
+    return run
+
+
+def _handle(worker_id: str) -> Any:
+    """A handle of the actor that lives in this worker. Waits for the GCS. Raises CallFailed if there is none.
+
+    Source: ray/_private/state.py, actor_table; ray/src/ray/protobuf/core_worker.proto, ActorHandle; and
+    ray/includes or _raylet.pyx, make_actor_handle, which would load the actor's class, with all that it imports.
+    """
+    from ray._private.state import state
+    from ray._private.worker import global_worker
+    from ray.actor import _modify_class
+    from ray.core.generated import core_worker_pb2, gcs_pb2
+
+    import ray
+
+    for data in state._connect_and_get_accessor().get_actor_table(None, b"ALIVE"):
+        actor = gcs_pb2.ActorTableData.FromString(data)
+        if actor.address.worker_id.hex() == worker_id:
+            break
+    else:
+        raise CallFailed("it runs no actor")
+    proto: Any = core_worker_pb2.ActorHandle(
+        actor_id=actor.actor_id,
+        owner_address=actor.owner_address,
+        creation_job_id=actor.job_id,
+        actor_creation_task_function_descriptor=actor.function_descriptor,
+        actor_cursor=ray.ObjectRef.nil().binary(),
+    )
+    if "owner_id" in proto.DESCRIPTOR.fields_by_name:
+        proto.owner_id = actor.owner_address.worker_id
+    manager = global_worker.function_actor_manager
+    # Only Ray's own methods are called, so a class without others takes the place of the user's.
+    manager.load_actor_class = lambda *_: _modify_class(type("Actor", (), {}))
+    try:
+        worker = global_worker.core_worker
+        return worker.deserialize_and_register_actor_handle(proto.SerializeToString(), ray.ObjectRef.nil(), True)
+    finally:
+        del manager.load_actor_class

@@ -1,0 +1,303 @@
+"""Runs Python code in a process of this machine that expects nothing of the kind, with gdb.
+
+gdb only starts a thread in the process, and leaves it; it stops the process for about 0.1 s. The thread waits for
+Python's lock like any other, and runs the code. Usual tools let gdb itself wait for that lock. If it is not free, they
+would have to take back a call that is half done.
+
+gdb makes its calls in a thread that waits in `epoll_wait`, as some of Ray's threads always do: such a thread is not in
+the middle of malloc or of Python. If gdb ends at any time, the kernel lets the process run on.
+
+Needs nothing but Python, because it may run on another node of the cluster.
+"""
+
+import contextlib
+import os
+import platform
+import pwd
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
+CAP_SYS_PTRACE = 19
+
+GDB_TIMEOUT_S = 20.0
+"""Seconds for all of gdb's work. It takes 0.3 to 1 s, most of it before the process is stopped (measured)."""
+
+INTERRUPT_TIMEOUT_S = 3.0
+"""Seconds for gdb to take back what it does, when its time is over, before it is killed."""
+
+_PAGE = 65536
+"""A multiple of the size of a page on every machine."""
+
+_TEXT_AT = 128
+
+# In the order of the start of its memory: the three functions that it calls, and the place of its thread's id.
+_FUNCTIONS = ("PyGILState_Ensure", "PyRun_SimpleStringFlags", "PyGILState_Release")
+
+_X86_64 = """
+    53                      push rbx
+    41 54                   push r12
+    48 83 ec 08             sub rsp, 8                  the stack has to be aligned
+    48 89 fb                mov rbx, rdi                the argument: the start of the memory
+    ff 13                   call [rbx]                  PyGILState_Ensure()
+    41 89 c4                mov r12d, eax
+    48 8d bb 80 00 01 00    lea rdi, [rbx + 0x10080]    the text is at _PAGE + _TEXT_AT
+    31 f6                   xor esi, esi
+    ff 53 08                call [rbx + 8]              PyRun_SimpleStringFlags(text, NULL)
+    44 89 e7                mov edi, r12d
+    ff 53 10                call [rbx + 16]             PyGILState_Release(state)
+    48 83 c4 08             add rsp, 8
+    41 5c                   pop r12
+    5b                      pop rbx
+    31 c0                   xor eax, eax
+    c3                      ret
+"""
+
+_MACHINES = {"x86_64": (_X86_64, "232")}
+"""For each machine the body of the thread, and the number of the system call epoll_wait."""
+
+_PREPARE = (
+    "set confirm off",
+    "set pagination off",
+    "set width 0",
+    "set auto-solib-add off",
+    "set unwindonsignal on",
+    # The program's own signals go to the program.
+    "handle all nostop noprint pass",
+)
+
+_LIBRARIES = ("/libpython3", "/libc[.-]", "/libpthread[.-]")
+"""Those whose names are needed; to read all of a worker's takes seconds."""
+
+
+class InjectionFailed(Exception):
+    """The reason, for users, why the code does not run in the process."""
+
+
+def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
+    """Lets the process run this text, soon. `worker_id` is Ray's hex id of the worker that is meant, and `node` the
+    name of this machine for users. Raises InjectionFailed. Blocks; must not be called in an event loop."""
+    reason = obstacle(pid, node)
+    if reason:
+        raise InjectionFailed(reason)
+    if not is_worker(pid, worker_id):
+        raise InjectionFailed("another process has its number now")
+    body, system_call = _MACHINES[platform.machine()]
+    was_stopped = _status(pid).get("State", "")[:1] == "T"
+    with tempfile.NamedTemporaryFile(prefix="raydap-") as file:
+        file.write(_thread_body(body, source))
+        file.flush()
+        gdb = _Gdb()
+        try:
+            _start_thread(gdb, pid, worker_id, system_call, file.name)
+        finally:
+            gdb.end()
+            if not was_stopped:
+                _resume(pid)
+
+
+def refusal(pid: int, worker_id: str, source: str, node: str) -> str:
+    """Like run_in_process; returns the reason, or "". For Ray, where nobody has to know our exceptions."""
+    try:
+        run_in_process(pid, worker_id, source, node)
+    except InjectionFailed as error:
+        return str(error)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
+    """Why gdb cannot work in this process, and what would help; "" if nothing is known to be in its way."""
+    if sys.platform != "linux" or platform.machine() not in _MACHINES:
+        return f"raydap uses gdb on Linux on {' and '.join(_MACHINES)} only"
+    status = _status(pid)
+    if not status or status["State"][:1] in ("Z", "X"):
+        return f"it is no process of {node} that raydap can see: it has ended, or is in a container of its own"
+    owner = int(status["Uid"].split()[0])
+    may_trace = _has_capability(CAP_SYS_PTRACE)
+    if owner != os.geteuid() and not may_trace:
+        return f"it belongs to the user {_user(owner)}; raydap has to run as that user, or as root"
+    if status.get("TracerPid", "0") != "0":
+        return f"process {status['TracerPid']} of {node} debugs it already; end that one"
+    if shutil.which("gdb") is None:
+        return f"gdb is not installed on {node}; install it there, for example with `apt-get install gdb`"
+    try:
+        scope = Path(ptrace_scope).read_text().strip()
+    except OSError:
+        return ""
+    if scope == "3":
+        return f"the kernel of {node} forbids debuggers until it is started anew (kernel.yama.ptrace_scope=3)"
+    if scope != "0" and not may_trace:
+        return (
+            f"the kernel of {node} forbids it (kernel.yama.ptrace_scope={scope}); "
+            "`sudo sysctl kernel.yama.ptrace_scope=0` there allows it, or let raydap have the capability SYS_PTRACE"
+        )
+    return ""
+
+
+def is_worker(pid: int, worker_id: str) -> bool:
+    """Whether the process can be this worker: Ray's workers write to files that have their ids. The code that is
+    injected looks itself, too, but a process that is not meant should not be stopped at all."""
+    for number in (1, 2):
+        with contextlib.suppress(OSError):
+            found = re.search(r"/worker-([0-9a-f]{8,})-", os.readlink(f"/proc/{pid}/fd/{number}"))
+            if found is not None:
+                return found[1] == worker_id
+    return True
+
+
+def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, body: str) -> None:
+    """Starts a thread in the process. `body` is the path of a file with its code and text."""
+    size = os.path.getsize(body)
+    for command in _PREPARE:
+        gdb.do(command)
+    said = gdb.do(f"attach {pid}")
+    if not gdb.says(r'printf "%d\n", $_inferior_thread_count', "[1-9]"):
+        raise InjectionFailed(_refusal(said))
+    if not is_worker(pid, worker_id):
+        raise InjectionFailed("another process has its number now")
+    for library in _LIBRARIES:
+        gdb.do(f"sharedlibrary {library}")
+    for name in (*_FUNCTIONS, "mmap", "mprotect", "pthread_create", "pthread_detach"):
+        if not gdb.says(f"info address {name}", "is at "):
+            raise InjectionFailed(f"gdb does not find the function {name} in it; its Python has no symbols")
+    gdb.do(f"thread {_idle_thread(gdb, pid, system_call)}")
+    # Memory that is written, and then made executable: kernels can forbid both at a time.
+    gdb.do(f"set $memory = ((char*(*)(void*,long,int,int,int,long))mmap)(0,{_PAGE + size},3,0x22,-1,0)")
+    if gdb.says("print (long)$memory", r"= (-1|void|0)\s*$"):
+        raise InjectionFailed("it gets no memory for a thread")
+    gdb.do(f"restore {body} binary $memory+{_PAGE}")
+    for place, name in enumerate(_FUNCTIONS):
+        gdb.do(f"set {{long}}($memory+{8 * place}) = (long)&{name}")
+    if not gdb.says(f"print ((int(*)(void*,long,int))mprotect)($memory+{_PAGE},{size},5)", r"= 0\s*$"):
+        raise InjectionFailed("the kernel allows no new code in it")
+    create = "((int(*)(void*,void*,void*,void*))pthread_create)"
+    if not gdb.says(f"print {create}($memory+64,0,$memory+{_PAGE},$memory)", r"= 0\s*$"):
+        raise InjectionFailed("it cannot start a thread")
+    gdb.do("print ((int(*)(long))pthread_detach)({long}($memory+64))")
+    gdb.do("detach")
+
+
+def _idle_thread(gdb: "_Gdb", pid: int, system_call: str) -> str:
+    """gdb's number of a thread in which it can make calls."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError):
+            if int(task) != pid and Path(f"/proc/{pid}/task/{task}/syscall").read_text().split()[0] == system_call:
+                found = re.search(r"Thread (\d+) has", gdb.do(f"thread find LWP {task}\\b"))
+                if found is not None:
+                    return found[1]
+    raise InjectionFailed("it has no thread in which gdb could safely make a call")
+
+
+def _thread_body(listing: str, source: str) -> bytes:
+    """The machine code, and behind it the text for Python, which does not change the module __main__."""
+    code = b"".join(bytes.fromhex(line[:28]) for line in listing.splitlines())
+    return code.ljust(_TEXT_AT, b"\0") + f"exec({source!a}, {{}})".encode() + b"\0"
+
+
+def _refusal(said: str) -> str:
+    if "Operation not permitted" in said:
+        return "the kernel lets gdb attach to no process here; a container needs the capability SYS_PTRACE for that"
+    last = [line for line in said.splitlines() if line.strip()][-1:]
+    return f"gdb cannot attach to it ({' '.join(' '.join(last).split())[:200]})"
+
+
+class _Gdb:
+    """One gdb, which reads no file of the user's or of the process's. Must be ended."""
+
+    MARK = "raydap-was-here"
+
+    def __init__(self) -> None:
+        # Another Python's modules would disturb the one in gdb.
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environ["DEBUGINFOD_URLS"] = ""
+        environ["LC_ALL"] = "C"
+        command = ["gdb", "-nx", "-nw", "-quiet", "--readnever", "-iex", "set auto-load no"]
+        self._deadline = time.monotonic() + GDB_TIMEOUT_S
+        self._buffer = b""
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environ,
+            # Ctrl-C must not reach it: it would leave a call half done.
+            start_new_session=True,
+        )
+
+    def do(self, command: str) -> str:
+        """What gdb says to a command. Raises InjectionFailed if it hangs or has ended."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{command}\necho \\n{self.MARK}\\n\n".encode())
+            self._process.stdin.flush()
+        except OSError:
+            raise InjectionFailed("gdb has ended") from None
+        return self._read(self._deadline)
+
+    def says(self, command: str, pattern: str) -> bool:
+        return re.search(pattern, self.do(command)) is not None
+
+    def end(self) -> None:
+        """Lets the process go, and ends gdb. A call that hangs is taken back first (`set unwindonsignal`)."""
+        if time.monotonic() >= self._deadline and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            with contextlib.suppress(InjectionFailed):
+                self._read(time.monotonic() + INTERRUPT_TIMEOUT_S)
+        try:
+            self._process.communicate(b"detach\nquit\n", timeout=INTERRUPT_TIMEOUT_S)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.communicate()
+
+    def _read(self, deadline: float) -> str:
+        assert self._process.stdout is not None
+        mark = f"\n{self.MARK}\n".encode()
+        while mark not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                raise InjectionFailed(f"gdb does not finish within {GDB_TIMEOUT_S:g} s")
+            data = os.read(self._process.stdout.fileno(), 65536)
+            if not data:
+                raise InjectionFailed("gdb has ended")
+            self._buffer += data
+        said, _, self._buffer = self._buffer.partition(mark)
+        return said.decode(errors="replace").replace("(gdb) ", "")
+
+
+def _status(pid: int) -> dict[str, str]:
+    """/proc/PID/status; empty if there is no such process."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _has_capability(number: int) -> bool:
+    return bool(int(_status(os.getpid())["CapEff"], 16) >> number & 1)
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _resume(pid: int) -> None:
+    """A gdb that was killed while it attached can leave a stop signal behind."""
+    until = time.monotonic() + INTERRUPT_TIMEOUT_S
+    while _status(pid).get("State", "")[:1] == "t" and time.monotonic() < until:
+        time.sleep(0.01)
+    if _status(pid).get("State", "")[:1] == "T":
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGCONT)

@@ -1,0 +1,49 @@
+"""Brings code into workers through Ray; a part of relay_script.py, and of its process.
+
+The request is `{"inject": ..., "way": ..., "pid": ..., "node_id": ..., "node": ..., "children": ...}`: the worker's hex
+id, one of WAYS, its process, Ray's id of its node, the node's name for users, and whether subprocesses have agents.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from raydap.cluster import actor_calls, agent_source, gdb_injection
+
+TASK_TIMEOUT_S = 45.0
+"""Seconds for a task on another node: a worker for it may have to start first, and then gdb has its time."""
+
+
+async def answer(question: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of relay_script.py. It has `refused` even so, because Ray itself has not failed."""
+    try:
+        await WAYS[question["way"]](question, agent_source.injected(question["inject"], question["children"]))
+    except Exception as error:
+        return {"error": " ".join(str(error).split()) or type(error).__name__, "refused": False}
+    return {"ok": True}
+
+
+async def _by_actor(question: Mapping[str, Any], source: str) -> None:
+    await actor_calls.run_in_actor(question["inject"], source)
+
+
+async def _by_gdb(question: Mapping[str, Any], source: str) -> None:
+    """Runs gdb on the worker's node, in a task of its own."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    import ray
+    from ray import cloudpickle
+
+    # Nothing of raydap has to be installed there.
+    cloudpickle.register_pickle_by_value(gdb_injection)
+    where = NodeAffinitySchedulingStrategy(question["node_id"], soft=False)
+    options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": where, "name": "raydap"}
+    task = ray.remote(gdb_injection.refusal).options(**options)
+    call = task.remote(question["pid"], question["inject"], source, question["node"])
+    refusal = await asyncio.wait_for(call, TASK_TIMEOUT_S)
+    if refusal:
+        raise gdb_injection.InjectionFailed(refusal)
+
+
+WAYS: dict[str, Callable[[Mapping[str, Any], str], Awaitable[None]]] = {"actor": _by_actor, "gdb": _by_gdb}
+"""The names of the ways (agent_injection.py)."""

@@ -1,0 +1,41 @@
+"""Starts the agent in a worker that runs already and was not prepared; runs there.
+
+It comes by different ways (raydap/cluster/injection.py), perhaps late, perhaps twice, perhaps from two raydaps: the
+agent starts once in a process. It starts in a thread of its own, so that nothing of the program waits for it. It stays
+when raydap leaves, as in a prepared worker.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # This file is run after worker_setup.py in one module.
+    from raydap.inworker.worker_setup import set_up
+
+
+def start_injected_agent(sources: list[str], worker_id: str) -> str:
+    """`sources` are those of an agent (driver_setup.py, AGENT_FILES); `worker_id` is Ray's hex id of the worker that is
+    meant. Returns "", or why no agent starts. Raises nothing."""
+    import sys
+    import threading
+    import types
+
+    name = "_raydap_agent"
+    try:
+        ray: Any = sys.modules.get("ray")
+        if ray is None or ray._private.worker.global_worker.worker_id.hex() != worker_id:
+            return "another process has its number now"
+        claim = types.ModuleType(name)
+        if sys.modules.setdefault(name, claim) is not claim:
+            return ""  # It has one, or gets it just now.
+
+        def begin() -> None:
+            set_up(sources, "", None)
+            if getattr(sys.modules.get(name), "AGENT", None) is None:
+                del sys.modules[name]  # It has failed, and said so; it may be tried again.
+
+        thread: Any = threading.Thread(target=begin, name="raydap", daemon=True)
+        thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
+        thread.start()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,180 @@
+"""Workers without an agent: what `"reach": "any"` does to them."""
+
+from typing import Any
+
+import pytest
+
+from raydap.core.effects import InjectAgent, WatchAlive
+from raydap.core.errors import Code
+from raydap.core.events import AgentCalled, AgentInjected, WorkerLabel
+from raydap.protocol.types import WorkerKey
+from support.fake_worker import FakeWorker
+from support.playbook import FakeClient, Play
+from support.prepared_workers import LINES, NO_LINES, prepared
+
+ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
+TASK = WorkerLabel(task="loop", job="01000000")
+ANY = {"reach": "any"}
+
+
+def watched(play: Play, **arguments: Any) -> FakeClient:
+    """A client with a breakpoint, for which all workers are looked at."""
+    client = play.session({**ANY, **arguments})
+    assert play._effects == [], "without a breakpoint nobody has to be known"
+    client.request("setBreakpoints", **LINES)
+    assert play.take(WatchAlive) == WatchAlive(True)
+    return client
+
+
+def asked(play: Play) -> list[InjectAgent]:
+    """The agents that are to be started, of which nobody has taken notice yet."""
+    return [play.take(InjectAgent) for _ in list(play._effects)]
+
+
+def agent_calls(play: Play, worker: FakeWorker) -> None:
+    """The agent that was started in the worker calls."""
+    started = prepared(play, worker.key, pid=worker.row.pid)
+    started.label = worker.label
+    play.feed(AgentInjected(worker.key, ""), AgentCalled(started.row))
+
+
+def problem_of(client: FakeClient, key: str) -> str:
+    entries = client.request("raydap/workers", all=True)["workers"]
+    return str(next(entry["problem"] for entry in entries if entry["key"] == key))
+
+
+def test_a_breakpoint_reaches_all_that_run(play: Play) -> None:
+    client = watched(play)
+    actor, task = play.worker("w1", ACTOR), play.worker("w2", TASK)
+    play.alive(actor, task)
+    assert {(one.worker.key, one.actor, one.children) for one in asked(play)} == {
+        ("w1", True, True),
+        ("w2", False, True),
+    }
+    play.alive(actor, task)
+    assert asked(play) == [], "once is enough"
+    agent_calls(play, actor)
+    assert play.workers["w1"].connected
+    assert "setBreakpoints" in play.workers["w1"].commands()
+    # From now on it is like a prepared one.
+    play.alive(actor, task)
+    assert asked(play) == []
+    client.event("breakpoint")
+    client.request("setBreakpoints", **NO_LINES)
+    assert play.take(WatchAlive) == WatchAlive(False)
+    play.tick(1.0)
+    assert not play.workers["w1"].connected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "label"),
+    [
+        ({"task": "train"}, TASK),
+        ({"actor": "Trainer"}, TASK),
+        ({"job": "02*"}, ACTOR),
+        ({"job": "01*"}, WorkerLabel()),
+        ({"node": "10.9.*"}, ACTOR),
+        ({}, WorkerLabel(actor="JobSupervisor", job="01000000")),
+    ],
+)
+def test_the_filters_spare_the_others(play: Play, arguments: dict[str, Any], label: WorkerLabel) -> None:
+    watched(play, **arguments)
+    play.alive(play.worker("w1", label))
+    assert asked(play) == []
+
+
+def test_no_more_than_max_workers(play: Play) -> None:
+    client = watched(play, maxWorkers=1)
+    play.alive(play.worker("w1", ACTOR), play.worker("w2", ACTOR))
+    assert play.take(InjectAgent).worker.key == "w1"
+    assert "maxWorkers allows 1" in client.told(Code.TOO_MANY_WORKERS)
+
+
+def test_only_the_one_that_is_named_without_auto_attach(play: Play) -> None:
+    client = play.session({**ANY, "autoAttach": False})
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    client.request("setBreakpoints", **LINES)
+    worker = play.worker("w1", ACTOR)
+    play.alive(worker, play.worker("w2", ACTOR))
+    client.request("raydap/attach", workers=["w1"])
+    assert [one.worker.key for one in asked(play)] == ["w1"]
+    agent_calls(play, worker)
+    assert play.workers["w1"].connected
+    client.inbox.clear()
+
+
+def test_the_reason_is_in_the_entry_and_told_once(play: Play) -> None:
+    client = watched(play)
+    workers = [play.worker(f"w{number}", TASK) for number in range(3)]
+    play.alive(*workers)
+    asked(play)
+    for worker in workers[:2]:
+        play.feed(AgentInjected(worker.key, "gdb is not installed on 10.0.0.1; install it there"))
+    text = client.told(Code.NO_AGENT)
+    assert text.startswith("raydap cannot attach to worker 101 on 10.0.0.1 while it runs: gdb is not installed")
+    client.nothing()
+    client.request("raydap/workers", all=True)
+    assert "gdb is not installed" in problem_of(client, "w1")
+    client.inbox.clear()
+
+
+def test_an_agent_that_does_not_call(play: Play) -> None:
+    """A process whose native code keeps Python's lock gets the thread, which has to wait."""
+    client = watched(play)
+    worker = play.worker("w1", TASK)
+    play.alive(worker)
+    asked(play)
+    play.tick(100.0)
+    play.feed(AgentInjected(worker.key, ""))
+    play.tick(10.0)
+    client.nothing()
+    play.tick(11.0)
+    assert "does not call" in client.told(Code.NO_AGENT)
+    # It may begin late.
+    agent_calls(play, worker)
+    assert play.workers["w1"].connected
+    client.inbox.clear()
+
+
+def test_raydap_tries_again_later_and_at_once_if_the_user_wants_it(play: Play) -> None:
+    client = watched(play)
+    worker = play.worker("w1", TASK)
+    play.alive(worker)
+    asked(play)
+    play.feed(AgentInjected(worker.key, "busy"))
+    client.told(Code.NO_AGENT)
+    play.tick(5.0)
+    play.alive(worker)
+    assert asked(play) == []
+    client.request("raydap/attach", workers=["w1"])
+    assert len(asked(play)) == 1
+    play.feed(AgentInjected(worker.key, "busy"))
+    play.tick(11.0)
+    assert len(asked(play)) == 1
+    play.feed(AgentInjected(worker.key, "busy"))
+    play.tick(11.0)
+    assert asked(play) == [], "the delay grows"
+
+
+def test_an_answer_for_a_worker_that_is_gone_is_dropped(play: Play) -> None:
+    watched(play)
+    worker = play.worker("w1", TASK)
+    play.alive(worker)
+    asked(play)
+    play.alive()
+    play.feed(AgentInjected(worker.key, "it has ended"), AgentInjected(WorkerKey("never"), "what"))
+    assert play.bridge.state.run.injections == {}
+
+
+def test_paused_and_prepared_leave_them_alone(play: Play) -> None:
+    client = play.session({"reach": "prepared"})
+    client.request("setBreakpoints", **LINES)
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    play.alive(play.worker("w1", TASK))
+    client.inbox.clear()
+    client.request("raydap/attach", workers=["w1"])
+    assert asked(play) == []
+    assert '"reach": "any"' in problem_of(client, "w1")
+    client.inbox.clear()

@@ -1,0 +1,42 @@
+"""All workers of a cluster, as a client is told of them (docs/requests.md)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dap_client import Client
+
+
+class Everybody:
+    """All workers, as a client is told of them."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.workers: dict[str, dict[str, Any]] = {}
+        self.history: dict[str, list[str]] = {}
+        self._take(client.request("raydap/workers", all=True))
+
+    def _take(self, body: dict[str, Any]) -> None:
+        for worker in body["workers"]:
+            self.workers[worker["key"]] = worker
+            states = self.history.setdefault(worker["key"], [])
+            if states[-1:] != [worker["state"]]:
+                states.append(worker["state"])
+
+    def wait(self, wanted: Callable[["Everybody"], Any]) -> Any:
+        """Until this is true of what the client knows; returns it."""
+        while not (found := wanted(self)):
+            self._take(self._client.wait_event("raydap/workersChanged"))
+        return found
+
+    def here(self, label: str, state: str = "alive") -> list[dict[str, Any]]:
+        """The workers in this state that run this."""
+        return [
+            worker
+            for worker in self.workers.values()
+            if worker["state"] == state and label in (worker["task"], worker["actor"], worker["label"])
+        ]
+
+    def one(self, label: str, state: str = "alive") -> dict[str, Any]:
+        """Waits until there is such a worker."""
+        worker: dict[str, Any] = self.wait(lambda all_: all_.here(label, state))[0]
+        return worker

@@ -1,0 +1,174 @@
+"""gdb in processes that expect nothing of the kind: what it does to them, and the reasons why it cannot."""
+
+import os
+import platform
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from local_cluster import Child
+
+from raydap.cluster import gdb_injection
+from raydap.cluster.gdb_injection import InjectionFailed, obstacle, run_in_process
+
+# One thread waits in epoll_wait, as some of Ray's do.
+PROGRAM = """
+import os, select, sys, threading, time
+threading.Thread(target=select.epoll().poll, daemon=True).start()
+count = 0
+print("begun", flush=True)
+while not os.path.exists(sys.argv[1] + "/end"):
+    {turn}
+print("turns:", count > 0, flush=True)
+"""
+
+# PyDLL keeps Python's lock during the call.
+TURNS = {
+    "computes": "count += 1",
+    "sleeps": "count += 1; time.sleep(0.01)",
+    "keeps the lock": "count += 1; __import__('ctypes').PyDLL(None).usleep(400_000)",
+}
+
+Start = Callable[[str], Child]
+
+
+@pytest.fixture
+def gdb() -> None:
+    assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
+
+
+@pytest.fixture
+def start(tmp_path: Path, children: ExitStack) -> Start:
+    def begin(turn: str) -> Child:
+        program = tmp_path / "program.py"
+        program.write_text(PROGRAM.format(turn=TURNS[turn]))
+        child = children.enter_context(Child([sys.executable, str(program), str(tmp_path)], tmp_path / "log"))
+        child.wait_for("begun")
+        return child
+
+    return begin
+
+
+def inject(child: Child, folder: Path) -> None:
+    source = f"import os\nos.rename({str(folder / 'asked')!r}, {str(folder / 'ran')!r})\n"
+    (folder / "asked").touch()
+    run_in_process(child.pid, "", source, "here")
+
+
+def ends_well(child: Child, folder: Path) -> None:
+    (folder / "end").touch()
+    assert child.wait() == 0
+    assert "turns: True" in child.output
+
+
+@pytest.mark.usefixtures("gdb")
+@pytest.mark.parametrize("turn", TURNS)
+def test_code_runs_in_the_process_and_the_process_goes_on(start: Start, tmp_path: Path, turn: str) -> None:
+    child = start(turn)
+    inject(child, tmp_path)
+    while not (tmp_path / "ran").exists():
+        assert child.process.poll() is None, child.output
+        time.sleep(0.01)
+    ends_well(child, tmp_path)
+
+
+@pytest.mark.usefixtures("gdb")
+def test_the_process_is_left_as_it_was_when_gdb_hangs(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = start("computes")
+    monkeypatch.setattr(gdb_injection, "GDB_TIMEOUT_S", 2.0)
+    # A call that does not come back.
+    monkeypatch.setattr(gdb_injection, "_FUNCTIONS", ("PyGILState_Ensure", "PyRun_SimpleStringFlags", "pause"))
+    hang = "set $memory = (long)((int(*)(void))pause)()"
+    original = gdb_injection._Gdb.do
+    monkeypatch.setattr(
+        gdb_injection._Gdb, "do", lambda gdb, it: original(gdb, hang if it.startswith("set $memory") else it)
+    )
+    with pytest.raises(InjectionFailed, match="gdb does not finish within 2 s"):
+        inject(child, tmp_path)
+    status = gdb_injection._status(child.pid)
+    assert status["State"][0] in "RS"
+    assert status["TracerPid"] == "0"
+    ends_well(child, tmp_path)
+
+
+@pytest.mark.usefixtures("gdb")
+def test_the_process_runs_on_when_gdb_is_killed(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = start("computes")
+    original = gdb_injection._Gdb.do
+
+    def do(gdb: gdb_injection._Gdb, command: str) -> str:
+        if command.startswith("thread find"):
+            gdb._process.send_signal(signal.SIGKILL)
+        return original(gdb, command)
+
+    monkeypatch.setattr(gdb_injection._Gdb, "do", do)
+    with pytest.raises(InjectionFailed, match="gdb has ended"):
+        inject(child, tmp_path)
+    ends_well(child, tmp_path)
+
+
+@pytest.mark.usefixtures("gdb")
+def test_another_process_with_its_number_is_not_touched(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = start("sleeps")
+    monkeypatch.setattr(os, "readlink", lambda _: "/logs/worker-0123456789-ffffffff-1.out")
+    with pytest.raises(InjectionFailed, match="another process has its number"):
+        run_in_process(child.pid, "deadbeef", "", "here")
+    assert gdb_injection.is_worker(child.pid, "0123456789")
+    ends_well(child, tmp_path)
+
+
+@pytest.fixture
+def plain_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gdb_injection, "_has_capability", lambda _: False)
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/gdb")
+
+
+@pytest.mark.usefixtures("plain_user")
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        ("0", ""),
+        ("1", "kernel.yama.ptrace_scope=1); `sudo sysctl kernel.yama.ptrace_scope=0`"),
+        ("2", "kernel.yama.ptrace_scope=2); `sudo sysctl kernel.yama.ptrace_scope=0`"),
+        ("3", "until it is started anew (kernel.yama.ptrace_scope=3)"),
+        (None, ""),
+    ],
+)
+def test_what_the_kernel_forbids(scope: str | None, words: str, tmp_path: Path) -> None:
+    if scope is not None:
+        (tmp_path / "scope").write_text(f"{scope}\n")
+    reason = obstacle(os.getpid(), "node-a", str(tmp_path / "scope"))
+    assert words in reason
+    assert bool(reason) == bool(words)
+
+
+@pytest.mark.usefixtures("plain_user")
+def test_what_else_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = os.getpid()
+    status = {"State": "S (sleeping)", "Uid": "4321 4321 4321 4321", "TracerPid": "0"}
+    assert "in a container of its own" in obstacle(2**22 + 1, "node-a")
+    monkeypatch.setattr(gdb_injection, "_status", lambda _: status)
+    assert "it belongs to the user 4321" in obstacle(here, "node-a")
+    status["Uid"] = str(os.geteuid())
+    status["TracerPid"] = "99"
+    assert "process 99 of node-a debugs it already" in obstacle(here, "node-a")
+    status["TracerPid"] = "0"
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert "gdb is not installed on node-a; install it there" in obstacle(here, "node-a")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert "x86_64 only" in obstacle(here, "node-a")
+
+
+def test_a_kernel_that_refuses() -> None:
+    said = "Attaching to process 7\nptrace: Operation not permitted.\n"
+    assert "SYS_PTRACE" in gdb_injection._refusal(said)
+    assert "gdb cannot attach to it (what is this)" in gdb_injection._refusal("one\nwhat is  this\n")
