@@ -57,6 +57,25 @@ print("begun", flush=True)
 time.sleep(1000)
 """
 
+# pydevd begins its last threads late, as it can on a busy machine.
+LATE = """\
+import os
+def wait():
+    with open(os.path.join(os.path.dirname(__file__), "go")) as go:
+        go.read()
+print("begun", flush=True)
+wait()
+import pydevd
+original = pydevd.PyDB.start_auxiliary_daemon_threads
+def start_auxiliary_daemon_threads(debugger):
+    debugger.reader.join()
+    original(debugger)
+    print("started", flush=True)
+pydevd.PyDB.start_auxiliary_daemon_threads = start_auxiliary_daemon_threads
+print("late", flush=True)
+wait()
+"""
+
 DAEMON = """\
 import os, sys
 def work(number):
@@ -124,6 +143,28 @@ def test_a_child_runs_on_when_raydap_dies_before_the_breakpoints(start: Start, a
     connection.close()
     assert program.child.wait() == 0
     assert "ended with 7" in program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_program_ends_although_raydap_has_gone_while_the_debugger_began(
+    start: Start, children: ExitStack, tmp_path: Path
+) -> None:
+    """One of pydevd's threads keeps a process from its end."""
+    os.mkfifo(tmp_path / "go")
+    program = start(LATE)
+    program.called().close()
+    program.child.wait_for("begun")
+    attach(program, program.dial(), children).leave()
+    (tmp_path / "go").write_text("")
+    program.child.wait_for("late")
+    connection = program.dial()
+    assert read_line(connection)["holder"] == ""
+    connection.sendall(b'{"debug": true}\n')
+    assert read_line(connection) == {"error": ""}
+    connection.close()
+    program.child.wait_for("started")
+    (tmp_path / "go").write_text("")
+    assert ends_well(program)
 
 
 @pytest.mark.usefixtures("debuggable")

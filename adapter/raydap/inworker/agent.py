@@ -233,9 +233,12 @@ class Session:
         so the function by which it makes one is replaced meanwhile."""
         import pydevd
 
+        debuggers = []
+
         def start_client(host: str, port: int) -> socket.socket:
             # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return.
-            self._prepare(pydevd.get_global_debugger())
+            debuggers.append(pydevd.get_global_debugger())
+            self._prepare(debuggers[0])
             return self.connection
 
         original, pydevd.start_client = pydevd.start_client, start_client
@@ -254,7 +257,8 @@ class Session:
             )
         finally:
             pydevd.start_client = original
-        return pydevd.get_global_debugger()
+        # It is not pydevd's global one any more if raydap has hung up meanwhile.
+        return debuggers[0]
 
     def _prepare(self, debugger: Any) -> None:
         # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).

@@ -50,6 +50,11 @@ def stop(debugger: Any) -> None:
     if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
         stop_tracing(pydevd_tracing)
     debugger.dispose_and_kill_all_pydevd_threads()
+    # If raydap has hung up while pydevd began, these two have begun after its end; and the second one, which is no
+    # daemon, would keep the process from its own.
+    for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
+        if thread is not None:
+            thread.do_kill_pydev_thread()
 
 
 def stop_tracing(pydevd_tracing: Any) -> None:
