@@ -21,6 +21,7 @@ from raydap.core.workers import (
     holding,
     loss,
     output,
+    pauses,
     prepared,
     run_events,
     selection,
@@ -170,6 +171,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     prepared.examine_again(state)
     unprepared.examine_again(state)
     loss.report_overdue(state)
+    pauses.examine(state)
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))
         text = f"{name} does not answer {asked.command}; it may be very busy."

@@ -43,13 +43,15 @@ class OutputData(Message, frozen=True):
 
 class StoppedThread(Message, frozen=True):
     """`error` is the type of the exception that the thread stopped for, else "". `order` counts a worker's threads from
-    1; it is 0 while only one of them has stopped."""
+    1; it is 0 while only one of them has stopped. `place` says where a thread is that was paused and cannot stop, else
+    ""."""
 
     thread_id: int
     name: str
     reason: str
     error: str
     order: int
+    place: str
 
 
 WorkerState = Literal["paused", "attaching", "stopped", "running", "detached", "alive", "gone"]

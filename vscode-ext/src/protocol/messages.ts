@@ -30,7 +30,8 @@ export interface OutputData {
 
 /**
  * `error` is the type of the exception that the thread stopped for, else "". `order` counts a worker's threads from
- * 1; it is 0 while only one of them has stopped.
+ * 1; it is 0 while only one of them has stopped. `place` says where a thread is that was paused and cannot stop, else
+ * "".
  */
 export interface StoppedThread {
   readonly threadId: number;
@@ -38,6 +39,7 @@ export interface StoppedThread {
   readonly reason: string;
   readonly error: string;
   readonly order: number;
+  readonly place: string;
 }
 
 /**
