@@ -84,7 +84,8 @@ class FakeWorker:
         if message["type"] != "request":
             self.heard.append(message)
             return
-        validate(message)
+        is_pydevds = self.row.agent and message["command"] == "pause"
+        validate({**message, "arguments": {"threadId": 0}} if is_pydevds else message)  # pydevd's own "*" is no DAP.
         self.heard.append(message)
         command = message["command"]
         if command in ("attach", "configurationDone"):
@@ -271,7 +272,7 @@ class FakeWorker:
             self.refuse(request, "evaluation failed")
         elif "names['working_dir']" in expression and self.folder:
             self.reply(request, {"result": json.dumps(self.folder), "variablesReference": 0})
-        elif "names['blocked_threads']" in expression:
+        elif "names['blocked_threads']" in expression or "names['read_stacks']" in expression:
             self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
         elif "names['copy_of']" in expression:
             self.reply(request, {"result": json.dumps(self.copy), "variablesReference": 0})

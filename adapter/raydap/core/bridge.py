@@ -28,6 +28,7 @@ from raydap.core.workers import (
     stops,
     unprepared,
     worker_entries,
+    worker_stack,
 )
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
@@ -194,6 +195,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentFound: prepared.found,
     ev.NodesAlive: prepared.nodes_alive,
     ev.AgentInjected: unprepared.injected,
+    ev.StackRead: worker_stack.read,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,

@@ -31,21 +31,17 @@ def blocked_threads(debugger: Any, threads: Collection[int]) -> str:
     stacks: dict[str, Any] = read_stacks(pending.values()) if pending else {"cwd": "", "threads": []}
     # Some may have stopped meanwhile.
     still = {ident: key for key, ident in _pending(debugger, threads).items()}
-    told = [each for each in stacks["threads"] if each["ident"] in still and not _is_stopped(each)]
+    told = [each for each in stacks["threads"] if each["ident"] in still and each["activity"] != "stopped"]
     if not threads:
         has_stopped = bool(debugger.raydap.threads.waiting)
         users = [each for each in told if each["is_users"]]
         told = users or ([] if has_stopped else [each for each in told if each["main"]])
-        held = {each["ident"] for each in stacks["threads"] if _is_stopped(each)} | {each["ident"] for each in told}
+        # One that stops while it starts has had another id for pydevd then.
+        held = {each["ident"] for each in stacks["threads"] if each["activity"] == "stopped" or each in told}
         _take_back(key for ident, key in still.items() if ident not in held)
     for each in told:
         each["id"] = BaseSchema._translate_id_to_dap(still[each["ident"]])
     return as_json({**stacks, "threads": told})
-
-
-def _is_stopped(stack: dict[str, Any]) -> bool:
-    """Whether pydevd holds the thread. One that stops while it starts has had another id for pydevd then."""
-    return any(frame["name"] == "_do_wait_suspend" for frame in stack["frames"])
 
 
 def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:

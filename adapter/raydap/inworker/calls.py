@@ -70,7 +70,8 @@ _CHANGES = _source(
     "changes",
 )
 _FILES = _source("file_queries")
-_STACKS = _packed(_source("file_queries", "safe_values", "stack_reader", "blocked_threads"), "names")
+_READING = _source("file_queries", "safe_values", "stack_reader", "blocked_threads")
+_STACKS = _packed(_READING, "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 
 
@@ -107,6 +108,11 @@ def blocked_threads(threads: Iterable[int]) -> str:
     of the threads that have not stopped (blocked_threads.py)."""
     call = f"names['answer'](names['blocked_threads'], {_DEBUGGER}, {(*threads,)!r})"
     return f"(lambda names: {_STACKS} or {call})({{}})"
+
+
+def all_stacks() -> str:
+    """The result is a `str`, JSON of the stacks of all threads (stack_reader.py)."""
+    return f"(lambda names: {_STACKS} or names['answer'](lambda: names['as_json'](names['read_stacks']())))({{}})"
 
 
 def working_dir() -> str:

@@ -7,9 +7,7 @@ A thread that computes cannot be told from one that waits by its frames: both st
 processor tells them apart, so each thread is looked at twice.
 """
 
-import ast
 import json
-import linecache
 import os
 import sys
 import threading
@@ -33,6 +31,9 @@ _VARIABLES = 50
 
 _SIZE = 200_000
 """Characters of JSON for all threads. A message to the debugger may have more (message_limit.py)."""
+
+_HELD = "_do_wait_suspend"
+"""The function of pydevd in which a stopped thread waits."""
 
 _CALL = 60
 """The longest name of what a thread waits in."""
@@ -73,6 +74,8 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
             "activity": _activity(before.get(ident) != _place(frames[ident]), used / elapsed),
             **_read_frames(frames[ident], folders, _SIZE // len(wanted)),
         }
+        if any(frame["name"] == _HELD for frame in entry["frames"]):
+            entry["activity"] = "stopped"
         read.append(entry)
     return {"cwd": _cwd(), "threads": read}
 
@@ -171,6 +174,10 @@ def _variables(frame: Any) -> list[dict[str, str]]:
 def _called(frame: Any) -> str:
     """What a frame has called and waits for, as its source names it: `ray.get`, or `with self.lock`; "" if the source
     does not say. Before Python 3.11 only the line is known."""
+    # Only a process whose stack somebody wants needs these.
+    import ast
+    import linecache
+
     code = frame.f_code
     is_exact = hasattr(code, "co_positions")
     try:
@@ -189,12 +196,16 @@ def _called(frame: Any) -> str:
 
 def _calls(text: str) -> list[Any]:
     """The calls in an expression or in a line, the outermost first."""
+    import ast
+
     nodes = ast.walk(ast.parse(text + " pass" if text.endswith(":") else text))
     return [node for node in nodes if isinstance(node, ast.Call)]
 
 
 def _current_expression(frame: Any) -> str:
     """The source text of the instruction that a frame executes."""
+    import linecache
+
     code = frame.f_code
     line, end_line, start, end = list(code.co_positions())[frame.f_lasti // 2]
     lines = [linecache.getline(code.co_filename, number).encode() for number in range(line, end_line + 1)]

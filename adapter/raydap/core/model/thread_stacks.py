@@ -34,7 +34,7 @@ class ThreadStack(msgspec.Struct, frozen=True):
 
     name: str
     main: bool
-    activity: Literal["blocked", "busy", "running"]
+    activity: Literal["blocked", "busy", "running", "stopped"]
     call: str
     frames: tuple[ThreadFrame, ...]
     user: int
@@ -48,6 +48,8 @@ class ThreadStack(msgspec.Struct, frozen=True):
             return "idle"
         inner, frame = self.frames[0], self.frames[self.user]
         where = f"({file_name(frame.path)}:{frame.line})"
+        if self.activity == "stopped":
+            return f"stopped in {frame.name} {where}"
         if self.activity == "blocked" and self.call:
             return f"blocked in {self.call} {where}"
         if self.activity == "running":

@@ -10,7 +10,7 @@ from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.flows import Flow
 from raydap.core.model.state import PendingPause, State
 from raydap.core.model.thread_stacks import ThreadStack, decode
-from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread, ThreadState, Worker
 from raydap.core.translate import snapshots
 from raydap.core.workers import stops
 from raydap.core.workers.replies import query
@@ -40,6 +40,15 @@ def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float)
     state.pauses[worker.key] = PendingPause(threads, state.now)
 
 
+def begin_wanted(state: State, worker: Worker) -> None:
+    """Pauses a worker that was to be attached for that (raydap/pause). One without an agent was attached because it
+    stops at a breakpoint()."""
+    is_wanted = worker.key in worker.run.to_pause
+    worker.run.to_pause.discard(worker.key)
+    if is_wanted and worker.row.agent:
+        begin(state, worker, None, ANSWER_TIMEOUT_S)
+
+
 def examine(state: State) -> None:
     """Asks the workers that were to pause a moment ago. Called at every Tick."""
     for key, pause in list(state.pauses.items()):
@@ -51,7 +60,7 @@ def examine(state: State) -> None:
             state.start(_show_blocked(state, worker, pause))
         elif not pause.reported and state.now >= pause.since + SILENT_S:
             pause.reported = True
-            state.report(_silent(worker))
+            state.report(silent(worker))
 
 
 def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[None]:
@@ -80,7 +89,8 @@ def _show(state: State, worker: Worker, stack: ThreadStack) -> None:
     stops.halt(state, thread, {**stopped, "allThreadsStopped": False}, stack)
 
 
-def _silent(worker: Worker) -> Problem:
+def silent(worker: Worker) -> Problem:
+    """A worker that does not even say where its threads are."""
     pid = worker.row.pid or "PID"
     text = (
         f"{worker} does not answer: it runs native code beside which no Python code can run; "
