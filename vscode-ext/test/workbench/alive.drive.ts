@@ -39,10 +39,9 @@ step('a program is launched, and its workers run without a debugger', async () =
 });
 
 step('its stack is shown while it runs, and its files are links', async () => {
-  const shown = workbench.page.locator('.editor-instance .view-lines', { hasText: /Thread .*walker\.py/ });
-  await view.menu(walker(ALIVE), 'Show Stack', () => shown.waitFor());
+  const link = workbench.page.locator('.editor-instance .detected-link', { hasText: 'walker.py' });
+  await view.menu(walker(ALIVE), 'Show Stack', () => link.first().waitFor());
   await walker(ALIVE).waitFor();
-  await workbench.page.locator('.editor-instance .detected-link').first().waitFor();
   await workbench.screenshot('52-stack');
 });
 
