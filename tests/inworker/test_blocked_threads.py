@@ -170,6 +170,30 @@ print("result", pool.submit(sorted, [2, 1], key=lambda item: item).result())
     assert "result [1, 2]" in debuggee.child.output
 
 
+LOOP = """\
+import time
+breakpoint()
+while True:
+    time.sleep(0.01)
+"""
+
+
+def test_a_stop_that_pydevd_forgets_is_told(start: Start) -> None:
+    """A thread that is to run and to pause at once never leaves its wait, and pydevd tells nobody."""
+    worker, _ = start(LOOP)
+    _, _, thread = worker.stop()
+    # Both in one command, so the thread cannot wake up in between.
+    worker.call(f"[{calls.resume_thread(thread)}, {calls.pause_thread(thread)}][0]")
+    stack = blocked(worker, thread)
+    assert worker.client.wait_event("stopped")["threadId"] == thread
+    assert stack == {}
+    # What is known is not told once more.
+    worker.query(calls.blocked_threads([thread], [thread]))
+    worker.call(calls.resume_thread(thread))
+    assert len([event for event in worker.client.events if event["event"] == "stopped"]) == 2
+    worker.leave()
+
+
 def blocked_after_pause(worker: EnteredWorker) -> dict[str, dict[str, Any]]:
     worker.client.request("pause", threadId=0)
     return blocked(worker)

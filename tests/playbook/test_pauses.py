@@ -178,6 +178,25 @@ def test_one_look_serves_several_pauses(play: Play) -> None:
     assert worker.heard[-1]["arguments"]["expression"] == calls.blocked_threads([])
 
 
+def test_a_stop_is_told_again_if_it_could_be_lost(play: Play) -> None:
+    """pydevd forgets to tell of a thread that is to run and then to pause, before it has noticed the first."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1)
+    thread = client.stop()["threadId"]
+    client.request("pause", threadId=0)
+    play.tick(1)
+    assert worker.heard[-1]["arguments"]["expression"] == calls.blocked_threads([], [1])
+    worker.stop(1, reason="pause")
+    client.nothing()
+    client.resume(thread)
+    client.request("pause", threadId=0)
+    play.tick(1)
+    assert worker.heard[-1]["arguments"]["expression"] == calls.blocked_threads([], [])
+    worker.stop(1, reason="pause")
+    assert client.stop()["threadId"] == thread
+
+
 def test_a_worker_that_does_not_answer_is_told_of_once(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")

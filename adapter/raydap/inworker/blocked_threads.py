@@ -16,9 +16,9 @@ STOP_TIMEOUT_S = 0.2
 """Seconds in which a thread that runs Python code stops; it takes 5 to 60 ms (measured)."""
 
 
-def blocked_threads(debugger: Any, threads: Collection[int]) -> str:
+def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[int]) -> str:
     """The stacks of the threads that have not stopped, as JSON. `threads` are DAP's ids, none for all of the process.
-    Each thread has its `id` beside what read_stacks tells.
+    Each thread has its `id` beside what read_stacks tells. `held` are those that raydap knows to be stopped.
 
     Of all threads, those that run code of the user's are told, and the main thread if there is no other. What is not
     told is not paused any more: it would stop much later, when nobody expects it.
@@ -26,6 +26,7 @@ def blocked_threads(debugger: Any, threads: Collection[int]) -> str:
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
     deadline = time.monotonic() + STOP_TIMEOUT_S
+    _tell_again(debugger, held)
     while (pending := _pending(debugger, threads)) and time.monotonic() < deadline:
         time.sleep(0.01)
     stacks: dict[str, Any] = read_stacks(pending.values()) if pending else {"cwd": "", "threads": []}
@@ -59,6 +60,23 @@ def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:
         if debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
             pending[key] = thread.ident or 0
     return pending
+
+
+def _tell_again(debugger: Any, held: Collection[int]) -> None:
+    """Reports the stops of threads that were to run, and were to pause again before they had noticed: they wait on
+    without a new report."""
+    from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
+    from _pydevd_bundle.pydevd_utils import get_non_pydevd_threads
+
+    control = debugger.raydap.threads
+    known = {control._key(thread) for thread in held}
+    for thread in get_non_pydevd_threads():
+        key = get_thread_id(thread)
+        is_lost = key in control.waiting and key not in known
+        if is_lost and debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
+            factory = debugger.cmd_factory
+            message = factory.make_thread_suspend_single_notification(debugger, key, thread, thread.stop_reason)
+            debugger.writer.add_command(message)
 
 
 def _take_back(keys: Iterable[str]) -> None:

@@ -53,6 +53,8 @@ def _source(*modules: str) -> str:
 
 
 def _is_left_out(node: ast.stmt) -> bool:
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name):
+        return node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.ImportFrom):
         return str(node.module).startswith("raydap.")
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -103,10 +105,10 @@ def pause_thread(thread: int) -> str:
     return f"{_DEBUGGER}.raydap.threads.pause({thread})"
 
 
-def blocked_threads(threads: Iterable[int]) -> str:
-    """With the worker's own ids of threads that are to pause, none for all of the process. The result is a `str`, JSON
-    of the threads that have not stopped (blocked_threads.py)."""
-    call = f"names['answer'](names['blocked_threads'], {_DEBUGGER}, {(*threads,)!r})"
+def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
+    """With the worker's own ids of threads that are to pause, none for all of the process, and of those that are known
+    to be stopped. The result is a `str`, JSON of the threads that have not stopped (blocked_threads.py)."""
+    call = f"names['answer'](names['blocked_threads'], {_DEBUGGER}, {(*threads,)!r}, {(*held,)!r})"
     return f"(lambda names: {_STACKS} or {call})({{}})"
 
 

@@ -25,6 +25,8 @@ INTERVAL_S = 0.1
 _BUSY = 0.2
 """The share of that time on a processor from which on a thread computes. Others may use the processor, too."""
 
+_JUMPS = ("JUMP", "POP_JUMP", "FOR_ITER", "RESUME")
+
 _FRAMES = 150
 """Frames of a thread, innermost first, and local variables of a frame."""
 _VARIABLES = 50
@@ -71,7 +73,7 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
             "ident": ident,
             "name": thread.name if thread is not None else str(ident),
             "main": ident == main,
-            "activity": _activity(before.get(ident) != _place(frames[ident]), used / elapsed),
+            "activity": _activity(before.get(ident), frames[ident], used / elapsed),
             **_read_frames(frames[ident], folders, _SIZE // len(wanted)),
         }
         if any(frame["name"] == _HELD for frame in entry["frames"]):
@@ -85,9 +87,18 @@ def as_json(stacks: dict[str, Any]) -> str:
     return json.dumps(stacks, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
 
 
-def _activity(has_moved: bool, share: float) -> str:
-    """`running` Python code, `busy` in other code, or `blocked`."""
-    return "running" if has_moved else "busy" if share > _BUSY else "blocked"
+def _activity(place: tuple[int, int] | None, frame: Any, share: float) -> str:
+    """`running` Python code, `busy` in other code, or `blocked`. `place` is where it was before.
+
+    A loop in Python is always seen at its jump back, because it lets other threads run there only.
+    """
+    if place != _place(frame):
+        return "running"
+    if share <= _BUSY:
+        return "blocked"
+    import dis
+
+    return "running" if dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith(_JUMPS) else "busy"
 
 
 def _is_pydevds(thread: Any) -> bool:

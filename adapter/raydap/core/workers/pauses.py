@@ -64,8 +64,10 @@ def examine(state: State) -> None:
 
 
 def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[None]:
+    held = [thread.local for thread in worker.threads.values() if thread.state is ThreadState.STOPPED]
+    expression = calls.blocked_threads(sorted(pause.threads), sorted(held))
     try:
-        stacks = decode((yield from query(worker, calls.blocked_threads(sorted(pause.threads)), _ANSWER_TIMEOUT_S)))
+        stacks = decode((yield from query(worker, expression, _ANSWER_TIMEOUT_S)))
     except ProblemError as error:
         state.log("info", str(error.problem))
         return

@@ -12,7 +12,7 @@ from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import ThreadStack
-from raydap.core.model.worker import AttachStage, Thread, Worker
+from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.core.workers import exception_conditions
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
@@ -26,6 +26,8 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
+    if body.get("reason") == "pause" and thread.state is ThreadState.STOPPED:
+        return  # It is told again, because it might have been lost (inworker/blocked_threads.py).
     if body.get("reason") == "exception" and worker.run.breakpoints.conditions:
         state.start(_show_exception(state, thread, body))
     elif worker.threaded:
