@@ -1,11 +1,13 @@
 """The agent, in a real process with real debugpy: what reaches code that calls no breakpoint()."""
 
+import json
 import os
 import stat
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,3 +210,25 @@ def test_a_program_that_is_asked_while_it_ends_ends_without_a_word(start: Start)
     program.called().close()
     assert program.child.wait() == 0
     assert program.child.output == ""
+
+
+def test_a_process_tells_its_stacks_without_a_debugger(start: Start) -> None:
+    program = start(LOOP.replace("    work(2)\n    event.wait(0.01)", "    event.wait(work(1000))"))
+    program.called().close()
+    program.child.wait_for("begun")
+    while "blocked" not in (found := {each["name"]: each for each in stacks(program)})["MainThread"]["activity"]:
+        pass
+    main = found["MainThread"]
+    assert (main["is_users"], main["frames"][main["user"]]["path"]) == (True, str(program.path))
+    assert set(found) == {"MainThread", "Thread-1 (other)"}
+    with open(f"/proc/{program.child.process.pid}/maps", encoding="utf-8") as maps:
+        assert "pydevd" not in maps.read()
+
+
+def stacks(program: PreparedProgram) -> list[dict[str, Any]]:
+    with program.dial() as connection:
+        read_line(connection)
+        connection.sendall(b'{"stack": true}\n')
+        with connection.makefile("rb") as file:
+            threads: list[dict[str, Any]] = json.loads(file.read())["threads"]
+            return threads

@@ -91,8 +91,15 @@ def test_a_stop_names_its_threads_and_the_error(play: Play) -> None:
     (entry,) = client.request("raydap/workers")["workers"]
     name = "worker · 101 · 10.0.0.1"
     assert entry["threads"] == [
-        {"threadId": first, "name": f"{name} · #1", "reason": "breakpoint", "error": "", "order": 1},
-        {"threadId": second, "name": f"{name} · #2", "reason": "exception", "error": "ValueError", "order": 2},
+        {"threadId": first, "name": f"{name} · #1", "reason": "breakpoint", "error": "", "order": 1, "place": ""},
+        {
+            "threadId": second,
+            "name": f"{name} · #2",
+            "reason": "exception",
+            "error": "ValueError",
+            "order": 2,
+            "place": "",
+        },
     ]
 
 

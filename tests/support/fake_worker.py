@@ -35,6 +35,8 @@ class FakeWorker:
         """Its answer to where breakpoints can be."""
         self.folder = ""
         """Its current directory, if it says which."""
+        self.blocked: str = blocked()
+        """Its answer to which threads cannot pause (`blocked`)."""
         self.copy = ""
         """Its answer to which copy of a file it has there."""
         self.hold: set[str] = set()
@@ -82,7 +84,8 @@ class FakeWorker:
         if message["type"] != "request":
             self.heard.append(message)
             return
-        validate(message)
+        is_pydevds = self.row.agent and message["command"] == "pause"
+        validate({**message, "arguments": {"threadId": 0}} if is_pydevds else message)  # pydevd's own "*" is no DAP.
         self.heard.append(message)
         command = message["command"]
         if command in ("attach", "configurationDone"):
@@ -269,6 +272,8 @@ class FakeWorker:
             self.refuse(request, "evaluation failed")
         elif "names['working_dir']" in expression and self.folder:
             self.reply(request, {"result": json.dumps(self.folder), "variablesReference": 0})
+        elif "names['blocked_threads']" in expression or "names['read_stacks']" in expression:
+            self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
         elif "names['copy_of']" in expression:
             self.reply(request, {"result": json.dumps(self.copy), "variablesReference": 0})
         elif "names['code_lines']" in expression:
@@ -278,6 +283,20 @@ class FakeWorker:
             self.resume(*resumed)
         else:
             self.reply(request, {"result": f"{expression} of {self.key}", "variablesReference": 0})
+
+
+def blocked(*threads: int, cwd: str = "/app", **stack: Any) -> str:
+    """What a worker tells of these threads, which wait in `lock.acquire` of /app/train.py."""
+    users = {"name": "step", "path": "/app/train.py", "line": 41, "owner": 0}
+    frames = [
+        {"name": "wait", "path": "/usr/lib/python3.11/threading.py", "line": 320, "owner": 2},
+        {**users, "locals": [{"name": "loss", "value": "0.5", "type": "float"}]},
+        {"name": "main", "path": PLUMBING, "line": 5, "owner": 2},
+    ]
+    shown = {"main": True, "activity": "blocked", "call": "lock.acquire", "user": 1, "is_users": True, "frames": frames}
+    return json.dumps(
+        {"cwd": cwd, "threads": [{"id": thread, "name": f"thread {thread}", **shown, **stack} for thread in threads]}
+    )
 
 
 def _line(spec: dict[str, Any]) -> dict[str, Any]:

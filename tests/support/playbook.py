@@ -33,6 +33,7 @@ from raydap.core.effects import (
     OpenChildPort,
     ReachAgents,
     ReachNodes,
+    ReadStack,
     ReleaseAgent,
     SendToClient,
     SendToWorker,
@@ -150,6 +151,7 @@ class Play:
                 | StopDiscovery()
                 | StartDebuggee()
                 | StopDebuggee()
+                | ReadStack()
                 | ReleaseAgent()
                 | ReachNodes()
                 | InjectAgent()

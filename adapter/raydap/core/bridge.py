@@ -21,12 +21,14 @@ from raydap.core.workers import (
     holding,
     loss,
     output,
+    pauses,
     prepared,
     run_events,
     selection,
     stops,
     unprepared,
     worker_entries,
+    worker_stack,
 )
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
@@ -170,6 +172,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     prepared.examine_again(state)
     unprepared.examine_again(state)
     loss.report_overdue(state)
+    pauses.examine(state)
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))
         text = f"{name} does not answer {asked.command}; it may be very busy."
@@ -192,6 +195,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentFound: prepared.found,
     ev.NodesAlive: prepared.nodes_alive,
     ev.AgentInjected: unprepared.injected,
+    ev.StackRead: worker_stack.read,
     ev.WorkersLabelled: selection.labelled,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,

@@ -70,6 +70,13 @@ class InjectAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadStack:
+    """Ask this worker's agent for the stacks of its process, which nobody needs to debug. Answered by StackRead."""
+
+    target: DialWorker
+
+
+@dataclass(frozen=True, slots=True)
 class SendToWorker:
     worker: WorkerKey
     data: bytes
@@ -154,6 +161,7 @@ Effect = (
     | ReachAgents
     | ReachNodes
     | InjectAgent
+    | ReadStack
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -122,6 +122,15 @@ class AgentInjected:
 
 
 @dataclass(frozen=True, slots=True)
+class StackRead:
+    """`text` is JSON (model/thread_stacks.py), or `problem` says why there is none."""
+
+    worker: WorkerKey
+    text: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkersLabelled:
     labels: Mapping[WorkerKey, WorkerLabel]
 
@@ -273,6 +282,7 @@ Event = (
     | AgentFound
     | NodesAlive
     | AgentInjected
+    | StackRead
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed

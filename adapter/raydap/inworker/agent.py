@@ -7,7 +7,8 @@ wants to debug.
 **The connection.** Either this process calls raydap when it begins (`call`), or raydap connects to its socket later
 (`serve`). Both ends check that the other has the same user id. This process sends one line first, its `hello`; raydap
 answers with one line. If that asks for a debugger, this process says in a second line whether it has one. Then DAP
-follows, spoken by pydevd itself.
+follows, spoken by pydevd itself. If it asks for the stack, this process sends the stacks of its threads and ends the
+connection.
 
 **One debugger at a time.** pydevd has one debugger object in a process. While somebody debugs, `hello` says who. If
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
     from raydap.inworker.pydevd_lifetime import import_debugpy, stop
     from raydap.inworker.raydap_calls import call_raydaps
+    from raydap.inworker.stack_reader import as_json, read_stacks
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -168,6 +170,9 @@ class Agent:
         connection.settimeout(ANSWER_TIMEOUT_S)
         write_line(connection, hello)
         answer = read_line(connection)
+        if answer.get("stack") is True:
+            connection.sendall(as_json(read_stacks()).encode())
+            return
         session = Session(connection, str(answer.get("client", "raydap")), self._key(hello))
         if answer.get("debug") is not True or port or not self._claim(session):
             return

@@ -16,6 +16,7 @@ import base64
 import json
 import re
 import zlib
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
@@ -52,9 +53,17 @@ def _source(*modules: str) -> str:
 
 
 def _is_left_out(node: ast.stmt) -> bool:
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name):
+        return node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.ImportFrom):
         return str(node.module).startswith("raydap.")
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _packed(code: str, names: str = "{}") -> str:
+    """Runs `code`, whose names go into a mapping. It is compressed, because it is long: 6 KB instead of 16."""
+    packed = base64.b85encode(zlib.compress(code.encode(), 9)).decode()
+    return f"exec(__import__('zlib').decompress(__import__('base64').b85decode({packed!r})), {names})"
 
 
 _CHANGES = _source(
@@ -63,13 +72,9 @@ _CHANGES = _source(
     "changes",
 )
 _FILES = _source("file_queries")
+_READING = _source("file_queries", "safe_values", "stack_reader", "blocked_threads")
+_STACKS = _packed(_READING, "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
-
-
-def _packed(code: str) -> str:
-    """Runs `code`. It is sent to every worker, so it is compressed: 6 KB instead of 16."""
-    packed = base64.b85encode(zlib.compress(code.encode(), 9)).decode()
-    return f"exec(__import__('zlib').decompress(__import__('base64').b85decode({packed!r})), {{}})"
 
 
 _ENTER = {tune: _packed(code) for tune, code in _CODE.items()}
@@ -98,6 +103,18 @@ def resume_step(thread: int) -> str:
 def pause_thread(thread: int) -> str:
     """With the worker's own id of a thread."""
     return f"{_DEBUGGER}.raydap.threads.pause({thread})"
+
+
+def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
+    """With the worker's own ids of threads that are to pause, none for all of the process, and of those that are known
+    to be stopped. The result is a `str`, JSON of the threads that have not stopped (blocked_threads.py)."""
+    call = f"names['answer'](names['blocked_threads'], {_DEBUGGER}, {(*threads,)!r}, {(*held,)!r})"
+    return f"(lambda names: {_STACKS} or {call})({{}})"
+
+
+def all_stacks() -> str:
+    """The result is a `str`, JSON of the stacks of all threads (stack_reader.py)."""
+    return f"(lambda names: {_STACKS} or names['answer'](lambda: names['as_json'](names['read_stacks']())))({{}})"
 
 
 def working_dir() -> str:

@@ -26,7 +26,8 @@ SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
 """Where Ray keeps the setup hook of a job, in its env_vars (ray/_private/runtime_env/setup_hook.py). Ray refuses
 another one then."""
 
-AGENT_FILES: tuple[str, ...] = ("agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "pydevd_lifetime.py")
+AGENT_FILES: tuple[str, ...] = ("safe_values.py", "stack_reader.py", "agent_socket.py", "breakpoint_hooks.py")
+AGENT_FILES += ("raydap_calls.py", "pydevd_lifetime.py")
 AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 

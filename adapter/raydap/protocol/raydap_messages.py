@@ -43,13 +43,15 @@ class OutputData(Message, frozen=True):
 
 class StoppedThread(Message, frozen=True):
     """`error` is the type of the exception that the thread stopped for, else "". `order` counts a worker's threads from
-    1; it is 0 while only one of them has stopped."""
+    1; it is 0 while only one of them has stopped. `place` says where a thread is that was paused and cannot stop, else
+    ""."""
 
     thread_id: int
     name: str
     reason: str
     error: str
     order: int
+    place: str
 
 
 WorkerState = Literal["paused", "attaching", "stopped", "running", "detached", "alive", "gone"]
@@ -103,6 +105,55 @@ class DetachWorkersArguments(Arguments, frozen=True):
     """The arguments of `raydap/detach`. `workers` are keys."""
 
     workers: tuple[str, ...]
+
+
+class PauseWorkersArguments(Arguments, frozen=True):
+    """The arguments of `raydap/pause`. `workers` are keys."""
+
+    workers: tuple[str, ...]
+
+
+class StackArguments(Arguments, frozen=True):
+    """The arguments of `raydap/stack`. `worker` is a key."""
+
+    worker: str
+
+
+class StackVariable(Message, frozen=True):
+    """`value` is short; values of types that are not Python's own have the type only."""
+
+    name: str
+    value: str
+    type: str
+
+
+class StackFrame(Message, frozen=True):
+    """One frame. `path` is the client's, or a name like `<string>`. `isUsers`: it is neither Python's, Ray's nor an
+    installed package's."""
+
+    name: str
+    path: str
+    line: int
+    is_users: bool
+    variables: tuple[StackVariable, ...]
+
+
+class ThreadStack(Message, frozen=True):
+    """One thread. `place` says where it is; `frames` are innermost first. `isUsers`: it runs code of the user's."""
+
+    name: str
+    place: str
+    is_users: bool
+    frames: tuple[StackFrame, ...]
+
+
+class WorkerStack(Message, frozen=True):
+    """The answer to `raydap/stack`: the threads with code of the user's first. `name` is the worker's, and `text` says
+    all of this for people to read."""
+
+    name: str
+    threads: tuple[ThreadStack, ...]
+    text: str
 
 
 class FocusArguments(Arguments, frozen=True):
@@ -160,6 +211,8 @@ REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/workers": (WorkersArguments, WorkerList),
     "raydap/focus": (FocusArguments, None),
     "raydap/attach": (AttachWorkersArguments, None),
+    "raydap/pause": (PauseWorkersArguments, None),
+    "raydap/stack": (StackArguments, WorkerStack),
     "raydap/detach": (DetachWorkersArguments, None),
     "raydap/continue": (ContinueThreadsArguments, ResumedThreads),
     "raydap/step": (StepThreadsArguments, ResumedThreads),

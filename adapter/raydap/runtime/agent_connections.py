@@ -25,6 +25,12 @@ HELLO_TIMEOUT_S = 5.0
 BEGIN_TIMEOUT_S = 20.0
 """Seconds for an agent to import debugpy. In a process that computes it takes 5 s (measured)."""
 
+STACK_TIMEOUT_S = 10.0
+"""Seconds for the stacks of a process. It takes 0.1 s, and longer in one that computes."""
+
+STACK_LIMIT = 4 * 1024 * 1024
+"""Bytes of these stacks."""
+
 
 class Hello(msgspec.Struct, frozen=True):
     """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
@@ -112,6 +118,18 @@ async def connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
             (await _dial(dial)).close()
         raise
     return connection
+
+
+async def read_stack(dial: Dial) -> str:
+    """The stacks of a process, as JSON of core/model/thread_stacks.py. Nothing is stopped or imported there. Raises
+    OSErrors, whose text is for users."""
+    with await _dial(dial) as connection:
+        await read_hello(connection)
+        await asyncio.get_running_loop().sock_sendall(connection, b'{"stack": true}\n')
+        text = await unix.read_to_end(connection, STACK_LIMIT, STACK_TIMEOUT_S)
+    if not text:
+        raise OSError("its agent is of an older version, which does not tell stacks")
+    return text.decode(errors="replace")
 
 
 async def _dial(dial: Dial) -> socket.socket:

@@ -223,6 +223,14 @@ class Engine:
     async def _inject(self, effect: effects.InjectAgent) -> None:
         self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
 
+    def _read_stack(self, effect: effects.ReadStack) -> None:
+        worker = effect.target.worker
+
+        async def read() -> None:
+            self._handle(ev.StackRead(worker, await self._dialer.read_stack(effect.target)))
+
+        self._tasks.spawn(read(), lambda error: self._handle(ev.StackRead(worker, "", _reason(error))))
+
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
         if peer is not None:
@@ -352,6 +360,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.ReachAgents: Engine._reach_agents,
     effects.ReachNodes: Engine._reach_nodes,
     effects.InjectAgent: Engine._inject_agent,
+    effects.ReadStack: Engine._read_stack,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

@@ -66,6 +66,10 @@ class WorkerDialer:
                     raise error from None
                 raise OSError(f"{error.strerror or error}; nor over the relay: {failure}") from None
 
+    async def read_stack(self, target: DialWorker) -> str:
+        """The stacks of a process with an agent, like agent_connections.read_stack."""
+        return await agent_connections.read_stack(lambda: self._dial_agent(target))
+
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""
         await self.relay.close()

@@ -40,6 +40,21 @@ async def read_line(connection: socket.socket, timeout_s: float) -> bytes:
     return await _within(timeout_s, _read_line(connection))
 
 
+async def read_to_end(connection: socket.socket, limit: int, timeout_s: float) -> bytes:
+    """All that the peer sends until it ends the connection. Raises like `read_line`; ConnectionError also for more than
+    `limit` bytes."""
+    return await _within(timeout_s, _read_to_end(connection, limit))
+
+
+async def _read_to_end(connection: socket.socket, limit: int) -> bytes:
+    received = bytearray()
+    while part := await asyncio.get_running_loop().sock_recv(connection, 65_536):
+        received += part
+        if len(received) > limit:
+            raise ConnectionError("it sent too much")
+    return bytes(received)
+
+
 async def _read_line(connection: socket.socket) -> bytes:
     line = b""
     while not line.endswith(b"\n"):

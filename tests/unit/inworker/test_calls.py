@@ -29,7 +29,10 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("expression", [*REPL, *QUERIES])
+STACKS = [calls.blocked_threads(()), calls.blocked_threads((3, 4)), calls.all_stacks()]
+
+
+@pytest.mark.parametrize("expression", [*REPL, *QUERIES, *STACKS])
 def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> None:
     compile(expression, "expression", "eval")
     assert expression.isascii()
@@ -37,13 +40,14 @@ def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> No
 
 
 def test_all_are_different_and_what_is_sent_often_is_short() -> None:
-    assert len({*REPL, *QUERIES}) == len(REPL) + len(QUERIES)
+    assert len({*REPL, *QUERIES, *STACKS}) == len(REPL) + len(QUERIES) + len(STACKS)
+    assert max(map(len, STACKS)) < 8_000
     assert max(map(len, REPL[2:])) < 100
     assert max(map(len, QUERIES)) < 1_500
     assert max(map(len, REPL)) < 8_000
 
 
-@pytest.mark.parametrize("source", [calls._CHANGES, calls._FILES])
+@pytest.mark.parametrize("source", [calls._CHANGES, calls._FILES, calls._READING])
 def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: str) -> None:
     tree = ast.parse(source, feature_version=(3, 10))
     nodes = list(ast.walk(tree))
@@ -51,17 +55,21 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
     modules |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
     assert modules <= {
         *(
+            "ast",
             "collections",
             "collections.abc",
             "contextlib",
             "dis",
+            "itertools",
             "json",
+            "linecache",
             "os",
             "signal",
             "socket",
             "struct",
             "sys",
             "threading",
+            "time",
         ),
         *("tokenize", "traceback", "types", "typing"),
         *("debugpy", "debugpy.server", "pydevd"),

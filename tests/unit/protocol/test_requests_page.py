@@ -15,8 +15,12 @@ from raydap.protocol.raydap_messages import (
     OutputData,
     ProblemData,
     Server,
+    StackFrame,
+    StackVariable,
     StoppedThread,
+    ThreadStack,
     WorkerEntry,
+    WorkerStack,
     WorkerState,
 )
 
@@ -30,7 +34,13 @@ def documented(name: str) -> dict[str, str]:
     return dict(re.findall(r"^  (\w+\??): ([^;]+);", found[1], re.MULTILINE))
 
 
-@pytest.mark.parametrize("struct", [WorkerEntry, StoppedThread, Evaluation, Server, OutputData, ProblemData])
+@pytest.mark.parametrize(
+    "struct",
+    [
+        *(WorkerEntry, StoppedThread, WorkerStack, ThreadStack, StackFrame, StackVariable, Evaluation, Server),
+        *(OutputData, ProblemData),
+    ],
+)
 def test_an_interface_has_the_fields_of_its_struct(struct: type[Message]) -> None:
     types = {name: type_.removeprefix("readonly ") for name, type_ in fields(struct).items()}
     assert documented(struct.__name__) == types

@@ -326,3 +326,35 @@ def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None
             await connect(str(tmp_path / "lives"), ours)
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("said", "result"),
+    [
+        (b'{"threads": []}', '{"threads": []}'),
+        (b"x" * 100_000, "x" * 100_000),
+        (b"", "its agent is of an older version, which does not tell stacks"),
+        (b"x" * (agent_connections.STACK_LIMIT + 1), "it sent too much"),
+        (None, "it has ended"),
+    ],
+)
+def test_a_stack_is_read(said: bytes | None, result: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "raydap-42")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(line())
+        assert json.loads(await reader.readline()) == {"stack": True}
+        with suppress(OSError):
+            writer.write(said or b"")
+            await writer.drain()
+        writer.close()
+
+    async def main() -> None:
+        async with await asyncio.start_unix_server(serve, path if said is not None else str(tmp_path / "other")):
+            try:
+                read = await agent_connections.read_stack(lambda: unix.dial(path, WAIT))
+            except OSError as error:
+                read = str(error)
+        assert read == result
+
+    asyncio.run(asyncio.wait_for(main(), WAIT))

@@ -46,8 +46,8 @@ export class ClusterConnection {
   /** Whether to watch the cluster while there is no session. */
   private watched = false;
   private watchingSince = 0;
-  /** Keys of workers to attach to as soon as the session lists them. */
-  private readonly keysToAttach = new Set<string>();
+  /** By the keys of workers: what to request for them as soon as the session lists them. */
+  private readonly wanted = new Map<string, 'raydap/attach' | 'raydap/pause'>();
 
   constructor(
     public cluster: Cluster,
@@ -88,7 +88,7 @@ export class ClusterConnection {
     }
     this.sessions.splice(index, 1);
     if (index === 0) {
-      this.keysToAttach.clear();
+      this.wanted.clear();
       this.tree.removeAttached();
       this.connect();
     }
@@ -101,12 +101,12 @@ export class ClusterConnection {
     }
   }
 
-  /** Attaches to workers as soon as the session lists them. */
-  async attach(keys: readonly string[]): Promise<void> {
+  /** Attaches to workers, or pauses them, as soon as the session lists them. */
+  async attach(keys: readonly string[], request: 'raydap/attach' | 'raydap/pause' = 'raydap/attach'): Promise<void> {
     for (const key of keys) {
-      this.keysToAttach.add(key);
+      this.wanted.set(key, request);
     }
-    await this.attachListed();
+    await this.requestWanted();
   }
 
   async request<Name extends RequestName>(name: Name, args: ArgumentsOf<Name>): Promise<AnswerTo<Name>> {
@@ -183,7 +183,7 @@ export class ClusterConnection {
       this.outage = outage;
       this.environment.changed(this, this.tree.replace(workers));
       earlyUpdates.forEach((update) => this.apply(update));
-      await this.attachListed();
+      await this.requestWanted();
     } catch (error) {
       this.fail(generation, error);
     }
@@ -196,19 +196,23 @@ export class ClusterConnection {
     }
     this.outage = update.outage;
     this.environment.changed(this, this.tree.apply(update.workers));
-    void this.attachListed().catch(() => undefined);
+    void this.requestWanted().catch(() => undefined);
   }
 
-  private async attachListed(): Promise<void> {
+  private async requestWanted(): Promise<void> {
     const { session } = this;
     if (session === undefined || this.earlyUpdates !== undefined) {
       return;
     }
-    const listed = [...this.keysToAttach].filter((key) => this.tree.get(key) !== undefined);
-    if (listed.length > 0) {
-      listed.forEach((key) => this.keysToAttach.delete(key));
-      await session.request('raydap/attach', { workers: listed });
-    }
+    const listed = [...this.wanted].filter(([key]) => this.tree.get(key) !== undefined);
+    listed.forEach(([key]) => this.wanted.delete(key));
+    const sent = (['raydap/attach', 'raydap/pause'] as const).map(async (request) => {
+      const workers = listed.filter(([, name]) => name === request).map(([key]) => key);
+      if (workers.length > 0) {
+        await session.request(request, { workers });
+      }
+    });
+    await Promise.all(sent);
   }
 
   private fail(generation: number, error: unknown): void {

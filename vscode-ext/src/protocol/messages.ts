@@ -30,7 +30,8 @@ export interface OutputData {
 
 /**
  * `error` is the type of the exception that the thread stopped for, else "". `order` counts a worker's threads from
- * 1; it is 0 while only one of them has stopped.
+ * 1; it is 0 while only one of them has stopped. `place` says where a thread is that was paused and cannot stop, else
+ * "".
  */
 export interface StoppedThread {
   readonly threadId: number;
@@ -38,6 +39,7 @@ export interface StoppedThread {
   readonly reason: string;
   readonly error: string;
   readonly order: number;
+  readonly place: string;
 }
 
 /**
@@ -87,6 +89,53 @@ export interface AttachWorkersArguments {
 /** The arguments of `raydap/detach`. `workers` are keys. */
 export interface DetachWorkersArguments {
   readonly workers: readonly string[];
+}
+
+/** The arguments of `raydap/pause`. `workers` are keys. */
+export interface PauseWorkersArguments {
+  readonly workers: readonly string[];
+}
+
+/** The arguments of `raydap/stack`. `worker` is a key. */
+export interface StackArguments {
+  readonly worker: string;
+}
+
+/** `value` is short; values of types that are not Python's own have the type only. */
+export interface StackVariable {
+  readonly name: string;
+  readonly value: string;
+  readonly type: string;
+}
+
+/**
+ * One frame. `path` is the client's, or a name like `<string>`. `isUsers`: it is neither Python's, Ray's nor an
+ * installed package's.
+ */
+export interface StackFrame {
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+  readonly isUsers: boolean;
+  readonly variables: readonly StackVariable[];
+}
+
+/** One thread. `place` says where it is; `frames` are innermost first. `isUsers`: it runs code of the user's. */
+export interface ThreadStack {
+  readonly name: string;
+  readonly place: string;
+  readonly isUsers: boolean;
+  readonly frames: readonly StackFrame[];
+}
+
+/**
+ * The answer to `raydap/stack`: the threads with code of the user's first. `name` is the worker's, and `text` says
+ * all of this for people to read.
+ */
+export interface WorkerStack {
+  readonly name: string;
+  readonly threads: readonly ThreadStack[];
+  readonly text: string;
 }
 
 /** The arguments of `raydap/focus`. */
@@ -140,6 +189,8 @@ export interface Requests {
   readonly 'raydap/workers': { readonly arguments: WorkersArguments; readonly answer: WorkerList };
   readonly 'raydap/focus': { readonly arguments: FocusArguments; readonly answer: undefined };
   readonly 'raydap/attach': { readonly arguments: AttachWorkersArguments; readonly answer: undefined };
+  readonly 'raydap/pause': { readonly arguments: PauseWorkersArguments; readonly answer: undefined };
+  readonly 'raydap/stack': { readonly arguments: StackArguments; readonly answer: WorkerStack };
   readonly 'raydap/detach': { readonly arguments: DetachWorkersArguments; readonly answer: undefined };
   readonly 'raydap/continue': { readonly arguments: ContinueThreadsArguments; readonly answer: ResumedThreads };
   readonly 'raydap/step': { readonly arguments: StepThreadsArguments; readonly answer: ResumedThreads };

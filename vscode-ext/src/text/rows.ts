@@ -112,6 +112,7 @@ function workerRow({ worker, since }: WorkerNode, now: number): Row {
 function tooltip(worker: WorkerEntry, errors: readonly string[], age: string): string {
   const reasons = [...new Set(worker.threads.map(({ reason }) => reason))].join(', ');
   const facts: readonly (readonly [string, string])[] = [
+    ['Place', worker.threads.map(({ place }) => place).find((place) => place !== '') ?? ''],
     ['Stopped by', errors.length > 0 ? errors.join(', ') : reasons],
     ['Actor', worker.actorName === '' ? worker.actor : `${worker.actor} (${worker.actorName})`],
     ['Process', worker.pid === 0 ? '' : String(worker.pid)],

@@ -20,6 +20,7 @@ import { Indicators, warnOfLosses } from './indicators';
 import { LineDecorations } from './line-decorations';
 import { multiWorkerCommands } from './multi-worker-commands';
 import { rowCommands } from './row-commands';
+import { StackDocuments } from './stack-documents';
 
 /** The interval at which a visible view renews the ages in its rows. */
 const AGE_INTERVAL_MS = 30_000;
@@ -50,6 +51,7 @@ export function rayView(
   const indicators = new Indicators(view);
   const decorations = new LineDecorations(sessions, stoppedLines);
   const panel = new EvaluationPanel();
+  const stacks = new StackDocuments();
   const ages = setInterval(() => {
     if (view.visible) {
       tree.updateAges();
@@ -63,7 +65,7 @@ export function rayView(
   watchIfVisible();
   return {
     commands: showingErrors({
-      ...rowCommands(registry, sessions),
+      ...rowCommands(registry, sessions, stacks),
       ...multiWorkerCommands(sessions, panel, () => view.selection),
       showProblem: (connection: ClusterConnection) => showProblem(connection, registry, problems),
     }),
@@ -72,6 +74,7 @@ export function rayView(
       indicators,
       decorations,
       panel,
+      stacks,
       events,
       sessions,
       new vscode.Disposable(() => {

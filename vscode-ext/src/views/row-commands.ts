@@ -10,10 +10,11 @@ import { GroupNode, WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry } from '../protocol/messages';
 import type { Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
+import type { StackDocuments } from './stack-documents';
 import { isTreeNode, type Element, type ProblemElement } from './tree-elements';
 
-export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions): Commands {
-  return { addCluster: () => addCluster(registry), ...ofKnownRows(commandsOfRows(registry, sessions)) };
+export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions, stacks: StackDocuments): Commands {
+  return { addCluster: () => addCluster(registry), ...ofKnownRows(commandsOfRows(registry, sessions, stacks)) };
 }
 
 /**
@@ -31,7 +32,7 @@ function ofKnownRows(commands: Commands): Commands {
   return Object.fromEntries(entries);
 }
 
-function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions): Commands {
+function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions, stacks: StackDocuments): Commands {
   return {
     removeCluster: (connection: ClusterConnection) => registry.remove(connection),
     renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
@@ -40,6 +41,12 @@ function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions): Com
     },
     debugCluster: (connection: ClusterConnection) => debugCluster(connection),
     attachWorkers: (row: Element, rows?: (Element | undefined)[]) => attach(registry, selected(row, rows)),
+    pauseWorkers: (row: Element, rows?: (Element | undefined)[]) => pause(registry, selected(row, rows)),
+    showStack: async (row: WorkerNode) => {
+      const { key } = row.worker;
+      const stack = await registry.connectionOf(row)?.request('raydap/stack', { worker: key });
+      return stack && stacks.show(key, stack);
+    },
     detachWorkers: (row: Element, rows?: (Element | undefined)[]) =>
       forEachCluster(registry, selected(row, rows), async (connection, nodes) => {
         const attached = nodes.filter(({ worker }) => ['stopped', 'running', 'attaching'].includes(worker.state));
@@ -154,11 +161,29 @@ async function attach(registry: ClusterRegistry, rows: readonly Element[]): Prom
     const wanted = nodes.filter(
       (node) => node.worker.state === 'paused' || (rows.includes(node) && isAttachable(node.worker)),
     );
-    const keys = wanted.map(({ worker }) => worker.key);
-    if (connection.session !== undefined || (await debugCluster(connection, { autoAttach: false }))) {
-      await connection.attach(keys);
-    }
+    await requestInSession(connection, wanted, 'raydap/attach');
   });
+}
+
+/** Pauses the workers that run. Those that are not attached are attached before, in a session that attaches to no other. */
+async function pause(registry: ClusterRegistry, rows: readonly Element[]): Promise<void> {
+  await forEachCluster(registry, rows, async (connection, nodes) => {
+    const wanted = nodes.filter(({ worker }) => worker.state === 'running' || isAttachable(worker));
+    await requestInSession(connection, wanted, 'raydap/pause');
+  });
+}
+
+async function requestInSession(
+  connection: ClusterConnection,
+  nodes: readonly WorkerNode[],
+  request: 'raydap/attach' | 'raydap/pause',
+): Promise<void> {
+  if (connection.session !== undefined || (await debugCluster(connection, { autoAttach: false }))) {
+    await connection.attach(
+      nodes.map(({ worker }) => worker.key),
+      request,
+    );
+  }
 }
 
 function isAttachable({ state, agent }: WorkerEntry): boolean {

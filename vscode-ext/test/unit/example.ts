@@ -30,7 +30,7 @@ export function worker(key: string | number, difference: Partial<WorkerEntry> = 
 }
 
 export function thread(threadId: number, difference: Partial<StoppedThread> = {}): StoppedThread {
-  return { threadId, name: `thread ${threadId}`, reason: 'breakpoint', error: '', order: 0, ...difference };
+  return { threadId, name: `thread ${threadId}`, reason: 'breakpoint', error: '', order: 0, place: '', ...difference };
 }
 
 /** One for each value, in threads of their own. */

@@ -4,7 +4,7 @@ import { after, before } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { ALIVE, RayView, RUNNING } from './view';
+import { ALIVE, RayView, RUNNING, STOPPED } from './view';
 import { given, step, Workbench } from './workbench';
 
 let workbench: Workbench;
@@ -38,9 +38,22 @@ step('a program is launched, and its workers run without a debugger', async () =
   await workbench.screenshot('50-alive');
 });
 
+step('its stack is shown while it runs, and its files are links', async () => {
+  const link = workbench.page.locator('.editor-instance .detected-link', { hasText: 'walker.py' });
+  await view.menu(walker(ALIVE), 'Show Stack', () => link.first().waitFor());
+  await walker(ALIVE).waitFor();
+  await workbench.screenshot('52-stack');
+});
+
 step('one is attached, though nothing stops it', async () => {
   await view.press(walker(ALIVE), 'Attach', () => walker(RUNNING).waitFor());
   await workbench.screenshot('51-alive-attached');
+});
+
+step('it is paused, and goes on', async () => {
+  await view.menu(walker(RUNNING), 'Pause', () => walker(STOPPED).waitFor());
+  await workbench.screenshot('53-paused');
+  await view.press(walker(STOPPED), 'Continue', () => walker(RUNNING).waitFor());
 });
 
 step('it is let go, and runs on', async () => {

@@ -93,7 +93,8 @@ class Run:
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
     subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
     those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
-    have no agent yet, and are to get one.
+    have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `stack_reads` are the
+    stacks that agents were asked for.
 
     `ending` is None unless the run is over and its program is being ended.
 
@@ -125,6 +126,8 @@ class Run:
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self.retries: dict[WorkerKey, Retry] = {}
         self.refusals: set[str] = set()
+        self.to_pause: set[WorkerKey] = set()
+        self.stack_reads: dict[WorkerKey, Future[str]] = {}
         self.ending: Ending | None = None
         self.injections: dict[WorkerKey, Injection] = {}
         self.awaits_cluster = False
@@ -140,6 +143,8 @@ class Run:
         self.started.set_exception(error)
         for _, checked in self.file_checks:
             checked.set_result(None)
+        for stack in list(self.stack_reads.values()):
+            stack.set_exception(error)
 
     @property
     def program(self) -> LaunchSettings | None:

@@ -5,6 +5,7 @@ State only; the functions of the packages above change it.
 
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from raydap.core.effects import Effect
@@ -18,8 +19,20 @@ from raydap.core.settings import HubSettings
 from raydap.protocol import messages
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.raydap_messages import OutputData, ProblemData
-from raydap.protocol.types import ClientId, WorkerKey
+from raydap.protocol.types import ClientId, LocalId, WorkerKey
 from raydap.wire.envelope import Body
+
+
+@dataclass(slots=True)
+class PendingPause:
+    """Threads of a worker that were to pause at a time, by the worker's own ids; none for all of its threads.
+    `examined`: the worker was asked which of them are blocked. `reported`: the user knows that it does not answer."""
+
+    threads: frozenset[LocalId]
+    since: float
+    examined: bool = False
+    reported: bool = False
+
 
 MISSED = 50
 """The number of messages that are kept for the client that comes back."""
@@ -33,7 +46,7 @@ class State(WorkerContext):
     workers whose attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer.
     `endings` are those of the launched programs of earlier runs.
     `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
-    (workers/detach.py).
+    (workers/detach.py). `pauses` are those that the workers may be unable to obey (workers/pauses.py).
     """
 
     def __init__(
@@ -53,6 +66,7 @@ class State(WorkerContext):
         self.disconnect_deadlines: dict[WorkerKey, float] = {}
         self.endings: list[Ending] = []
         self.cooling_down: dict[WorkerKey, float] = {}
+        self.pauses: dict[WorkerKey, PendingPause] = {}
         self.child_port: ChildPortOpened | None = None
         self.run = Run(self.handles)
 

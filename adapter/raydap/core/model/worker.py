@@ -11,6 +11,7 @@ from raydap.core.flows import Future
 from raydap.core.model.handles import Handles, Scope
 from raydap.core.model.pending import Asked, Pending, WorkerRefusedError
 from raydap.core.model.run import Run
+from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.settings import AttachSettings
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.types import Handle, LocalId, Seq
@@ -39,8 +40,11 @@ class AttachStage(Enum):
 
 
 class ThreadState(Enum):
+    """BLOCKED: it was to pause and cannot, so a snapshot of its stack is shown (workers/pauses.py)."""
+
     RUNNING = auto()
     STOPPED = auto()
+    BLOCKED = auto()
     RESUMING = auto()
 
 
@@ -63,10 +67,11 @@ class Thread:
     """One thread of a worker that has stopped at least once.
 
     `stop` is the scope with the handles of the current stop; `stopped` is the body of its event, for clients that come
-    later. `stepping`: it runs only until the end of a step, so the user still looks at it. `order` counts from 1.
+    later. `snapshot` is the stack of a BLOCKED one. `stepping`: it runs only until the end of a step, so the user still
+    looks at it. `order` counts from 1.
     """
 
-    __slots__ = ("handle", "local", "order", "scope", "state", "stepping", "stop", "stopped", "worker")
+    __slots__ = ("handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped", "worker")
 
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
         self.worker = worker
@@ -78,6 +83,7 @@ class Thread:
         self.stepping = False
         self.stop: Scope | None = None
         self.stopped: dict[str, Any] = {}
+        self.snapshot: ThreadStack | None = None
 
     @property
     def is_shown(self) -> bool:
@@ -85,13 +91,20 @@ class Thread:
         return self.handle in self.worker.context.stopped
 
     @property
+    def is_held(self) -> bool:
+        """Whether it is shown and nobody has resumed it."""
+        return self.state in (ThreadState.STOPPED, ThreadState.BLOCKED)
+
+    @property
     def raised(self) -> bool:
         """Whether its last stop was for an exception."""
         return self.stopped.get("reason") == "exception"
 
-    def halt(self, stopped: dict[str, Any]) -> None:
+    def halt(self, stopped: dict[str, Any], snapshot: ThreadStack | None = None) -> None:
+        """With `snapshot` it is BLOCKED."""
         self.run()
-        self.state = ThreadState.STOPPED
+        self.state = ThreadState.STOPPED if snapshot is None else ThreadState.BLOCKED
+        self.snapshot = snapshot
         self.stepping = False
         self.stop = self.scope.open()
         self.stopped = stopped
@@ -100,6 +113,7 @@ class Thread:
     def run(self) -> bool:
         """Marks the thread as running and ends the handles of its stop. Returns whether it was stopped."""
         self.state = ThreadState.RUNNING
+        self.snapshot = None
         if self.stop is not None:
             self.stop.close()
             self.stop = None

@@ -10,7 +10,8 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Thread, ThreadState
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
-from raydap.core.workers import stops
+from raydap.core.translate.snapshots import refused
+from raydap.core.workers import pauses, stops
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 
@@ -24,7 +25,9 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
     thread = state.thread(request.client, arguments.get("threadId"))
     request.client.view.focus = thread
     answer = {"allThreadsContinued": False} if request.command == "continue" else None
-    if thread.state is ThreadState.STOPPED:
+    if thread.state is ThreadState.BLOCKED and request.command != "continue":
+        raise refused(thread)
+    if thread.is_held:
         to_local_ids(state, thread.worker, request.command, arguments)
         yield from let_run(thread, request.command, arguments, request.timeout_s)
         request.respond(answer)
@@ -36,11 +39,12 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
 
 
 def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: float) -> Flow[None]:
-    """Resumes one stopped thread; `arguments` have the worker's own ids. Raises ProblemError if it does not run on.
+    """Resumes one stopped thread, or takes back the pause of a blocked one; `arguments` have the worker's own ids.
+    Raises ProblemError if it does not run on.
 
     A process that debugs itself through its agent has no adapter that would still answer when it ends at once.
     """
-    thread.state = ThreadState.RESUMING
+    before, thread.state = thread.state, ThreadState.RESUMING
     thread.stepping = command != "continue"
     try:
         if command == "continue":
@@ -52,7 +56,7 @@ def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: 
             return
         # Without an answer it is unknown whether the thread runs. Until the worker says so, the user can try again.
         if thread.state is ThreadState.RESUMING:
-            thread.state = ThreadState.STOPPED
+            thread.state = before
         raise
 
 
@@ -75,30 +79,28 @@ def note_resumed(state: State, thread: Thread) -> None:
 
 
 def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
-    """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events."""
+    """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events. A
+    thread that cannot stop is shown as blocked a moment later."""
     handle = arguments.get("threadId", 0)
     # The type is checked because False == 0 in Python.
     if type(handle) is not int or handle != 0:
         thread = state.thread(request.client, handle)
-        if thread.state is not ThreadState.STOPPED:
+        if not thread.is_held:
             request.client.view.focus = thread
-            # debugpy's own `pause` stops all threads of the process.
-            expression = {"expression": calls.pause_thread(thread.local), "context": "clipboard"}
-            thread.worker.tell("evaluate", expression, request.timeout_s)
+            pauses.begin(state, thread.worker, thread, request.timeout_s)
         return
     workers = [each for each in state.workers.values() if each.is_attached and request.client.sees(each.key)]
     if not workers:
         text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
         raise ProblemError(Problem(Code.NO_WORKER, text))
     for worker in workers:
-        # pydevd wants "*" for all threads, and ends if it gets a number. An adapter puts it there.
-        worker.tell("pause", {"threadId": "*" if worker.row.agent else 0}, request.timeout_s)
+        pauses.begin(state, worker, None, request.timeout_s)
 
 
 def focus(state: State, request: Request, arguments: FocusArguments) -> None:
     """Sends one client a stop again, without preserveFocusHint: only a stop makes an editor go to a thread."""
     thread = state.thread(request.client, arguments.thread_id)
-    if thread.state is not ThreadState.STOPPED:
+    if not thread.is_held:
         raise runs_on()
     request.client.view.focus = thread
     request.respond()

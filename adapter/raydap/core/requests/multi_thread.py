@@ -11,6 +11,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread, ThreadState
 from raydap.core.requests.execution import let_run, note_resumed, runs_on
 from raydap.core.translate import names
+from raydap.core.translate.snapshots import refused
 from raydap.core.translate.stacks import frames_of, is_library_frame
 from raydap.core.workers.replies import load_body
 from raydap.protocol.raydap_messages import (
@@ -44,6 +45,8 @@ def continue_threads(state: State, request: Request, arguments: ContinueThreadsA
 def step_threads(state: State, request: Request, arguments: StepThreadsArguments) -> Flow[ResumedThreads]:
     """Steps a thread, and all others that are stopped at the same line."""
     first = state.thread(request.client, arguments.thread_id)
+    if first.state is ThreadState.BLOCKED:
+        raise refused(first)
     if first.state is not ThreadState.STOPPED:
         raise runs_on()
     request.client.view.focus = first
@@ -58,6 +61,8 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
 
 def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s: float) -> Flow[bool]:
     """Steps the thread if it is at this line, without waiting for other threads. Returns whether it is."""
+    if thread.state is ThreadState.BLOCKED:
+        return False
     is_there = _line_of((yield from _top_frame(thread))) == line and thread.state is ThreadState.STOPPED
     if is_there:
         yield from _run(state, thread, command, timeout_s)
@@ -101,6 +106,8 @@ def _resumed(state: State, replies: Mapping[Thread, bool | ProblemError]) -> Res
 
 
 def _evaluate(state: State, thread: Thread, arguments: EvaluateThreadsArguments) -> Flow[Mapping[str, Any]]:
+    if thread.state is ThreadState.BLOCKED:
+        raise refused(thread)
     deadline = state.now + arguments.timeout
     try:
         frame = yield from _top_frame(thread, arguments.timeout)
@@ -165,4 +172,4 @@ def _stopped_threads(state: State, client: Client) -> list[Thread]:
 
 
 def _still(threads: Iterable[Thread]) -> list[Thread]:
-    return [thread for thread in threads if thread.state is ThreadState.STOPPED]
+    return [thread for thread in threads if thread.is_held]

@@ -12,6 +12,7 @@ from raydap.core.model.worker import Thread, Worker
 from raydap.core.requests.execution import runs_on
 from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
+from raydap.core.translate.snapshots import answer as answer_from_snapshot
 from raydap.core.translate.stacks import mark_stack
 from raydap.core.workers.replies import fetch_result
 from raydap.core.workers.working_dirs import look_for_copies
@@ -42,6 +43,13 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
     """Returns the worker's answer; unknown fields stay as they are. Raises ProblemError if no worker is named."""
     worker, scope = _find(state, request, route, arguments)
     to_local_ids(state, worker, request.command, arguments)
+    shown = next((thread for thread in worker.threads.values() if thread.stop is scope), None)
+    if shown is not None and shown.snapshot is not None:
+        body = answer_from_snapshot(shown, request.command, arguments)
+        if body is not None:
+            answer_to_client(worker, scope, request.command, body)
+            yield from _finish_stack(state, worker, scope, shown, request.command, body)
+            return body
     reply = yield from worker.ask(request.command, arguments, request.timeout_s)
     if reply.body is None or request.command not in RESPONSES:
         return reply.body
@@ -58,13 +66,21 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
     number = body.pop("raydapResult", None)
     if number is not None and arguments.get("context") == "clipboard":
         body["result"] = (yield from fetch_result(worker, number, request.timeout_s)) or body.get("result")
-    if request.command == "stackTrace":
+    yield from _finish_stack(state, worker, scope, shown, request.command, body)
+    return body
+
+
+def _finish_stack(
+    state: State, worker: Worker, scope: Scope, thread: Thread | None, command: str, body: dict[str, Any]
+) -> Flow[None]:
+    """Makes the files of a stack readable, and marks its frames of libraries. Raises ProblemError if the stop is over
+    meanwhile."""
+    if command == "stackTrace":
         yield from make_readable(state, worker, body)
         if scope.closed:
             raise runs_on()
-        raised = any(thread.stop is scope and thread.raised for thread in worker.threads.values())
+        raised = thread is not None and thread.raised
         look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
-    return body
 
 
 def _find(state: State, request: Request, route: Route, arguments: dict[str, Any]) -> tuple[Worker, Scope]:

@@ -149,6 +149,8 @@ TABLE: dict[str, Row] = {
     "raydap/workers": Row(_LOCAL, worker_list.workers, types=REQUESTS["raydap/workers"]),
     "raydap/focus": Row(_LOCAL, execution.focus, types=REQUESTS["raydap/focus"]),
     "raydap/attach": Row(_FANOUT, worker_list.attach_workers, types=REQUESTS["raydap/attach"], who=DEBUGGERS),
+    "raydap/pause": Row(_FANOUT, worker_list.pause_workers, types=REQUESTS["raydap/pause"], who=DEBUGGERS),
+    "raydap/stack": Row(_LOCAL, worker_list.stack, types=REQUESTS["raydap/stack"]),
     "raydap/detach": Row(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
     "raydap/continue": Row(_FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS),
     "raydap/step": Row(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),

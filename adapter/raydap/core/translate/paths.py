@@ -40,6 +40,15 @@ def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
     return [package + path[len(folder) :], path]
 
 
+def mapped(path: str, settings: AttachSettings, cwd: str) -> str:
+    """A worker's path by the path mappings, as debugpy maps it. As a `remoteRoot`, "." is the worker's `cwd`."""
+    for mapping in settings.path_mappings:
+        root = (cwd if mapping.remote_root == "." else mapping.remote_root).rstrip("/\\")
+        if path.startswith((f"{root}/", f"{root}\\")):
+            return mapping.local_root.rstrip("/\\") + path[len(root) :]
+    return path
+
+
 def is_clients(path: str, settings: AttachSettings) -> bool:
     """Whether a path that is shown lies in a folder which is mapped to one of the client's."""
     folder = workspace(settings)

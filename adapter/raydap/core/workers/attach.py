@@ -12,7 +12,7 @@ import msgspec
 
 from raydap.core.effects import DialWorker
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.events import WorkerLabel
+from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.paused import Failure
@@ -20,7 +20,7 @@ from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.translate import paths
-from raydap.core.workers import child_sessions, detach, working_dirs
+from raydap.core.workers import child_sessions, detach, pauses, working_dirs
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
 from raydap.protocol import messages
@@ -71,9 +71,12 @@ def begin(state: State, worker: Worker) -> None:
     label = worker.run.alive.take(worker.key)
     if worker.label == WorkerLabel():
         worker.label = label
-    row = worker.row
-    state.emit(DialWorker(worker.key, row.host, row.port, row.node_id, row.agent, row.over_relay))
+    state.emit(dial(worker.row))
     state.start(attach(state, worker))
+
+
+def dial(row: PausedWorker) -> DialWorker:
+    return DialWorker(row.key, row.host, row.port, row.node_id, row.agent, row.over_relay)
 
 
 def attach(state: State, worker: Worker) -> Flow[None]:
@@ -135,6 +138,7 @@ def _attached(state: State, worker: Worker) -> None:
         detach.let_go(state, worker)
     else:
         child_sessions.offer(state, worker)
+        pauses.begin_wanted(state, worker)
 
 
 def configured_workers(state: State) -> list[Worker]:

@@ -91,6 +91,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
     end_threads(state, worker)
     worker.scope.close()
     worker.run.paused.forget_label(worker.key)
+    worker.run.to_pause.discard(worker.key)
     state.run.paused.examine_all()
     child_sessions.end(state, worker)
     changed = worker.run.breakpoints.forget(worker.key)

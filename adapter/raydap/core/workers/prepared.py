@@ -101,14 +101,15 @@ def examine_again(state: State) -> None:
             del run.retries[key]
     if run.configured and not run.breakpoints.can_stop:
         for worker in list(state.workers.values()):
-            if worker.is_attached and worker.row.agent and worker.run is run and _is_idle(run, worker):
+            if worker.is_attached and worker.row.agent and worker.run is run and _is_idle(state, worker):
                 selection.detach_worker(state, worker.key)
 
 
-def _is_idle(run: Run, worker: Worker) -> bool:
-    """Whether the user neither looks at a thread of it nor wants it to be attached."""
+def _is_idle(state: State, worker: Worker) -> bool:
+    """Whether the user neither looks at a thread of it nor wants it to be attached or to pause."""
     threads = worker.threads.values()
-    return not _is_needed(run, worker.row) and not any(thread.is_shown or thread.stepping for thread in threads)
+    is_needed = worker.key in state.pauses or _is_needed(worker.run, worker.row)
+    return not is_needed and not any(thread.is_shown or thread.stepping for thread in threads)
 
 
 def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) -> bool:

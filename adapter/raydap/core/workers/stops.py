@@ -11,6 +11,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
+from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.core.workers import exception_conditions
 from raydap.core.workers.replies import load_body
@@ -25,6 +26,8 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
+    if body.get("reason") == "pause" and thread.state is ThreadState.STOPPED:
+        return  # It is told again, because it might have been lost (inworker/blocked_threads.py).
     if body.get("reason") == "exception" and worker.run.breakpoints.conditions:
         state.start(_show_exception(state, thread, body))
     elif worker.threaded:
@@ -75,12 +78,19 @@ def show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     stopped = {"description": description, **body, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = worker.run.breakpoints.handles(worker.key, body["hitBreakpointIds"])
-    thread.halt(stopped)
-    for client in state.ready_clients():
-        if client.sees(worker.key):
-            announce(client, thread)
+    if thread.snapshot is not None:
+        run(state, thread)  # It was shown as blocked, and is not any more.
+    halt(state, thread, stopped)
     if worker.origin.row.worker_type in ("WORKER", "DRIVER") and not worker.shares_adapter:
         state.emit(AskLabels((worker.origin.row,)))
+
+
+def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: ThreadStack | None = None) -> None:
+    """Makes the thread a stopped or blocked one, and tells the clients."""
+    thread.halt(stopped, snapshot)
+    for client in state.ready_clients():
+        if client.sees(thread.worker.key):
+            announce(client, thread)
 
 
 def show_missing(state: State, client: Client) -> None:
@@ -93,7 +103,7 @@ def show_missing(state: State, client: Client) -> None:
 def announce(client: Client, thread: Thread) -> None:
     """Sends a stop to one client. The focus stays where the user looks, unless that thread runs without a step."""
     focus = client.view.focus
-    elsewhere = focus is not None and focus is not thread and (focus.state is ThreadState.STOPPED or focus.stepping)
+    elsewhere = focus is not None and focus is not thread and (focus.is_held or focus.stepping)
     if not elsewhere:
         client.view.focus = thread
     if thread.handle not in client.view.threads:

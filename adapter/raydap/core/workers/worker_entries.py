@@ -179,4 +179,5 @@ def _thread(thread: Thread) -> StoppedThread:
         reason=str(stopped.get("reason", "")),
         error=error,
         order=thread.order if thread.worker.threaded else 0,
+        place="" if thread.snapshot is None else thread.snapshot.place,
     )

@@ -62,7 +62,7 @@ test('each row has the buttons for what can be done with it', () => {
     'raydap.idle': [],
     'raydap.worker.stopped': [],
     'raydap.worker.stopped.session': ['continueWorkers', 'goToSource'],
-    'raydap.worker.running.session': [],
+    'raydap.worker.running.session': ['pauseWorkers'],
     'raydap.worker.gone.session': [],
   };
   for (const [context, commands] of Object.entries(expected)) {

@@ -271,6 +271,18 @@ test('a worker that is to be attached is waited for', async () => {
   assert.equal(session.asked.length, 2);
 });
 
+test('a worker that is to pause is waited for, too', async () => {
+  const fixture = new Fixture();
+  const session = new FakeSource('s');
+  await fixture.connection.attach(['1', '2'], 'raydap/pause');
+  await fixture.connection.attach(['3']);
+  fixture.connection.addSession(session);
+  await session.list(worker(1), worker(3));
+  assert.deepEqual(session.asked, [LIST, 'raydap/attach {"workers":["3"]}', 'raydap/pause {"workers":["1"]}']);
+  fixture.connection.workersChanged('s', { workers: [worker(2)], outage: '' });
+  assert.deepEqual(session.asked.slice(3), ['raydap/pause {"workers":["2"]}']);
+});
+
 test('what is closed says nothing more', async () => {
   const fixture = new Fixture();
   const { source } = await fixture.watch();

@@ -1,0 +1,83 @@
+"""Stacks of threads that were not stopped, as a worker has read them (inworker/stack_reader.py)."""
+
+import re
+from typing import Literal
+
+import msgspec
+
+
+class StackVariable(msgspec.Struct, frozen=True):
+    name: str
+    value: str
+    type: str
+
+
+class CodeOwner:
+    """Whose code a frame has: the user's, an installed package's, or that of Python, Ray or debugpy."""
+
+    USER, PACKAGE, PLUMBING = 0, 1, 2
+
+
+class ThreadFrame(msgspec.Struct, frozen=True):
+    """`path` is the worker's own."""
+
+    name: str
+    path: str
+    line: int
+    owner: Literal[0, 1, 2]
+    locals: tuple[StackVariable, ...] = ()
+
+
+class ThreadStack(msgspec.Struct, frozen=True):
+    """`frames` are innermost first; `user` is the index of the one that the user knows best, or -1, and `call` what it
+    has called, or "". `id` is the debugger's, if there is one."""
+
+    name: str
+    main: bool
+    activity: Literal["blocked", "busy", "running", "stopped"]
+    call: str
+    frames: tuple[ThreadFrame, ...]
+    user: int
+    is_users: bool
+    id: int = 0
+
+    @property
+    def place(self) -> str:
+        """Where the thread is, for users: `blocked in ray.get (train.py:41)`."""
+        if not self.frames or not 0 <= self.user < len(self.frames):
+            return "idle"
+        inner, frame = self.frames[0], self.frames[self.user]
+        where = f"({file_name(frame.path)}:{frame.line})"
+        if self.activity == "stopped":
+            return f"stopped in {frame.name} {where}"
+        if self.activity == "blocked" and self.call:
+            return f"blocked in {self.call} {where}"
+        if self.activity == "running":
+            return (
+                f"running {frame.name} {where}"
+                if self.user == 0
+                else f"running {inner.name} below {frame.name} {where}"
+            )
+        code = "native code" if self.user == 0 or self.activity == "busy" else inner.name
+        return f"{self.activity} in {code} below {frame.name} {where}"
+
+
+class Stacks(msgspec.Struct, frozen=True):
+    """`cwd` is the current directory of the process, to which paths may be relative."""
+
+    cwd: str
+    threads: tuple[ThreadStack, ...]
+
+
+def decode(text: object) -> Stacks:
+    """Raises ValueError for anything else: a worker is not trusted."""
+    if not isinstance(text, str):
+        raise ValueError("not a text")
+    try:
+        return msgspec.json.decode(text, type=Stacks)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def file_name(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]

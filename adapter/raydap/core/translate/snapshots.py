@@ -1,0 +1,81 @@
+"""Answers requests about a blocked thread from the snapshot of its stack, as debugpy would answer about a stopped one.
+
+The ids in these answers are counted from 1 in each snapshot. They become handles of the stop like those of debugpy.
+"""
+
+from typing import Any
+
+import msgspec
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, file_name
+from raydap.core.model.worker import Thread
+from raydap.core.settings import AttachSettings
+from raydap.core.translate import paths
+
+_OF_WORKER = ("source", "modules", "gotoTargets")
+"""Requests that a running worker can answer."""
+
+_OF_FRAME = ("evaluate", "setExpression", "completions")
+"""Requests that it can answer if they name no frame."""
+
+
+def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[ThreadStack, ...]:
+    """The stacks with paths as debugpy sends them: it applies the path mappings itself."""
+    if not settings.path_mappings:
+        return stacks.threads
+    replace = msgspec.structs.replace
+    return tuple(
+        replace(
+            stack,
+            frames=tuple(replace(frame, path=paths.mapped(frame.path, settings, stacks.cwd)) for frame in stack.frames),
+        )
+        for stack in stacks.threads
+    )
+
+
+def answer(thread: Thread, command: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The body of the answer; None if the worker itself can answer. `arguments` have the snapshot's own ids. Raises
+    ProblemError if nobody can."""
+    assert thread.snapshot is not None
+    frames = thread.snapshot.frames
+    if command == "stackTrace":
+        first, levels = _count(arguments, "startFrame"), _count(arguments, "levels") or len(frames)
+        shown = [_frame(thread.snapshot, number) for number in range(len(frames))[first : first + levels]]
+        return {"stackFrames": shown, "totalFrames": len(frames)}
+    if command == "scopes":
+        reference = arguments["frameId"]
+        scope = {"name": "Locals", "presentationHint": "locals", "variablesReference": reference, "expensive": False}
+        return {"scopes": [scope] if frames[reference - 1].locals else []}
+    if command == "variables":
+        variables = frames[arguments["variablesReference"] - 1].locals
+        return {"variables": [{**msgspec.to_builtins(each), "variablesReference": 0} for each in variables]}
+    if command in _OF_WORKER or (command in _OF_FRAME and "frameId" not in arguments):
+        return None
+    raise refused(thread, Code.NOT_STOPPED)
+
+
+def refused(thread: Thread, code: Code = Code.BLOCKED) -> ProblemError:
+    """The error of a request that needs a thread which has really stopped."""
+    assert thread.snapshot is not None
+    text = f"It is {thread.snapshot.place}, so raydap can only show it; it stops as soon as that returns."
+    return ProblemError(Problem(code, text))
+
+
+def _frame(stack: ThreadStack, number: int) -> dict[str, Any]:
+    frame = stack.frames[number]
+    shown = {"id": number + 1, "name": frame.name, "line": frame.line, "column": 1, "source": _source(frame)}
+    # Editors go to the first frame without this hint.
+    is_subtle = frame.owner != CodeOwner.USER and stack.user >= 0 and number != stack.user
+    return {**shown, "presentationHint": "subtle"} if is_subtle else shown
+
+
+def _source(frame: ThreadFrame) -> dict[str, Any]:
+    """Code without a file has a name like `<string>`."""
+    name = {"name": file_name(frame.path)}
+    return name if frame.path.startswith("<") else {**name, "path": frame.path}
+
+
+def _count(arguments: dict[str, Any], name: str) -> int:
+    value = arguments.get(name)
+    return value if type(value) is int and value > 0 else 0

@@ -1,0 +1,86 @@
+"""Tells which of the threads that are to pause cannot, and where they are; runs in the worker.
+
+pydevd stops a thread at its next line of Python. A thread in a lock, in `ray.get` or in native code reaches none before
+that returns, so its pause stays pending. Where it is can be shown all the same (stack_reader.py).
+"""
+
+import time
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files are run one after the other in one module, so these names are there.
+    from raydap.inworker.stack_reader import as_json, read_stacks
+
+STOP_TIMEOUT_S = 0.2
+"""Seconds in which a thread that runs Python code stops; it takes 5 to 60 ms (measured)."""
+
+
+def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[int]) -> str:
+    """The stacks of the threads that have not stopped, as JSON. `threads` are DAP's ids, none for all of the process.
+    Each thread has its `id` beside what read_stacks tells. `held` are those that raydap knows to be stopped.
+
+    Of all threads, those that run code of the user's are told, and the main thread if there is no other. What is not
+    told is not paused any more: it would stop much later, when nobody expects it.
+    """
+    from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    _tell_again(debugger, held)
+    while (pending := _pending(debugger, threads)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    stacks: dict[str, Any] = read_stacks(pending.values()) if pending else {"cwd": "", "threads": []}
+    # Some may have stopped meanwhile.
+    still = {ident: key for key, ident in _pending(debugger, threads).items()}
+    told = [each for each in stacks["threads"] if each["ident"] in still and each["activity"] != "stopped"]
+    if not threads:
+        has_stopped = bool(debugger.raydap.threads.waiting)
+        users = [each for each in told if each["is_users"]]
+        told = users or ([] if has_stopped else [each for each in told if each["main"]])
+        # One that stops while it starts has had another id for pydevd then.
+        held = {each["ident"] for each in stacks["threads"] if each["activity"] == "stopped" or each in told}
+        _take_back(key for ident, key in still.items() if ident not in held)
+    for each in told:
+        each["id"] = BaseSchema._translate_id_to_dap(still[each["ident"]])
+    return as_json({**stacks, "threads": told})
+
+
+def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:
+    """The idents of the threads that are to pause and have not stopped, by pydevd's ids."""
+    from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
+    from _pydevd_bundle.pydevd_utils import get_non_pydevd_threads
+
+    control = debugger.raydap.threads
+    wanted = {control._key(thread) for thread in threads}
+    pending = {}
+    for thread in get_non_pydevd_threads():
+        key = get_thread_id(thread)
+        if (wanted and key not in wanted) or key in control.waiting:
+            continue
+        if debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
+            pending[key] = thread.ident or 0
+    return pending
+
+
+def _tell_again(debugger: Any, held: Collection[int]) -> None:
+    """Reports the stops of threads that were to run, and were to pause again before they had noticed: they wait on
+    without a new report."""
+    from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
+    from _pydevd_bundle.pydevd_utils import get_non_pydevd_threads
+
+    control = debugger.raydap.threads
+    known = {control._key(thread) for thread in held}
+    for thread in get_non_pydevd_threads():
+        key = get_thread_id(thread)
+        is_lost = key in control.waiting and key not in known
+        if is_lost and debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
+            factory = debugger.cmd_factory
+            message = factory.make_thread_suspend_single_notification(debugger, key, thread, thread.stop_reason)
+            debugger.writer.add_command(message)
+
+
+def _take_back(keys: Iterable[str]) -> None:
+    from _pydevd_bundle.pydevd_comm import resume_threads
+
+    for key in keys:
+        resume_threads(key)

@@ -1,0 +1,173 @@
+"""raydap/stack tells where a worker is without stopping it, and raydap/pause attaches before it pauses."""
+
+import json
+
+import pytest
+
+from raydap.core.effects import ReadStack, ReleaseAgent
+from raydap.core.errors import Code
+from raydap.core.events import AgentCalled, StackRead, WorkerGone
+from raydap.inworker import calls
+from support.fake_worker import PLUMBING, FakeWorker, blocked
+from support.playbook import FakeClient, Play
+from support.prepared_workers import launched, prepared
+
+PLACE = "blocked in lock.acquire (train.py:41)"
+
+
+def released(play: Play, key: str) -> tuple[FakeClient, FakeWorker]:
+    """A client, and a worker with an agent that runs on undebugged."""
+    client = launched(play)
+    worker = prepared(play, key)
+    play.feed(AgentCalled(worker.row))
+    play.take(ReleaseAgent)
+    return client, worker
+
+
+def paused(worker: FakeWorker) -> list[object]:
+    """What its pauses were for: "*" is what pydevd itself takes for all threads."""
+    return [request["arguments"]["threadId"] for request in worker.heard if request["command"] == "pause"]
+
+
+def leave(play: Play, client: FakeClient) -> None:
+    client.send("disconnect")
+    client.inbox.clear()
+    play._effects.clear()
+
+
+def test_an_attached_worker_tells_its_stacks(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.blocked = blocked(1)
+    stack = client.request("raydap/stack", worker="w1")
+    assert worker.heard[-1]["arguments"]["expression"] == calls.all_stacks()
+    assert stack["name"] == "worker · 101 · 10.0.0.1"
+    (thread,) = stack["threads"]
+    assert (thread["name"], thread["place"], thread["isUsers"]) == ("thread 1", PLACE, True)
+    assert [(frame["name"], frame["isUsers"]) for frame in thread["frames"]] == [
+        ("wait", False),
+        ("step", True),
+        ("main", False),
+    ]
+    assert thread["frames"][1] == {
+        "name": "step",
+        "path": "/app/train.py",
+        "line": 41,
+        "isUsers": True,
+        "variables": [{"name": "loss", "value": "0.5", "type": "float"}],
+    }
+    assert stack["text"] == (
+        f"worker · 101 · 10.0.0.1\n\nThread thread 1: {PLACE}\n"
+        '  File "/usr/lib/python3.11/threading.py", line 320, in wait\n'
+        '  File "/app/train.py", line 41, in step\n'
+        "    loss = 0.5\n"
+        f'  File "{PLUMBING}", line 5, in main\n'
+    )
+
+
+def test_an_attached_worker_that_cannot_answer(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.hold = {"evaluate"}
+    seq = client.send("raydap/stack", worker="w1")
+    play.tick(6)
+    assert "py-spy dump --pid 101" in client.refusal(Code.WORKER_SILENT, seq)
+    worker.release()
+    worker.blocked = "nonsense"
+    assert "cannot be read" in client.refused(Code.WORKER_BROKEN, "raydap/stack", worker="w1")
+    worker.hold = {"evaluate"}
+    seq = client.send("raydap/stack", worker="w1")
+    worker.die()
+    client.refusal(Code.WORKER_GONE, seq)
+
+
+def test_a_worker_that_runs_undebugged_is_asked_through_its_agent(play: Play) -> None:
+    client, worker = released(play, "w1")
+    first, second = client.send("raydap/stack", worker="w1"), client.send("raydap/stack", worker="w1")
+    assert play.take(ReadStack).target.agent == "/sockets/w1"
+    play.feed(StackRead(worker.key, blocked(0)))
+    stack = client.answer(first)
+    assert client.answer(second) == stack
+    assert [thread["place"] for thread in stack["threads"]] == [PLACE]
+    assert worker.dials == 0
+    # It may have ended meanwhile, or is no agent of ours.
+    seq = client.send("raydap/stack", worker="w1")
+    play.take(ReadStack)
+    play.feed(StackRead(worker.key, "", "it has ended"))
+    assert "cannot be read: it has ended." in client.refusal(Code.WORKER_BROKEN, seq)
+    seq = client.send("raydap/stack", worker="w1")
+    play.take(ReadStack)
+    play.feed(StackRead(worker.key, json.dumps({"cwd": 7})))
+    client.refusal(Code.WORKER_BROKEN, seq)
+    play.feed(StackRead(worker.key, "late"))
+    leave(play, client)
+
+
+def test_a_stack_that_is_asked_for_when_the_run_ends(play: Play) -> None:
+    client, worker = released(play, "w1")
+    client.send("raydap/stack", worker="w1")
+    leave(play, client)
+    play.feed(StackRead(worker.key, blocked(0)))
+
+
+@pytest.mark.parametrize("command", ["raydap/stack", "raydap/pause"])
+def test_a_worker_that_is_not_there(play: Play, command: str) -> None:
+    client = play.session()
+    arguments = {"worker": "w7"} if command == "raydap/stack" else {"workers": ["w7"]}
+    client.refused(Code.STALE_ID, command, **arguments)
+
+
+def test_without_an_agent_it_must_be_attached(play: Play) -> None:
+    client = play.session({"autoAttach": False})
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert "without an agent" in client.refused(Code.NO_AGENT, "raydap/stack", worker="w1")
+    # It waits at a breakpoint(), so it stops without a pause.
+    client.request("raydap/pause", workers=["w1"])
+    assert worker.dials == 1
+    assert paused(worker) == []
+
+
+def test_pause_attaches_first(play: Play) -> None:
+    client, worker = released(play, "w1")
+    worker.blocked = blocked(1)
+    client.request("raydap/pause", workers=["w1"])
+    assert worker.dials == 1
+    assert paused(worker) == ["*"]
+    play.tick(1)
+    assert client.stop()["description"] == PLACE
+    assert not play.bridge.state.run.to_pause
+    # It stays attached until it is let go, though nothing else could stop it.
+    client.request("raydap/continue")
+    client.event("continued")
+    play.tick(1)
+    client.request("raydap/pause", workers=["w1"])
+    assert paused(worker) == ["*"] * 2
+    play.tick(1)
+    client.stop()
+    client.request("raydap/detach", workers=["w1"])
+    assert client.event("thread")["reason"] == "exited"
+    assert not worker.connected
+    leave(play, client)
+
+
+def test_a_pause_whose_attach_fails_is_forgotten(play: Play) -> None:
+    client, worker = released(play, "w1")
+    worker.hold = {"dial"}
+    client.request("raydap/pause", workers=["w1"])
+    assert play.bridge.state.run.to_pause == {"w1"}
+    worker.connected = False
+    play.feed(WorkerGone(worker.key, "raydap with pid 7 debugs it"))
+    assert not play.bridge.state.run.to_pause
+    client.told(Code.WORKER_BUSY)
+    leave(play, client)
+
+
+def test_a_pause_that_is_taken_back_before_the_attach_is_over(play: Play) -> None:
+    client, worker = released(play, "w1")
+    worker.hold = {"attach"}
+    client.request("raydap/pause", workers=["w1"])
+    client.request("raydap/detach", workers=["w1"])
+    worker.release()
+    assert paused(worker) == []
+    leave(play, client)

@@ -1,0 +1,164 @@
+"""Workers that hang are looked into, whether attached or not, and run on as if nothing had happened."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client
+from local_cluster import Cluster
+
+from support.everybody import Everybody
+from support.look import bodies, evaluate, go_on, line_of, local_variables, problems, user_frames
+
+PROGRAM = """\
+import os
+import threading
+import time
+import ray
+
+def read(name):
+    with open({folder!r} + "/" + name) as file:
+        return file.readline().strip()
+
+@ray.remote(num_cpus=0.1)
+def task():
+    return read("task")
+
+@ray.remote(num_cpus=0.1)
+class Getter:
+    def get(self, refs):
+        step = 7
+        value = ray.get(refs[0])  # Ray has Python code of its own below this.
+        return value + str(step)
+
+@ray.remote(num_cpus=0.1)
+class Locker:
+    def __init__(self):
+        self.lock = threading.Lock()
+    def lock_twice(self, name):
+        self.lock.acquire()
+        threading.Thread(target=self.release, daemon=True).start()
+        self.lock.acquire()
+        return "locked by " + name
+    def release(self):
+        read("lock")
+        self.lock.release()
+
+@ray.remote(num_cpus=0.1)
+class Sleeper:
+    def sleep(self):
+        naps = 0
+        while not os.path.exists({folder!r} + "/awake"):
+            time.sleep(3)
+            naps += 1
+        return "slept"
+
+ray.init()
+getter, locker, sleeper = Getter.remote(), Locker.remote(), Sleeper.remote()
+calls = [getter.get.remote([task.remote()]), locker.lock_twice.remote("me"), sleeper.sleep.remote()]
+print("result:", ray.get(calls))
+"""
+
+
+class Hung:
+    """The running program, and the session that has launched it. Its lines `tell` what it waits for."""
+
+    def __init__(self, client: Client, path: Path, fifos: dict[str, int]) -> None:
+        self.client = client
+        self.path = path
+        self.fifos = fifos
+        self.everybody = Everybody(client)
+
+    def tell(self, name: str) -> None:
+        os.write(self.fifos[name], b"done\n")
+
+    def place(self, code: str) -> str:
+        return f"({self.path.name}:{line_of(self.path.read_text(), code)})"
+
+    def stack(self, key: str, place: str) -> dict[str, Any]:
+        """The stack of the thread at this place; the worker gets there sooner or later."""
+        while True:
+            stack = self.client.request("raydap/stack", worker=key)
+            for thread in stack["threads"]:
+                if thread["place"] == place:
+                    assert place in stack["text"]
+                    found: dict[str, Any] = thread
+                    return found
+
+    def blocked(self, key: str, place: str) -> dict[str, Any]:
+        """Pauses the worker until it is at this place; returns its stop."""
+        while True:
+            self.client.request("raydap/pause", workers=[key])
+            stop = self.client.wait_event("stopped", lambda body: body["description"] in (place, "pause"))
+            if stop["description"] == place:
+                return stop
+            go_on(self.client, stop)  # It was between two of these.
+
+    def end(self) -> str:
+        self.client.wait_event("terminated")
+        assert problems(self.client) == []
+        return "".join(body["output"] for body in bodies(self.client, "output"))
+
+
+@pytest.fixture
+def hung(client: Client, cluster: Cluster, children: ExitStack, tmp_path: Path) -> Hung:
+    fifos = {}
+    for name in ("task", "lock"):
+        os.mkfifo(tmp_path / name)
+        fifos[name] = os.open(tmp_path / name, os.O_RDWR)
+        children.callback(os.close, fifos[name])
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(folder=str(tmp_path)))
+    where = {"dashboard": cluster.dashboard, "program": str(program), "env": {"RAY_ADDRESS": cluster.address}}
+    client.start_session("launch", where, filters=["uncaught"])
+    return Hung(client, program, fifos)
+
+
+@pytest.mark.core
+def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path: Path) -> None:
+    getter, locker, sleeper, task = (
+        hung.everybody.one(label)["key"] for label in ("Getter.get", "Locker.lock_twice", "Sleeper.sleep", "task")
+    )
+    in_get = "blocked in ray.get " + hung.place("value = ray.get")
+    lines = hung.path.read_text().splitlines()
+    second = max(number for number, line in enumerate(lines, 1) if "self.lock.acquire()" in line)
+    in_lock = f"blocked in self.lock.acquire ({hung.path.name}:{second})"
+    in_sleep = "blocked in time.sleep " + hung.place("time.sleep(3)")
+
+    # Without a debugger.
+    frame = next(each for each in hung.stack(getter, in_get)["frames"] if each["isUsers"])
+    assert (frame["name"], frame["path"]) == ("get", str(hung.path))
+    assert {each["name"]: each["value"] for each in frame["variables"]}["step"] == "7"
+    hung.stack(locker, in_lock)
+    hung.stack(sleeper, in_sleep)
+    hung.stack(task, "blocked in file.readline " + hung.place("file.readline"))
+    assert {hung.everybody.workers[key]["state"] for key in (getter, locker, sleeper, task)} == {"alive"}
+
+    # raydap/pause attaches before.
+    stop = hung.blocked(getter, in_get)
+    assert user_frames(client, stop)[0]["source"]["path"] == str(hung.path)
+    assert local_variables(client, stop)["step"] == "7"
+    hung.everybody.one("Getter.get", "stopped")
+    hung.stack(getter, in_get)
+    in_locker = hung.blocked(locker, in_lock)
+    asleep = hung.blocked(sleeper, in_sleep)
+    hung.stack(sleeper, in_sleep)
+
+    # What it waited for comes: it really stops, in the user's code.
+    hung.tell("task")
+    client.wait_event("continued", lambda body: body["threadId"] == stop["threadId"])
+    real = client.wait_event("stopped", lambda body: body["threadId"] == stop["threadId"])
+    assert (real["description"], evaluate(client, real, "step * 2")) == ("pause", "14")
+    go_on(client, real)
+    real = client.wait_event("stopped", lambda body: body["threadId"] == asleep["threadId"])
+    go_on(client, real)
+
+    # Neither a worker that is let go nor a thread that goes on stops later.
+    client.request("raydap/detach", workers=[locker])
+    hung.everybody.one("Locker.lock_twice")
+    assert in_locker["threadId"] not in [each["id"] for each in client.request("threads")["threads"]]
+    hung.tell("lock")
+    (tmp_path / "awake").touch()
+    assert "result: ['done7', 'locked by me', 'slept']" in hung.end()

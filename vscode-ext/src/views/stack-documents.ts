@@ -1,0 +1,48 @@
+/** The stacks of workers, as documents that cannot be edited and whose files are links. */
+
+import * as vscode from 'vscode';
+
+import type { WorkerStack } from '../protocol/messages';
+import { stackLinks } from '../text/stack-links';
+
+const SCHEME = 'raydap-stack';
+
+export class StackDocuments
+  implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.Disposable
+{
+  private readonly texts = new Map<string, string>();
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly subscriptions = [
+    this.changed,
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+    vscode.languages.registerDocumentLinkProvider({ scheme: SCHEME }, this),
+    vscode.workspace.onDidCloseTextDocument((document) => this.texts.delete(document.uri.toString())),
+  ];
+
+  /** Opens the stack of this worker, or renews the document that shows it already. */
+  async show(key: string, stack: WorkerStack): Promise<void> {
+    const name = stack.name.replaceAll('/', ' ');
+    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/Stack of ${name}`, query: key });
+    this.texts.set(uri.toString(), stack.text);
+    this.changed.fire(uri);
+    await vscode.window.showTextDocument(uri, { preview: true });
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.texts.get(uri.toString()) ?? '';
+  }
+
+  provideDocumentLinks(document: vscode.TextDocument): vscode.DocumentLink[] {
+    return stackLinks(document.getText()).map(({ start, end, path, line }) => {
+      const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
+      return new vscode.DocumentLink(range, vscode.Uri.file(path).with({ fragment: `L${line}` }));
+    });
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((each) => {
+      each.dispose();
+    });
+  }
+}
