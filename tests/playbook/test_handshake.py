@@ -320,6 +320,20 @@ def test_news_of_workers_that_are_not_ours_is_ignored(play: Play) -> None:
     assert worker.commands() == []
 
 
+def test_breakpoints_come_after_what_they_depend_on(play: Play) -> None:
+    """Otherwise they would stop all threads of the process, and debugpy tells of one."""
+    client = play.session()
+    worker = play.worker("w1")
+    worker.hold.add("evaluate")
+    play.paused(worker)
+    client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+    assert worker.commands() == ["initialize", "attach", "evaluate"]
+    worker.release("evaluate")
+    commands = worker.commands()
+    assert commands.index("setBreakpoints") < commands.index("configurationDone")
+    client.event("breakpoint")
+
+
 def test_a_mistake_in_the_handshake_leaves_no_worker_half_attached(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     client = play.session()
     play.errors_expected = True
@@ -328,7 +342,6 @@ def test_a_mistake_in_the_handshake_leaves_no_worker_half_attached(play: Play, m
         broken.setattr(handshake, "set_exception_breakpoints", lambda _: 1 / 0)
         play.paused(worker)
     assert "please report" in client.told(Code.INTERNAL)
-    play.warned("is not debugged any more")
     assert not worker.connected
     play.tick(handshake.RETRY_DELAY_S[0])
     play.paused(worker)

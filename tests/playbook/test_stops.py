@@ -135,9 +135,12 @@ def test_a_phantom_stop_is_dropped(play: Play) -> None:
     worker.stop(2)
     first, second = client.stop()["threadId"], client.stop()["threadId"]
     client.resume(second)
+    worker.commands()
     worker.say("stopped", {"reason": "breakpoint", "threadId": 2, "allThreadsStopped": True})
     client.nothing()
     assert [thread["id"] for thread in client.request("threads")["threads"]] == [first]
+    # Nobody could resume a thread that is stopped and not shown.
+    assert worker.commands() == ["stackTrace", "evaluate"]
 
 
 def test_a_thread_that_ends_while_its_stop_is_verified_is_never_shown(play: Play) -> None:

@@ -144,6 +144,7 @@ def play(attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_pa
     [
         ("Idler", "idler", "step"),
         ("Pool", "pool", "step"),
+        ("Waiter", "waiter", "step"),
         ("Busy", "busy", "compute"),
         ("loop", "loop", "loop"),
         ("sleeper", "sleeper", "sleeper"),
@@ -177,17 +178,6 @@ def test_threads_of_an_actor_that_were_idle_at_the_attach(play: Callable[..., Pl
     it.client.wait_event("breakpoint", lambda body: body["breakpoint"]["verified"])
     (tmp_path / "quiet").unlink()
     assert it.stop()[0] == "step"
-    it.end()
-
-
-def test_an_asynchronous_actor(play: Callable[..., Play]) -> None:
-    it = play("Waiter", autoAttach=False)
-    everybody = Everybody(it.client)
-    key = everybody.one("Waiter")["key"]
-    it.client.request("raydap/attach", workers=[key])
-    assert everybody.one("Waiter", "running")["key"] == key
-    it.client.request("raydap/detach", workers=[key])
-    assert everybody.one("Waiter")["agent"]
     it.end()
 
 

@@ -151,7 +151,9 @@ class Agent:
         except OSError:
             pass  # raydap has gone.
         except Exception:
-            log_exception()
+            # A process that ends can begin no thread any more, and needs no debugger.
+            if threading.main_thread().is_alive():
+                log_exception()
         finally:
             configured.set()
             self._sockets.discard(connection)

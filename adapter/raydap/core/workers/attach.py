@@ -6,6 +6,7 @@ worker takes breakpoints and evaluates. Never close a connection before `initial
 If it is closed just after that event, the worker goes on waiting and can be attached again.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -110,13 +111,21 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
         # not listed anywhere, so its handshake goes on until the child can be told to run.
         detach.hang_up(state, worker)
         return
+    yield from _enter(worker)
     worker.advance(AttachStage.CONFIGURING)
-    worker.tell("evaluate", _ENTER[worker.settings.tune_workers], HANDSHAKE_TIMEOUT_S)
     if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
     _configure(state, worker)
     yield from attach
     _attached(state, worker)
+
+
+def _enter(worker: Worker) -> Flow[None]:
+    """Changes the worker before it gets breakpoints. pydevd decides when it takes a breakpoint whether that stops all
+    threads of the process or one, and evaluates in another thread than the one that takes breakpoints."""
+    # `tell` logs a refusal. The worker can be debugged then, if less well.
+    with suppress(WorkerRefusedError):
+        yield from worker.tell("evaluate", _ENTER[worker.settings.tune_workers], HANDSHAKE_TIMEOUT_S)
 
 
 def _configure(state: State, worker: Worker) -> None:

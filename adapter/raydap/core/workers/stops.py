@@ -54,7 +54,8 @@ def _show_exception(state: State, thread: Thread, body: dict[str, Any]) -> Flow[
 
 
 def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
-    """Shows the stop unless its stack is empty: a worker with several threads can report phantom stops."""
+    """Shows the stop unless its stack is empty: a worker with several threads can report phantom stops. A thread that
+    is stopped all the same, where only debugpy's filters see no frame, must not stay so unseen."""
     try:
         reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
         is_phantom = not load_body(reply).get("stackFrames")
@@ -64,6 +65,7 @@ def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[No
         is_phantom = False  # The worker is too busy to say.
     if is_phantom:
         state.log("info", f"dropped a phantom stop of {thread.worker}, thread {thread.local}")
+        thread.worker.tell("evaluate", {"expression": calls.resume_thread(thread.local), "context": "clipboard"})
     else:
         show(state, thread, body)
 
