@@ -187,7 +187,7 @@ def test_a_stop_that_pydevd_forgets_is_told(start: Start) -> None:
     stack = blocked(worker, thread)
     assert worker.client.wait_event("stopped")["threadId"] == thread
     assert stack == {}
-    # What is known is not told once more.
+    # raydap knows this stop already, so it is not reported again.
     worker.query(calls.blocked_threads([thread], [thread]))
     worker.call(calls.resume_thread(thread))
     assert len([event for event in worker.client.events if event["event"] == "stopped"]) == 2

@@ -6,10 +6,11 @@ import pytest
 
 from raydap.core.effects import ReleaseAgent, StartDebuggee, StartDiscovery, WatchAlive
 from raydap.core.errors import Code
-from raydap.core.events import AgentCalled, DebuggeeStarted, WorkerGone, WorkerLabel, WorkersAlive
+from raydap.core.events import AgentCalled, WorkerGone, WorkerLabel, WorkersAlive
 from raydap.core.settings import AttachSettings, HubSettings
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
+from support.prepared_workers import launched
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
 DRIVER = WorkerLabel(task="driver train.py", job="01000000")
@@ -33,21 +34,6 @@ def watching(play: Play, arguments: dict[str, Any] | None = None) -> FakeClient:
     client = play.session(arguments)
     assert listed(client, all=True) == {}
     assert play.take(WatchAlive) == WatchAlive(True)
-    return client
-
-
-def launched(play: Play, **arguments: Any) -> FakeClient:
-    """A client whose program runs, without breakpoints."""
-    client = play.client()
-    seq = client.send("launch", program="train.py", **arguments)
-    client.event("capabilities")
-    client.event("initialized")
-    client.request("configurationDone")
-    play.take(StartDebuggee)
-    play.take(StartDiscovery)
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    client.event("process")
     return client
 
 

@@ -21,7 +21,7 @@ class CallFailed(Exception):
 async def run_in_actor(worker_id: str, source: str) -> None:
     """Runs this text in the actor of a worker (Ray's hex id). It sets `problem`, "" or a reason for users.
 
-    Raises CallFailed, and nothing else but what Ray raises. What was sent stays sent: it runs when the actor is free.
+    Raises CallFailed, and the errors of Ray. A call that was sent cannot be taken back: it runs when the actor is free.
     """
     if worker_id in _waiting:
         raise CallFailed("its actor is busy, so it starts an agent only when its method ends")
