@@ -34,6 +34,7 @@ print("the child has ended with", os.waitstatus_to_exitcode(status), flush=True)
 # What it opens then gets the numbers that the agent's descriptors had.
 CLOSES = """\
 import os, socket
+open(os.path.join(os.path.dirname(__file__), "go")).close()
 os.closerange(3, 65536)
 pairs = [socket.socketpair() for _ in range(20)]
 number = 1  # here
@@ -114,19 +115,25 @@ def has_hung_up(worker: EnteredWorker) -> None:
         worker.client.wait_event("of no kind")
 
 
-def test_a_program_that_closes_all_descriptors_runs_on(start: Start) -> None:
+def test_a_program_that_closes_all_descriptors_runs_on(start: Start, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
     program = start(CLOSES)
     program.called().close()
+    (tmp_path / "go").write_text("")
     assert ends_well(program)
     assert "all is well" in program.child.output
 
 
 @pytest.mark.usefixtures("debuggable")
-@pytest.mark.parametrize("lines", [[], [4]])
-def test_it_runs_on_if_it_is_debugged_just_then(start: Start, children: ExitStack, lines: list[int]) -> None:
+@pytest.mark.parametrize("lines", [[], [5]])
+def test_it_runs_on_if_it_is_debugged_just_then(
+    start: Start, children: ExitStack, tmp_path: Path, lines: list[int]
+) -> None:
     """It cannot be stopped any more, because nobody would hear of that."""
+    os.mkfifo(tmp_path / "go")
     program = start(CLOSES)
     worker = attach(program, program.called(), children, *lines)
+    (tmp_path / "go").write_text("")
     assert ends_well(program)
     assert "all is well" in program.child.output
     has_hung_up(worker)

@@ -74,6 +74,24 @@ def test_what_is_found_while_the_client_attaches_gets_its_breakpoints(play: Play
     client.event("breakpoint")
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_is_found_just_before_it_calls_waits_for_its_breakpoints(play: Play, ends: bool) -> None:
+    client = play.session()
+    client.request("setBreakpoints", **LINES)
+    worker = prepared(play, "w1")
+    worker.hold.add("dial")
+    find(play, worker)
+    call(play, worker)
+    assert not [effect for effect in play._effects if isinstance(effect, ReleaseAgent)]
+    if ends:
+        play.feed(WorkerGone(worker.key, "it has ended", True))
+    else:
+        worker.release("dial")
+        assert worker.complete
+        client.event("breakpoint")
+    assert play.take(ReleaseAgent).worker == "w1"
+
+
 def test_the_user_can_choose_a_prepared_worker(play: Play) -> None:
     client = play.session({"autoAttach": False})
     worker, other = prepared(play, "w1"), prepared(play, "w2")

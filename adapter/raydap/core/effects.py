@@ -38,7 +38,7 @@ class DialWorker:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAgent:
-    """Let a process that has called run without a debugger."""
+    """Let a process that has called go on, if it still waits. If raydap does not debug it, it runs undebugged."""
 
     worker: WorkerKey
 

@@ -139,7 +139,9 @@ class Agent:
                 connection, _ = listener.accept()
                 start_thread(self._talk, connection, threading.Event())
             except (OSError, RuntimeError):
-                # The program has closed all descriptors, or ends and can start no thread any more.
+                # The program has closed all descriptors, or ends and can start no thread any more. Nobody waits for an
+                # answer that does not come.
+                listener.close()
                 return
 
     def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:

@@ -114,10 +114,19 @@ async def connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
         if connection is not None:
             connection.close()
         if isinstance(error, ConnectionError) and not isinstance(error, ConnectionRefusedError):
-            # It has hung up. A process that has ended refuses now.
-            (await _dial(dial)).close()
+            await _check_alive(dial)
         raise
     return connection
+
+
+async def _check_alive(dial: Dial) -> None:
+    """Raises ConnectionRefusedError if a process that has hung up has ended, or is just ending: then it says nothing,
+    because it can start no thread any more."""
+    with await _dial(dial) as connection:
+        try:
+            await read_hello(connection)
+        except ConnectionError:
+            raise ConnectionRefusedError("it has ended") from None
 
 
 async def read_stack(dial: Dial) -> str:

@@ -316,14 +316,27 @@ def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None
         theirs.close()
         with pytest.raises(ConnectionRefusedError, match="it has ended"):
             await connect(str(tmp_path / "missing"), ours)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("says", "expected"), [(line(), BrokenPipeError), (b"", ConnectionRefusedError)])
+def test_a_process_that_has_hung_up_is_asked_whether_it_lives(
+    tmp_path: Path, says: bytes, expected: type[OSError]
+) -> None:
+    """One that is just ending still listens, and hangs up again."""
+
+    async def main() -> None:
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(says)
+            writer.close()
+
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         theirs.close()
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(tmp_path / "lives"))
-        listener.listen()
-        with listener, pytest.raises(BrokenPipeError):
-            await connect(str(tmp_path / "lives"), ours)
+        async with await asyncio.start_unix_server(answer, str(tmp_path / "agent")):
+            with pytest.raises(expected):
+                await connect(str(tmp_path / "agent"), ours)
 
     asyncio.run(main())
 

@@ -130,9 +130,9 @@ class Worker:
     """One worker process and the connection to it; `run` is the run that it was attached for. `parent` is the worker
     that a child comes from.
 
-    `leaving`: it is to be detached, but cannot be yet. `connected` and `initialized` are done when that has happened,
-    `quiet` when a leaving worker owes no answer. `package` is the folder of its job's working_dir, if there is one; it
-    is known when `package_asked` is done.
+    `leaving`: it is to be detached, but cannot be yet. `has_called`: its process waits until it is attached.
+    `connected` and `initialized` are done when that has happened, `quiet` when a leaving worker owes no answer.
+    `package` is the folder of its job's working_dir, if there is one; it is known when `package_asked` is done.
     """
 
     def __init__(
@@ -152,6 +152,7 @@ class Worker:
         self.label = WorkerLabel()
         self.stage = AttachStage.DIALLING
         self.leaving = False
+        self.has_called = False
         self.package: str | None = None
         self.package_asked: Future[None] | None = None
         self.connected: Future[None] = Future()

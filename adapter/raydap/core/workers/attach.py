@@ -138,7 +138,7 @@ def _configure(state: State, worker: Worker) -> None:
 
 def _attached(state: State, worker: Worker) -> None:
     worker.advance(AttachStage.ATTACHED)
-    state.attaching.discard(worker.key)
+    detach.end_attach(state, worker)
     worker.run.paused.drop_failure(worker.key)
     worker.run.alive.drop_problem(worker.key)
     worker.run.retries.pop(worker.key, None)

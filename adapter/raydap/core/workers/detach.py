@@ -5,7 +5,7 @@ an adapter dies if it has an answer to forward and its client is gone. The worke
 ever.
 """
 
-from raydap.core.effects import HangUp
+from raydap.core.effects import HangUp, ReleaseAgent
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
@@ -79,7 +79,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
     """Removes a worker: all that wait for it get an error, and all its handles and threads end."""
     worker.advance(AttachStage.GONE)
     del state.workers[worker.key]
-    state.attaching.discard(worker.key)
+    end_attach(state, worker)
     state.disconnect_deadlines.pop(worker.key, None)
     if worker.leaving:
         state.cooling_down[worker.key] = state.now
@@ -98,6 +98,14 @@ def forget(state: State, worker: Worker, why: str) -> None:
     if worker.run is state.run:
         for breakpoint in changed:
             state.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+
+
+def end_attach(state: State, worker: Worker) -> None:
+    """When the worker is attached or cannot be: if it has called meanwhile, it waits no longer."""
+    state.attaching.discard(worker.key)
+    if worker.has_called:
+        worker.has_called = False
+        state.emit(ReleaseAgent(worker.key))
 
 
 def end_threads(state: State, worker: Worker) -> None:

@@ -32,6 +32,10 @@ def called(state: State, event: AgentCalled) -> None:
         run.choices.setdefault(row.key, True)
     elif not event.waits and run.settings is not None:
         run.prepared[row.key] = row
+    if row.key in state.attaching:
+        # It was found before it called. It goes on when it has its breakpoints (detach.end_attach).
+        state.workers[row.key].has_called = True
+        return
     if not run.configured or not _attach_if_needed(state, row, at_once=True):
         state.emit(ReleaseAgent(row.key))
 
