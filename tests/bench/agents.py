@@ -46,6 +46,27 @@ ray.get([actor.work.remote() for actor in actors])
 
 PAUSED = RUNNING.replace("    half = ", "    breakpoint()\n    half = ", 1)
 
+STEPPED = (
+    """
+import time, ray
+
+@ray.remote(num_cpus=0.1)
+class Actor:
+    def work(self):
+        number = 0
+        while True:
+            time.sleep(0.01)
+            number = 1  # here
+"""
+    + 30 * "            number += 1\n"
+    + """
+ray.init(log_to_driver=False)
+actor = Actor.remote()
+print("running", flush=True)
+ray.get(actor.work.remote())
+"""
+)
+
 BUSY = """
 import sys, time, ray
 
@@ -150,9 +171,10 @@ class Bench:
         return taken, again, grown / 1e6
 
     def stepped(self, count: int) -> Iterator[Row]:
+        """Through lines of a function, with some time before each step."""
         samples = {}
-        for agents in (False, True):
-            with self._job(RUNNING if agents else PAUSED, "1", agents=agents) as job:
+        for agents, source in ((True, STEPPED), (False, STEPPED.replace("number = 1  # here", "breakpoint()"))):
+            with self._job(source, "", agents=agents) as job:
                 job.wait_for("running")
                 with self._client("# here" if agents else "") as client:
                     side = Side(client, client.event("stopped")["threadId"])
