@@ -53,12 +53,12 @@ import time, ray
 @ray.remote(num_cpus=0.1)
 class Actor:
     def work(self):
-        number = 0
+        total = 0
         while True:
             time.sleep(0.01)
-            number = 1  # here
+            total = 1  # here
 """
-    + 30 * "            number += 1\n"
+    + 30 * "            total += 1\n"
     + """
 ray.init(log_to_driver=False)
 actor = Actor.remote()
@@ -173,7 +173,7 @@ class Bench:
     def stepped(self, count: int) -> Iterator[Row]:
         """Through lines of a function, with some time before each step."""
         samples = {}
-        for agents, source in ((True, STEPPED), (False, STEPPED.replace("number = 1  # here", "breakpoint()"))):
+        for agents, source in ((True, STEPPED), (False, STEPPED.replace("total = 1  # here", "breakpoint()"))):
             with self._job(source, "", agents=agents) as job:
                 job.wait_for("running")
                 with self._client("# here" if agents else "") as client:
