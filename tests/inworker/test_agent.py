@@ -126,6 +126,16 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
 
 
 @pytest.mark.usefixtures("debuggable")
+def test_what_is_replaced_while_pydevd_begins_is_put_back(start: Start, children: ExitStack) -> None:
+    program = start(LOOP)
+    program.called().close()
+    worker = attach(program, program.dial(), children, 2)
+    worker.stop()
+    assert worker.call("type(__import__('pydevd').time).__name__") == "module"
+    assert worker.call("__import__('pydevd').start_client.__module__") == "_pydevd_bundle.pydevd_comm"
+
+
+@pytest.mark.usefixtures("debuggable")
 def test_a_connection_that_says_nothing_harms_nobody(start: Start, children: ExitStack) -> None:
     program = start(LOOP)
     program.called().close()

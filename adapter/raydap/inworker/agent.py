@@ -251,6 +251,7 @@ class Session:
             return self.connection
 
         original, pydevd.start_client = pydevd.start_client, start_client
+        time, pydevd.time = pydevd.time, WithoutSleep(pydevd.time)
         # Otherwise pydevd would go on with the host and port of an earlier session.
         pydevd.SetupHolder.setup = None
         try:
@@ -265,7 +266,7 @@ class Session:
                 notify_stdin=False,
             )
         finally:
-            pydevd.start_client = original
+            pydevd.start_client, pydevd.time = original, time
         # It is not pydevd's global one any more if raydap has hung up meanwhile.
         return debuggers[0]
 
@@ -281,6 +282,19 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
+
+
+class WithoutSleep:
+    """pydevd's module `time` while it begins: it sleeps for 0.1 s to "give threads time to start", and the worker would
+    wait so long (pydevd.py, initialize_network)."""
+
+    def __init__(self, time: Any) -> None:
+        self._time = time
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._time, name)
+
+    def sleep(self, seconds: float) -> None: ...
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:
