@@ -3,11 +3,9 @@
 These tests break a cluster of their own.
 """
 
-import contextlib
 import json
 import os
 import signal
-import sys
 import time
 import urllib.parse
 import urllib.request
@@ -23,6 +21,7 @@ from local_cluster import Child, Cluster
 from support import processes
 from support.bridge import Hub
 from support.look import attach_to, evaluate, go_on, local_variables, problems, walk
+from support.second_node import kill_node, service, start_node
 
 WALKERS = """\
 import ray
@@ -85,24 +84,9 @@ def cluster(parts: ExitStack) -> Cluster:
 def doomed_node(cluster: Cluster, children: ExitStack, tmp_path: Path) -> str:
     """The address of a second node, the only one with the resource "doomed"."""
     host = cluster.host.replace("127.78.", "127.79.")
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", f"--address={cluster.address}", "--block"]
-    command += [f"--node-ip-address={host}", "--disable-usage-stats", "--num-cpus=1", '--resources={"doomed": 1}']
-    command += ["--dashboard-agent-listen-port=0"]
-    node = children.enter_context(Child(command, tmp_path / "node.log"))
+    node = children.enter_context(start_node(cluster, host, "doomed", tmp_path / "node.log"))
     node.wait_for("Ray runtime started")
     return host
-
-
-def service(*parts: str) -> tuple[int, list[str]]:
-    """The pid and the command of the one marked process whose command line has all of these parts."""
-    found = []
-    for pid in processes.marked():
-        with contextlib.suppress(OSError):
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
-            if all(any(part in word for word in words) for part in parts):
-                found.append((pid, words))
-    (one,) = found
-    return one
 
 
 def by_number(client: Client, count: int) -> dict[str, dict[str, Any]]:
@@ -128,7 +112,7 @@ def test_a_node_that_dies(attach: Callable[..., Client], run_driver: Callable[..
     driver = run_driver(WALKERS.replace("PLACES", '[{}, {"doomed": 1}]'))
     stops = by_number(client, 2)
     doomed = stops.pop("1")
-    os.kill(service("raylet/raylet", f"--node_ip_address={doomed_node}")[0], signal.SIGKILL)
+    kill_node(doomed_node)
     gone(client, doomed)
     told(client, "is gone")
     go_on(client, stops["0"])

@@ -4,6 +4,7 @@ Both nodes are on this machine and share a folder for sockets, so raydap is told
 """
 
 import os
+import re
 import select
 import signal
 import sys
@@ -17,7 +18,9 @@ from dap_client import Client
 from local_cluster import Child, Cluster
 
 from support import processes
-from support.look import bodies, evaluate, go_on, line_of, problems, user_frames
+from support.launched import stopped_line
+from support.look import bodies, evaluate, go_on, line_of, problems
+from support.second_node import kill_node, start_node
 
 PROGRAM = """\
 import os
@@ -54,6 +57,31 @@ if __name__ == "__main__":
     ray.get(fresh)
 """
 
+DOOMED = """\
+import os
+import time
+
+import ray
+
+@ray.remote(num_cpus=0.1, max_retries=0)
+def loop(file):
+    turns = 0
+    while not os.path.exists(file):
+        turns += 1  # again and again
+        time.sleep(0.01)
+    return "ran on"
+
+if __name__ == "__main__":
+    ray.init()
+    stop = os.path.abspath("stop")
+    calls = [loop.remote(stop), loop.options(resources={"doomed": 0.1}).remote(stop)]
+    print("running", flush=True)
+    try:
+        print("result:", ray.get(calls[1]))
+    except ray.exceptions.RayError as error:
+        print("result:", type(error).__name__, ray.get(calls[0]))
+"""
+
 NODE_REACHED = r"agents on node \w+ are reached over the relay"
 
 RAYDAP = [sys.executable, "-m", "raydap"]
@@ -63,10 +91,7 @@ RAYDAP = [sys.executable, "-m", "raydap"]
 def far_node(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a second node of the cluster, which has the resource `far`."""
     host = f"127.78.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
-    command += [f"--address={cluster.address}", f"--node-ip-address={host}", "--num-cpus=2"]
-    command += ["--dashboard-agent-listen-port=0", '--resources={"far": 8}']
-    with Child(command, tmp_path_factory.mktemp("far") / "ray.log") as node:
+    with start_node(cluster, host, "far", tmp_path_factory.mktemp("far") / "ray.log") as node:
         node.wait_for("Ray runtime started")
         yield host
 
@@ -109,7 +134,7 @@ def attach(program: Path, connect_to: Callable[[str, int], Client]) -> Callable[
     def start(hub: Child, *texts: str, **arguments: object) -> Client:
         host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
         client = connect_to(host, int(port))
-        breakpoints = {str(program): [line_of(PROGRAM, text) for text in texts]}
+        breakpoints = {str(program): [line_of(program.read_text(), text) for text in texts]}
         client.start_session("attach", dict(arguments), breakpoints=breakpoints, filters=["uncaught"])
         return client
 
@@ -117,7 +142,7 @@ def attach(program: Path, connect_to: Callable[[str, int], Client]) -> Callable[
 
 
 def set_breakpoints(client: Client, program: Path, *texts: str) -> None:
-    wanted = [{"line": line_of(PROGRAM, text)} for text in texts]
+    wanted = [{"line": line_of(program.read_text(), text)} for text in texts]
     client.request("setBreakpoints", source={"path": str(program)}, breakpoints=wanted)
 
 
@@ -128,14 +153,9 @@ def leave(client: Client, program: Path) -> None:
     client.request("disconnect")
 
 
-def place(client: Client, stop: dict[str, object]) -> str:
-    line: int = user_frames(client, stop)[0]["line"]
-    return PROGRAM.splitlines()[line - 1]
-
-
 def until(client: Client, text: str) -> dict[str, object]:
     """The next stop in the line with this text; others go on."""
-    while text not in place(client, stop := client.wait_event("stopped")):
+    while text not in stopped_line(client, stop := client.wait_event("stopped")):
         go_on(client, stop)
     return stop
 
@@ -169,10 +189,10 @@ def test_a_running_actor_and_new_workers_stop(
     seen = set()
     for _ in range(2):
         stop = client.wait_event("stopped")
-        while "# again" in place(client, stop):
+        while "# again" in stopped_line(client, stop):
             go_on(client, stop)
             stop = client.wait_event("stopped")
-        seen.add(place(client, stop).partition("# ")[2])
+        seen.add(stopped_line(client, stop).partition("# ")[2])
         go_on(client, stop)
     assert seen == {"in __init__", "in a new worker"}
     assert len(sockets(cluster)) == 1, "nodes that share a folder have one socket"
@@ -208,6 +228,36 @@ def test_a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
     leave(client, program)
     (program.parent / "stop").touch()
     assert child.wait() == 0, child.output
+
+
+def test_a_node_that_dies_takes_only_its_own_workers(
+    cluster: Cluster,
+    program: Path,
+    run: Callable[[], Child],
+    hub: Callable[[], Child],
+    attach: Callable[..., Client],
+    children: ExitStack,
+    tmp_path: Path,
+) -> None:
+    host = cluster.host.replace("127.77.", "127.79.")
+    children.enter_context(start_node(cluster, host, "doomed", tmp_path / "doomed.log")).wait_for("runtime started")
+    program.write_text(DOOMED)
+    child = run()
+    child.wait_for("running")
+    client = attach(hub(), "# again and again")
+    stops = [client.wait_event("stopped") for _ in range(2)]
+    rows = {row["node"]: row for row in client.request("raydap/workers")["workers"] if row["state"] == "stopped"}
+    doomed = rows.pop(host)
+    kill_node(host)
+    said = client.wait_event("output", lambda body: body["category"] == "important", timeout=120)["output"]
+    assert str(doomed["pid"]) in said
+    (stop,) = (stop for stop in stops if stop["threadId"] not in [thread["threadId"] for thread in doomed["threads"]])
+    assert stopped_line(client, stop).endswith("# again and again")
+    leave(client, program)
+    (program.parent / "stop").touch()
+    assert child.wait() == 0, child.output
+    assert re.search(r"result: \w+Error ran on", child.output), child.output
+    assert problems(client) == [said.strip()]
 
 
 def test_the_workers_run_on_when_raydap_is_killed(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import clean_environment
+from local_cluster import Child, clean_environment
 
 from support import two_machines
 from support.launched import ended, line_of, stopped_line
 from support.look import go_on, problems
-from support.two_machines import TwoMachines
+from support.two_machines import FAR, TwoMachines
 
 pytestmark = pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
 
@@ -46,6 +46,24 @@ if __name__ == "__main__":
     ray.init()
     values = ray.get([work.remote(), Counter.remote().get.remote(), near.remote()])
     print("result:", values)  # in the driver
+"""
+
+RUNNING = """\
+import os
+import time
+import ray
+
+@ray.remote(num_cpus=0.1)
+def work(number):
+    return number * 2  # in a worker
+
+ray.init()
+print("running", flush=True)
+total = 0
+while not os.path.exists(os.path.join(os.path.dirname(__file__), "stop")):
+    total += 1  # in the driver
+    time.sleep(0.01)
+print("result:", ray.get(work.remote(21)))
 """
 
 PLACES = ["# in a task", "# in __init__", "# in a method", "# beside raydap", "# in a forked child", "# in the driver"]
@@ -94,3 +112,31 @@ def test_the_first_line_that_runs_there_stops(
     assert "result: ['done', 7, 'near']" in ended(far_client)
     assert problems(far_client) == []
     assert bridge_log.read_text().count("are reached over the relay") == 1, "the head needs no relay"
+
+
+def test_a_driver_on_the_other_machine_is_reached(
+    far_client: Client, machines: TwoMachines, tmp_path: Path, children: ExitStack
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(RUNNING)
+    children.callback((tmp_path / "stop").touch)
+    command = [*machines.far, sys.executable, "-m", "raydap", "run", str(program)]
+    environment = {"RAY_ADDRESS": machines.address, "TMPDIR": str(machines.private)}
+    driver = children.enter_context(Child(command, tmp_path / "driver.log", environment))
+    driver.wait_for("running")
+    breakpoints = {str(program): [line_of(RUNNING, text) for text in ("# in the driver", "# in a worker")]}
+    far_client.start_session("attach", {"dashboard": machines.dashboard}, breakpoints=breakpoints)
+    stop = far_client.wait_event("stopped")
+    assert stopped_line(far_client, stop).endswith("# in the driver")
+    (listed,) = (row for row in far_client.request("raydap/workers")["workers"] if row["state"] == "stopped")
+    assert listed["node"] == FAR
+    line = {"line": line_of(RUNNING, "# in a worker")}
+    far_client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[line])
+    (tmp_path / "stop").touch()
+    go_on(far_client, stop)
+    stop = far_client.wait_event("stopped")
+    assert stopped_line(far_client, stop).endswith("# in a worker")
+    go_on(far_client, stop)
+    assert driver.wait() == 0, driver.output
+    assert "result: 42" in driver.output
+    assert problems(far_client) == []

@@ -1,0 +1,36 @@
+"""A second node of a test's cluster, on an address of its own of this machine."""
+
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from local_cluster import Child, Cluster
+
+from support import processes
+
+
+def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
+    """A node with 8 of a resource that no other one has. The caller ends it."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
+    command += [f"--address={cluster.address}", f"--node-ip-address={host}", "--num-cpus=2"]
+    command += ["--dashboard-agent-listen-port=0", f'--resources={{"{resource}": 8}}']
+    return Child(command, log)
+
+
+def kill_node(host: str) -> None:
+    """As a machine ends that loses its power: Ray sees it at once, because its workers end, too."""
+    os.kill(service("raylet/raylet", f"--node_ip_address={host}")[0], signal.SIGKILL)
+
+
+def service(*parts: str) -> tuple[int, list[str]]:
+    """The pid and the command of the one marked process whose command line has all of these parts."""
+    found = []
+    for pid in processes.marked():
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
+            if all(any(part in word for word in words) for part in parts):
+                found.append((pid, words))
+    (one,) = found
+    return one
