@@ -104,6 +104,26 @@ while True:
     print("took", *ray.get(actor.measure.remote()), flush=True)
 """
 
+STARTED = """
+import os, sys, time, ray
+
+@ray.remote(num_cpus=0.1)
+class Actor:
+    def pid(self):
+        return os.getpid()
+
+ray.init(log_to_driver=False, runtime_env={"env_vars": {"ANY": "runtime_env"}})
+actors, times = [], []
+for _ in range(int(sys.argv[1])):
+    began = time.perf_counter()
+    actors.append(Actor.remote())
+    ray.get(actors[-1].pid.remote())
+    times.append(time.perf_counter() - began)
+print("running", *ray.get([actor.pid.remote() for actor in actors]), flush=True)
+print("took", *times, flush=True)
+time.sleep(1000)
+"""
+
 REST = 3.0
 """Seconds between two sessions with the same workers (bench/cluster.py)."""
 
@@ -115,6 +135,7 @@ def measure(directory: Path, quick: bool) -> Iterator[Row]:
         bridge = Bridge.start(directory / "bridge-agents.log")
         stack.callback(bridge.end)
         bench = Bench(bridge, cluster, directory)
+        yield from bench.prepared(many)
         yield from bench.many(workers, repeats)
         yield from bench.stepped(many)
         yield from bench.hot(many)
@@ -127,6 +148,19 @@ class Bench:
     bridge: Bridge
     cluster: Cluster
     directory: Path
+
+    def prepared(self, count: int) -> Iterator[Row]:
+        """What an agent costs that nobody uses: in a job with any runtime_env, without and with raydap's."""
+        starts: dict[bool, list[float]] = {}
+        memory: dict[bool, list[float]] = {}
+        for agents in (False, True):
+            with self._job(STARTED, str(count), agents=agents) as job:
+                starts[agents] = [float(took) * 1000 for took in job.wait_for(r"took (.*)").group(1).split()]
+                pids = [int(pid) for pid in job.wait_for(r"running (.*)").group(1).split()]
+                memory[agents] = [_memory([pid]) / 1e6 for pid in pids]
+        yield against("start of an actor, prepared and not debugged", starts[False], starts[True], factor=1)
+        what = "memory of a worker, prepared and not debugged"
+        yield Row(what, "MB", memory[True], memory[False], "<= direct + 1 MB", p50(memory[False]) + 1)
 
     def many(self, count: int, repeats: int) -> Iterator[Row]:
         """All workers stopped, from the connection on: at their breakpoint() through adapters, and where they run,
