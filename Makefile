@@ -1,6 +1,6 @@
 # raydap's commands; `make` lists them. Everything installs into .venv, except the editors' own clients for the tests: npm's
 # packages go into the user's cache, and Emacs and Chromium come by apt where we are root (RAYDAP_WITHOUT_EMACS=1 and
-# RAYDAP_WITHOUT_VSCODE=1 leave out what is tested with them).
+# RAYDAP_WITHOUT_VSCODE=1 leave out what is tested with them). Python 3.14 goes into that cache, too, if there is none.
 
 PYTHON ?= $(shell ./.ci/find-python)
 VENV ?= .venv
@@ -72,8 +72,9 @@ types: $(STAMP)  ## static types
 imports: $(STAMP)  ## the direction of imports between packages
 	$(BIN)/lint-imports
 
-test-matrix:  ## the core tests on each Python version found (3.10 to 3.13), and on the oldest Ray
-	@for version in 3.10 3.11 3.12 3.13; do \
+test-matrix:  ## the core tests on each Python version found (3.10 to 3.14), and on the oldest Ray
+	@./.ci/find-python 3.14 >/dev/null || ./.ci/python-3.14 || true
+	@for version in 3.10 3.11 3.12 3.13 3.14; do \
 	    if python=$$(./.ci/find-python $$version); then \
 	        echo "Python $$version:" && \
 	        $(MAKE) --no-print-directory VENV=.venv-$$version PYTHON="$$python" test-core || exit 1; \

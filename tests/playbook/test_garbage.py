@@ -24,9 +24,9 @@ NO_MESSAGES = [
     b'{"seq":1,"type":"request","command":7}',
     b'{"seq":1,"type":"event"}',
     b'{"seq":1,"type":"response","success":true,"command":"next"}',
-    b"[" * 100_000,
-    b'{"seq":1,"type":"event","event":"stopped","body":' + b"[" * 100_000,
-    b'{"seq":1,"type":"request","command":"next","arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    b"[" * 1_000_000,
+    b'{"seq":1,"type":"event","event":"stopped","body":' + b"[" * 1_000_000,
+    b'{"seq":1,"type":"request","command":"next","arguments":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}",
 ]
 
 

@@ -170,6 +170,7 @@ COROUTINE = LOOP.replace("def run(", "async def run(").replace("time.sleep", "aw
 COROUTINE = COROUTINE.replace("import json,", "import asyncio, json,")
 
 
+@pytest.mark.core
 def test_a_coroutine_that_waited_when_raydap_came_stops(
     cluster: Cluster, connect: Callable[[], Client], children: ExitStack, tmp_path: Path
 ) -> None:

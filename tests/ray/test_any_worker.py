@@ -1,13 +1,17 @@
 """Workers that nobody has prepared, and that never call breakpoint(): what `"reach": "any"` does (docs/usage)."""
 
+import re
 import shutil
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from dap_client import Client
 from local_cluster import Child
 
+from support.bridge import Bridge
 from support.everybody import Everybody
 from support.look import bodies, problems, user_frames
 
@@ -90,9 +94,21 @@ print("wrong:", wrong + sum(ray.get(calls)))
 """
 
 
+AT_ONCE = "sys.remote_exec" if hasattr(sys, "remote_exec") else "gdb"
+"""The way to a task whose main thread runs Python."""
+
+
 @pytest.fixture(autouse=True)
 def _gdb() -> None:
     assert shutil.which("gdb"), "these tests need gdb: apt-get install gdb"
+
+
+@pytest.fixture
+def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
+    """One that tells by which way it has reached a worker."""
+    started = Bridge.start(tmp_path / "bridge.log", "-v")
+    children.callback(started.end)
+    return started
 
 
 class Play:
@@ -181,10 +197,14 @@ def test_threads_of_an_actor_that_were_idle_at_the_attach(play: Callable[..., Pl
     it.end()
 
 
-def test_breakpoints_reach_all_workers(play: Callable[..., Play]) -> None:
+@pytest.mark.core
+def test_breakpoints_reach_all_workers(play: Callable[..., Play], bridge: Bridge) -> None:
     it = play("Idler", "Busy", "loop", "sleeper")
     it.set_breakpoints("idler", "busy", "loop", "sleeper")
     assert {it.stop()[0] for _ in range(4)} == {"step", "compute", "loop", "sleeper"}
+    everybody = Everybody(it.client)
+    ways = {name: way(bridge, everybody, name) for name in ("Idler", "Busy.compute", "loop", "sleeper")}
+    assert ways == {"Idler": "a call of its actor", "Busy.compute": AT_ONCE, "loop": AT_ONCE, "sleeper": AT_ONCE}
     it.end()
 
 
@@ -199,12 +219,23 @@ def test_a_filter_spares_the_others(play: Callable[..., Play]) -> None:
     assert len(bodies(it.client, "stopped")) == 1
 
 
-def test_a_worker_that_waits_for_a_lock(play: Callable[..., Play]) -> None:
+@pytest.mark.core
+def test_a_worker_that_waits_for_a_lock(play: Callable[..., Play], bridge: Bridge) -> None:
     it = play("locked")
     everybody = Everybody(it.client)
     everybody.one("locked")
     it.set_breakpoints("locked")
     everybody.one("locked", "running")
+    assert way(bridge, everybody, "locked") == "gdb"
     (it.program.parent / "end").touch()
     assert it.stop()[0] == "locked"
     it.end()
+
+
+def way(bridge: Bridge, everybody: Everybody, label: str) -> str:
+    """By which way the worker that runs this has got its agent."""
+    (key,) = (
+        key for key, worker in everybody.workers.items() if label in (worker["task"], worker["actor"], worker["label"])
+    )
+    ways: list[str] = re.findall(rf"agent of {key}: by (.*)", bridge.child.output)
+    return ways[-1]

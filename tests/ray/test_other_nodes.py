@@ -169,6 +169,7 @@ def sockets(cluster: Cluster) -> list[str]:
     return sorted(path.name for path in cluster.directory.glob("session_2*/sockets/raydap-call-*"))
 
 
+@pytest.mark.core
 def test_a_running_actor_and_new_workers_stop(
     cluster: Cluster,
     program: Path,

@@ -94,6 +94,7 @@ def place(client: Client, stop: dict[str, object]) -> str:
     return line.partition("# ")[2]
 
 
+@pytest.mark.core
 def test_the_driver_and_its_workers_stop(cluster: Cluster, submit: Callable[..., Client], project: Path) -> None:
     places = ["in the first line", "in __init__", "in a module", "in a method", "in a child"]
     client = submit(*(f"# {text}" for text in places))

@@ -1,7 +1,7 @@
 """Runs Python code in a process of this machine by `sys.remote_exec`, where raydap and the process have Python 3.14.
 
 The main thread of the process runs the code when it runs Python the next time. If it waits in a lock or in native code,
-that may be late or never. So the file says nothing any more when its time is over.
+that may be late or never. So the file does nothing but remove itself when its time is over.
 """
 
 import contextlib
@@ -35,9 +35,10 @@ def run_in_process(pid: int, source: str) -> None:
     """Lets the process run this text. Raises RemoteExecFailed. Blocks; must not be called in an event loop."""
     # The process may belong to another user, so it has to be readable. There is no secret in it.
     descriptor, path = tempfile.mkstemp(prefix="raydap-", suffix=".py")
-    with open(descriptor, "w", encoding="utf-8") as file:
+    head = f"import os\nos.unlink({path!a})\n"
+    with open(descriptor, "w", encoding="ascii") as file:
         os.fchmod(file.fileno(), 0o644)
-        file.write(f"import os\nos.unlink({path!r})\nexec({source!a}, {{}})\n")
+        file.write(f"{head}exec({source!a}, {{}})\n")
     try:
         vars(sys)["remote_exec"](pid, path)
     except (OSError, RuntimeError) as error:
@@ -46,12 +47,13 @@ def run_in_process(pid: int, source: str) -> None:
     until = time.monotonic() + RUN_TIMEOUT_S
     while os.path.exists(path):
         if time.monotonic() >= until:
-            _take_back(path)
+            _take_back(path, len(head))
             raise RemoteExecFailed("its main thread runs no Python now")
         time.sleep(0.01)
 
 
-def _take_back(path: str) -> None:
-    """The file stays, because the process opens it whenever its main thread is free, and prints an error without it."""
+def _take_back(path: str, head: int) -> None:
+    """The head of the file stays, because the process opens it whenever its main thread is free, and prints an error
+    without it."""
     with contextlib.suppress(FileNotFoundError):  # It has run just now, which does no harm.
-        os.truncate(path, 0)
+        os.truncate(path, head)
