@@ -125,6 +125,55 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
         time.sleep(0.01)
 
 
+# The loop calls nothing, and its callers run no line. The other thread tells when somebody traces them.
+COMPUTES = """\
+import sys, threading, time
+
+def loop():
+    count = 0
+    while True:
+        count += 1
+
+def caller():
+    loop()
+
+def traced():
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame is not None:
+        if frame.f_trace is not None:
+            return True
+        frame = frame.f_back
+    return False
+
+def watch():
+    told = False
+    while True:
+        if traced() != told:
+            told = not told
+            print("traced" if told else "free", flush=True)
+        time.sleep(0.01)
+
+threading.Thread(target=watch, daemon=True).start()
+print("begun", flush=True)
+caller()
+"""
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_no_function_is_traced_when_a_session_has_ended(start: Start, children: ExitStack) -> None:
+    """Tracing makes each line slower, before Python 3.12."""
+    program = start(COMPUTES)
+    program.called().close()
+    program.child.wait_for("begun")
+    for _ in range(3):
+        worker = attach(program, program.dial(), children, 6)
+        assert worker.stop()[:2] == ("breakpoint", "count += 1")
+        worker.leave()
+        # The agent answers when the last session has left nothing behind.
+        assert read_line(program.dial())["holder"] == ""
+        program.child.wait_for("(begun|free)\n$", 20)
+
+
 @pytest.mark.usefixtures("debuggable")
 def test_what_is_replaced_while_pydevd_begins_is_put_back(start: Start, children: ExitStack) -> None:
     program = start(LOOP)

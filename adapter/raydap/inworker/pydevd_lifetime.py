@@ -48,9 +48,13 @@ def stop(debugger: Any) -> None:
     # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
     resume_threads("*")
     pydevd.stoptrace()
-    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+    traces = not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
+    if traces:
         stop_tracing(pydevd_tracing)
     debugger.dispose_and_kill_all_pydevd_threads()
+    if traces:
+        # A thread that was stopped has had its function traced once more, when it left pydevd.
+        stop_tracing(pydevd_tracing, again=True)
     # If raydap has hung up while pydevd began, these two have begun after its end; and the second one, which is no
     # daemon, would keep the process from its own.
     for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
@@ -67,21 +71,33 @@ def give_memory_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def stop_tracing(pydevd_tracing: Any) -> None:
+def stop_tracing(pydevd_tracing: Any, again: bool = False) -> None:
     """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
-    that on at `disconnect`. Each thread ends its own tracing at its next event."""
+    that on at `disconnect`. Each thread ends its own tracing at its next line. `again`: only where a function is still
+    traced."""
     end = sys.settrace
 
     def trace(frame: Any, event: str, arg: Any) -> None:
         end(None)
-        frame.f_trace = None
+        for each in stack_of(frame):
+            each.f_trace = None
 
-    pydevd_tracing.set_trace_to_threads(trace, create_dummy_thread=False)
     own = threading.get_ident()
-    for ident, current in list(sys._current_frames().items()):
-        frame: Any = current
-        while frame is not None and ident != own:
-            if frame.f_trace is not None:
-                frame.f_trace = trace
-            frame = frame.f_back
+    stacks = {ident: stack_of(frame) for ident, frame in sys._current_frames().items() if ident != own}
+    if again:
+        stacks = {ident: stack for ident, stack in stacks.items() if any(each.f_trace is not None for each in stack)}
+    pydevd_tracing.set_trace_to_threads(trace, list(stacks), create_dummy_thread=False)
+    for innermost, *callers in stacks.values():
+        innermost.f_trace = trace
+        for each in callers:
+            each.f_trace = None
     end(None)
+
+
+def stack_of(frame: Any) -> list[Any]:
+    """The frames of its thread, the innermost one first."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames
