@@ -1,5 +1,7 @@
 """Programs on a cluster of two machines: the other one has sockets of its own, which only the relay reaches."""
 
+import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -10,6 +12,7 @@ from dap_client import Client
 from local_cluster import Child, clean_environment
 
 from support import two_machines
+from support.everybody import Everybody
 from support.launched import ended, line_of, stopped_line
 from support.look import go_on, problems
 from support.two_machines import FAR, TwoMachines
@@ -44,7 +47,8 @@ def near():
 
 if __name__ == "__main__":
     ray.init()
-    values = ray.get([work.remote(), Counter.remote().get.remote(), near.remote()])
+    counter = Counter.remote()
+    values = ray.get([work.remote(), counter.get.remote(), near.remote()])
     print("result:", values)  # in the driver
 """
 
@@ -140,3 +144,44 @@ def test_a_driver_on_the_other_machine_is_reached(
     assert driver.wait() == 0, driver.output
     assert "result: 42" in driver.output
     assert problems(far_client) == []
+
+
+UNPREPARED = """\
+import os
+import ray
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+def loop():
+    count = 0
+    while count % 1000 or not os.path.exists(END):
+        count += 1  # loop
+    return count % 1000
+
+ray.init()
+print("result:", ray.get(loop.remote()))
+"""
+
+
+def test_gdb_reaches_everybody_there(
+    far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
+) -> None:
+    """The tasks that run gdb may get the very workers that are meant, or those of each other."""
+    assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
+    program = tmp_path / "program.py"
+    program.write_text(UNPREPARED.replace("END", repr(str(tmp_path / "end"))))
+    command = [*machines.head, sys.executable, str(program)]
+    driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
+    breakpoints = {str(program): [line_of(UNPREPARED, "# loop")]}
+    arguments = {"dashboard": machines.dashboard, "reach": "any"}
+    far_client.start_session("attach", arguments, breakpoints=breakpoints, filters=["uncaught"])
+    stop = far_client.wait_event("stopped")
+    assert "# loop" in stopped_line(far_client, stop)
+    everybody = Everybody(far_client)
+    everybody.wait(lambda it: all(worker["agent"] for worker in it.workers.values() if worker["node"] == FAR))
+    (tmp_path / "end").touch()
+    far_client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+    go_on(far_client, stop)
+    assert driver.wait() == 0, driver.output
+    assert "result: 0" in driver.output
+    assert problems(far_client) == []
+    assert len(re.findall("agent of .* by gdb on its node", bridge_log.read_text())) > 1

@@ -7,10 +7,12 @@ would have to take back a call that is half done.
 gdb makes its calls in a thread that waits in `epoll_wait`, as some of Ray's threads always do: such a thread is not in
 the middle of malloc or of Python. If gdb ends at any time, the kernel lets the process run on.
 
-Needs nothing but Python, because it may run on another node of the cluster.
+Needs nothing but Python, because it may run on another node of the cluster. There its text is a program, which reads
+the arguments of `refusal` as JSON.
 """
 
 import contextlib
+import json
 import os
 import platform
 import pwd
@@ -104,7 +106,7 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
 
 
 def refusal(pid: int, worker_id: str, source: str, node: str) -> str:
-    """Like run_in_process; returns the reason, or "". For Ray, where nobody has to know our exceptions."""
+    """Like run_in_process; returns the reason, or ""."""
     try:
         run_in_process(pid, worker_id, source, node)
     except InjectionFailed as error:
@@ -301,3 +303,7 @@ def _resume(pid: int) -> None:
     if _status(pid).get("State", "")[:1] == "T":
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(refusal(*json.load(sys.stdin)))

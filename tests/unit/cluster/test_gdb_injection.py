@@ -1,5 +1,6 @@
 """gdb in processes that expect nothing of the kind: what it does to them, and the reasons why it cannot."""
 
+import json
 import os
 import platform
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from local_cluster import Child
 
-from raydap.cluster import gdb_injection
+from raydap.cluster import gdb_injection, injection_script
 from raydap.cluster.gdb_injection import InjectionFailed, obstacle, run_in_process
 
 # One thread waits in epoll_wait, as some of Ray's do.
@@ -124,6 +125,32 @@ def test_another_process_with_its_number_is_not_touched(
         run_in_process(child.pid, "deadbeef", "", "here")
     assert gdb_injection.is_worker(child.pid, "0123456789")
     ends_well(child, tmp_path)
+
+
+# As Ray may do it on another node, where idle workers are equal.
+OWN = """
+import json, os, select, threading
+from raydap.cluster import injection_script
+threading.Thread(target=select.epoll().poll, daemon=True).start()
+ran = threading.Event()
+source = "import __main__; __main__.ran.set()"
+refusal = injection_script.task()(injection_script.program(), json.dumps([os.getpid(), "", source, "here"]))
+print("refusal:", repr(refusal), "ran:", ran.wait(30))
+"""
+
+
+@pytest.mark.usefixtures("gdb")
+def test_the_task_may_get_the_very_worker_that_is_meant(tmp_path: Path, children: ExitStack) -> None:
+    child = children.enter_context(Child([sys.executable, "-c", OWN], tmp_path / "log"))
+    assert child.wait() == 0, child.output
+    assert child.output == "refusal: '' ran: True\n"
+
+
+def test_the_task_says_why_not(tmp_path: Path) -> None:
+    run = injection_script.task()
+    told = run(injection_script.program(), json.dumps([2**22 + 1, "", "", "node-a"]))
+    assert "it is no process of node-a that raydap can see" in told
+    assert run("raise OSError('no room')", "") == "OSError: no room"
 
 
 @pytest.fixture
