@@ -100,7 +100,8 @@ class Loop:
         return turns > 0
 
 ray.init()
-running = Loop.remote().run.remote(os.getcwd())
+loop = Loop.remote()
+running = loop.run.remote(os.getcwd())
 print("running", flush=True)
 print("result:", ray.get(running))
 """

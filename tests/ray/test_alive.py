@@ -131,7 +131,8 @@ class Trainer:
         return "trained"
 
 ray.init()
-print("result:", ray.get(Trainer.remote().train.remote()))
+trainer = Trainer.remote()
+print("result:", ray.get(trainer.train.remote()))
 """
 
 

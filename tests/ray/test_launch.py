@@ -239,7 +239,8 @@ class Loop:
         return turns > 0
 
 ray.init()
-result = ray.get(Loop.remote().run.remote(os.path.abspath("stop")))
+loop = Loop.remote()
+result = ray.get(loop.run.remote(os.path.abspath("stop")))
 print("result:", result)
 """
 

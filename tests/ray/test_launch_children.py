@@ -40,7 +40,8 @@ if __name__ == "__main__":
     values = [in_pool(1), exit_code(2)]
     ray.init()
     values += [in_pool(3), exit_code(4)]
-    values.append(ray.get(Plain.remote().get.remote(5)))
+    plain = Plain.remote()
+    values.append(ray.get(plain.get.remote(5)))
     print("result:", values)  # in the driver
 """
 

@@ -48,11 +48,13 @@ def later():
 if __name__ == "__main__":
     ray.init()
     stop, start = os.path.abspath("stop"), os.path.abspath("start")
-    running = Loop.remote().run.remote(stop)
+    loop = Loop.remote()
+    running = loop.run.remote(stop)
     print("running", flush=True)
     while not os.path.exists(start):
         time.sleep(0.01)
-    fresh = Loop.options(runtime_env={"env_vars": {"NEW": "1"}}).remote().run.remote(stop)
+    fresh_loop = Loop.options(runtime_env={"env_vars": {"NEW": "1"}}).remote()
+    fresh = fresh_loop.run.remote(stop)
     print("result:", ray.get(later.options(runtime_env={"env_vars": {"NEW": "2"}}).remote()), ray.get(running))
     ray.get(fresh)
 """

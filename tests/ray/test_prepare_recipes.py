@@ -31,7 +31,8 @@ def later():
     return "later"  # in a new worker
 
 ray.init()
-running = Loop.remote().run.remote(FILE)
+loop = Loop.remote()
+running = loop.run.remote(FILE)
 print("running", flush=True)
 print("result:", ray.get(running), flush=True)
 """

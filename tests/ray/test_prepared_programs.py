@@ -36,7 +36,8 @@ def later():
 if __name__ == "__main__":
     ray.init()
     stop, start = os.path.abspath("stop"), os.path.abspath("start")
-    running = Loop.remote().run.remote(stop)
+    loop = Loop.remote()
+    running = loop.run.remote(stop)
     print("running", os.getpid(), sys.argv[1:], flush=True)
     while not os.path.exists(start):
         time.sleep(0.01)  # in the driver

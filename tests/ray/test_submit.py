@@ -34,7 +34,8 @@ class Actor:
 
 if __name__ == "__main__":
     ray.init(runtime_env={"worker_process_setup_hook": set_up, "env_vars": {"MORE": "1"}})
-    print("result:", ray.get(Actor.remote().get.remote()), sys.argv, sorted(ray.get_runtime_context().runtime_env))
+    actor = Actor.remote()
+    print("result:", ray.get(actor.get.remote()), sys.argv, sorted(ray.get_runtime_context().runtime_env))
     print("left:", "RAYDAP_AGENT" in os.environ, "at_start" in os.environ.get("PYTHONPATH", ""))
     subprocess.run([sys.executable, "child.py"], check=True)
     sys.exit(int(sys.argv[1]))
