@@ -1,6 +1,7 @@
 """Workers that hang are looked into, whether attached or not, and run on as if nothing had happened."""
 
 import os
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ import ray
 
 def read(name):
     with open({folder!r} + "/" + name) as file:
-        return file.readline().strip()
+        line = file.readline()  # Before Python 3.11 only a line with one call tells what it waits in.
+    return line.strip()
 
 @ray.remote(num_cpus=0.1)
 def task():
@@ -79,8 +81,10 @@ class Hung:
 
     def stack(self, key: str, place: str) -> dict[str, Any]:
         """The stack of the thread at this place; the worker gets there sooner or later."""
+        deadline = time.monotonic() + 60
         while True:
             stack = self.client.request("raydap/stack", worker=key)
+            assert time.monotonic() < deadline, stack["text"]
             for thread in stack["threads"]:
                 if thread["place"] == place:
                     assert place in stack["text"]
@@ -133,7 +137,7 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     assert {each["name"]: each["value"] for each in frame["variables"]}["step"] == "7"
     hung.stack(locker, in_lock)
     hung.stack(sleeper, in_sleep)
-    hung.stack(task, "blocked in file.readline " + hung.place("file.readline"))
+    hung.stack(task, "blocked in file.readline " + hung.place("file.readline()"))
     assert {hung.everybody.workers[key]["state"] for key in (getter, locker, sleeper, task)} == {"alive"}
 
     # raydap/pause attaches before.
