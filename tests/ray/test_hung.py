@@ -148,7 +148,6 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     hung.stack(getter, in_get)
     in_locker = hung.blocked(locker, in_lock)
     asleep = hung.blocked(sleeper, in_sleep)
-    hung.stack(sleeper, in_sleep)
 
     # What it waited for comes: it really stops, in the user's code.
     hung.tell("task")
