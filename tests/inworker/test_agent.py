@@ -179,9 +179,15 @@ def test_what_is_replaced_while_pydevd_begins_is_put_back(start: Start, children
     program = start(LOOP)
     program.called().close()
     worker = attach(program, program.dial(), children, 2)
-    worker.stop()
-    assert worker.call("type(__import__('pydevd').time).__name__") == "module"
-    assert worker.call("__import__('pydevd').start_client.__module__") == "_pydevd_bundle.pydevd_comm"
+    _, _, thread = worker.stop()
+    frame = worker.frames(thread)[0]["id"]  # Without a frame debugpy 1.8.0 answers no evaluation.
+
+    def seen(expression: str) -> str:
+        result: str = worker.client.request("evaluate", expression=expression, frameId=frame, context="repl")["result"]
+        return result
+
+    assert seen("type(__import__('pydevd').time).__name__") == "'module'"
+    assert seen("__import__('pydevd').start_client.__module__") == "'_pydevd_bundle.pydevd_comm'"
 
 
 @pytest.mark.usefixtures("debuggable")
