@@ -196,7 +196,10 @@ export class Workbench {
     const number = this.page.locator('.editor-instance .line-numbers', { hasText: new RegExp(`^${line}$`) });
     const before = await this.breakpoints().count();
     do {
-      const [box, margin] = await Promise.all([number.boundingBox(), this.page.locator('.margin').first().boundingBox()]);
+      const [box, margin] = await Promise.all([
+        number.boundingBox(),
+        this.page.locator('.margin').first().boundingBox(),
+      ]);
       assert.ok(box !== null && margin !== null);
       await this.page.mouse.click(margin.x + box.height / 2, box.y + box.height / 2);
       await this.page.waitForTimeout(300);
