@@ -8,22 +8,8 @@ from local_cluster import Cluster
 
 from support.editors import EDITORS, Editor, Endpoint, Scripted
 from support.editors_rules import assert_well_behaved
+from support.launched_program import PROGRAM
 from support.look import line_of
-
-PROGRAM = """\
-import ray
-
-@ray.remote(num_cpus=0.1)
-class Rectangle:
-    def area(self, width, height):
-        product = width * height
-        return product
-
-ray.init()
-rectangles = [Rectangle.remote() for _ in range(2)]
-total = sum(ray.get([each.area.remote(width, 3) for width, each in enumerate(rectangles, 2)]))
-print(f"total: {total}")
-"""
 
 
 @pytest.mark.parametrize("kind", EDITORS, ids=lambda editor: editor.name)

@@ -36,8 +36,8 @@ A job, if its driver runs on this machine:
 All workers of a cluster, whichever program they work for: start it with this environment. Drivers need the above.
   {_variables(cluster)} ray start --head
 
-Then attach, set breakpoints, and each process that gets there stops; nothing calls breakpoint(). Processes on other
-machines are not reached yet: there only breakpoint() stops."""
+Then attach, set breakpoints, and each process that gets there stops; nothing calls breakpoint(). If raydap runs on a
+node of the cluster, it reaches the processes on all other nodes, too."""
     )
 
 

@@ -191,6 +191,30 @@ export class Workbench {
     await this.page.getByText(`Ln ${line}, Col`).waitFor();
   }
 
+  /** In the margin, left of the line's number, as a user sets a breakpoint; again if VS Code was not ready for it. */
+  async clickBesideLine(line: number): Promise<void> {
+    const number = this.page.locator('.editor-instance .line-numbers', { hasText: new RegExp(`^${line}$`) });
+    const before = await this.breakpoints().count();
+    do {
+      const [box, margin] = await Promise.all([
+        number.boundingBox(),
+        this.page.locator('.margin').first().boundingBox(),
+      ]);
+      assert.ok(box !== null && margin !== null);
+      await this.page.mouse.click(margin.x + box.height / 2, box.y + box.height / 2);
+      await this.page.waitForTimeout(300);
+    } while ((await this.breakpoints().count()) === before);
+  }
+
+  /** The red dots beside the lines, whether verified or not. */
+  breakpoints(): Locator {
+    return this.page.locator('.glyph-margin-widgets [class*="codicon-debug-breakpoint"]');
+  }
+
+  variable(text: string): Locator {
+    return this.page.locator('.debug-variables .monaco-list-row', { hasText: text });
+  }
+
   /** By the button in a thread's row; resolves when the call stack shows that something has happened. */
   async continueThread(row: Locator): Promise<'continued'> {
     return row.evaluate(

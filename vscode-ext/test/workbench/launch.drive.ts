@@ -1,0 +1,90 @@
+/** A user whose program calls no breakpoint(): clicks beside the lines, F5, and stops in an actor, a task and the driver. */
+
+import { after, before } from 'node:test';
+
+import type { Locator } from 'playwright-core';
+
+import { RayView, RUNNING, STOPPED } from './view';
+import { given, step, Workbench } from './workbench';
+
+let workbench: Workbench;
+let view: RayView;
+
+before(async () => {
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
+  });
+  view = new RayView(workbench);
+  await workbench.openAt('plan.py');
+});
+
+after(async () => {
+  await workbench.end('launch-end');
+});
+
+function planners(): Locator {
+  return workbench.callStack('thread', /Planner \d+ · plan · .*breakpoint/s);
+}
+
+async function console(text: string): Promise<void> {
+  await workbench.page.locator('.repl .monaco-list-row', { hasText: text }).first().waitFor();
+}
+
+step('the user clicks beside lines of an actor and of the driver, and presses F9 in a task', async () => {
+  await workbench.clickBesideLine(10);
+  await workbench.clickBesideLine(23);
+  await workbench.goToLine(16);
+  await workbench.page.keyboard.press('F9');
+  await workbench.breakpoints().nth(2).waitFor();
+});
+
+step('F5 launches the program, and both actors stop', async () => {
+  await workbench.page.keyboard.press('F5');
+  await workbench.choose('Debug current file on Ray');
+  await planners().nth(1).waitFor();
+  await workbench.widenSideBar();
+  await workbench.openScope('Locals');
+  await workbench.variable('route').filter({ hasText: '[0, 10, 20]' }).waitFor();
+  await workbench.lineLabels(/^2 workers: Planner \d+, \d+$/);
+  await workbench.screenshots('60-launched');
+});
+
+step('the Ray view shows them, and the driver, which waits for them', async () => {
+  await view.show();
+  await view
+    .row(/Planner \d+ · plan/)
+    .filter({ has: workbench.page.locator(STOPPED) })
+    .nth(1)
+    .waitFor();
+  await view
+    .row('driver plan.py')
+    .filter({ has: workbench.page.locator(RUNNING) })
+    .waitFor();
+  await workbench.screenshot('61-launched-view');
+});
+
+step('they are continued, and the task stops', async () => {
+  await workbench.runCommand('Raydap: Continue All');
+  await workbench.page.getByText('Ln 16, Col').waitFor();
+  await workbench.runCommand('View: Show Run and Debug');
+  // The only stopped thread has no row of its own.
+  await workbench.callStack('stack-frame', 'measure').waitFor();
+  await workbench.lineLabels(/^measure \d+$/);
+  await workbench.screenshot('62-launched-task');
+});
+
+step('it is continued, and the driver stops', async () => {
+  await workbench.page.keyboard.press('F5');
+  await workbench.page.getByText('Ln 23, Col').waitFor();
+  await workbench.callStack('stack-frame', '<module>').waitFor();
+  await workbench.openScope('Locals');
+  await workbench.variable('length').filter({ hasText: '60' }).waitFor();
+  await workbench.screenshot('63-launched-driver');
+});
+
+step('it is continued, and the session ends with the program', async () => {
+  await workbench.page.keyboard.press('F5');
+  await workbench.page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+  await console('result: 60');
+});
