@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from dap_client import Client
 from local_cluster import Child
 

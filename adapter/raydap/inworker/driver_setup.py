@@ -41,6 +41,8 @@ class DriverSetup:
         self.children = children
         self.folder = folder
         self.name = name
+        self.called = False
+        """Whether Ray has called our hook. A second `ray.init` of a program may have no need to."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Finds `ray`, once, for `sys.meta_path`, so that `init` is wrapped before anybody has it."""
@@ -68,6 +70,7 @@ class DriverSetup:
             given = os.environ.get(VARIABLE)
 
             def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
+                self.called = True
                 _restore(given)
                 return self.prepared(_by_user(given, runtime_env))
 
@@ -77,6 +80,11 @@ class DriverSetup:
                 context = original(*args, **kwargs)
             finally:
                 _restore(given)
+            if not self.called and _has_workers(ray):
+                sys.stderr.write(
+                    "raydap cannot debug the workers of this program, because this version of Ray does not use "
+                    f"{VARIABLE}.\n"
+                )
             _tell_agent(self.raydap)
             return context
 
@@ -122,6 +130,14 @@ def _tell_agent(raydap: str) -> None:
             agent.wait_for_nodes(raydap)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
+
+
+def _has_workers(ray: Any) -> bool:
+    """Whether the driver belongs to the cluster. A client of `ray://` does not."""
+    try:
+        return bool(ray._private.worker.global_worker.mode == ray.SCRIPT_MODE)
+    except AttributeError:
+        return False
 
 
 def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, Any]:

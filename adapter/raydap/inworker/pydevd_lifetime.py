@@ -37,29 +37,47 @@ def import_debugpy() -> None:
             raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
 
 
+def global_debugger() -> Any:
+    """pydevd's debugger object, None without one."""
+    return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
+
+
+def unknown_debugpy(error: BaseException) -> str:
+    """For users: pydevd has changed in a part that an agent needs."""
+    version = getattr(sys.modules.get("debugpy"), "__version__", "of an unknown version")
+    return f"raydap does not know how to begin debugpy {version} ({error!r}); install debugpy 1.8 there"
+
+
 def stop(debugger: Any) -> None:
-    """Ends pydevd, so that the process runs as before, and can be debugged again."""
-    import pydevd
-    import pydevd_tracing
-    from _pydevd_bundle import pydevd_constants
+    """Ends pydevd, so that the process runs as before, and can be debugged again. Raises nothing: a step that fails
+    keeps no other one from being done."""
+    for step in (let_threads_run, stop_tracing, end_threads, give_memory_back):
+        try:
+            step(debugger)
+        except Exception as error:
+            sys.stderr.write(f"raydap cannot leave this process as it was: {error!r}\n")
+
+
+def let_threads_run(debugger: Any) -> None:
     from _pydevd_bundle.pydevd_comm import resume_threads
 
-    debugger.authentication.logout()
-    # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
-    resume_threads("*")
-    pydevd.stoptrace()
-    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        stop_tracing(pydevd_tracing)
+    try:
+        debugger.authentication.logout()
+    finally:
+        # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
+        resume_threads("*")
+
+
+def end_threads(debugger: Any) -> None:
     debugger.dispose_and_kill_all_pydevd_threads()
     # If raydap has hung up while pydevd began, these two have begun after its end; and the second one, which is no
     # daemon, would keep the process from its own.
     for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
         if thread is not None:
             thread.do_kill_pydev_thread()
-    give_memory_back()
 
 
-def give_memory_back() -> None:
+def give_memory_back(_: Any) -> None:
     """glibc keeps what the threads of a session have freed, in a part of the memory for each thread: 1 MB a session."""
     import ctypes
 
@@ -67,9 +85,16 @@ def give_memory_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def stop_tracing(pydevd_tracing: Any) -> None:
+def stop_tracing(_: Any) -> None:
     """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
     that on at `disconnect`. Each thread ends its own tracing at its next event."""
+    import pydevd
+    import pydevd_tracing
+    from _pydevd_bundle import pydevd_constants
+
+    pydevd.stoptrace()
+    if getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        return
     end = sys.settrace
 
     def trace(frame: Any, event: str, arg: Any) -> None:

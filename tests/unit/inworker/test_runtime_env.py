@@ -129,6 +129,20 @@ def test_an_init_that_fails_leaves_nothing_behind(setup: DriverSetup) -> None:
     assert VARIABLE not in os.environ
 
 
+@pytest.mark.parametrize(("mode", "lines"), [(0, 1), (None, 0)])
+def test_a_ray_that_does_not_call_the_hook_is_told_of(
+    setup: DriverSetup, capsys: pytest.CaptureFixture[str], mode: int | None, lines: int
+) -> None:
+    """A breakpoint would be skipped in silence. A client of `ray://` starts no workers itself."""
+    worker = SimpleNamespace(global_worker=SimpleNamespace(mode=mode))
+    ray: Any = SimpleNamespace(init=dict, SCRIPT_MODE=0, _private=SimpleNamespace(worker=worker))
+    setup.wrap_init(ray)
+    assert ray.init() == {}
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == lines
+    assert all(line.startswith("raydap cannot debug the workers of this program, because ") for line in said)
+
+
 def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "ray.py").write_text("import os\ndef init():\n    return os.environ['RAY_RUNTIME_ENV_HOOK']\n")
     monkeypatch.delitem(sys.modules, "ray", raising=False)
