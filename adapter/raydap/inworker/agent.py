@@ -334,15 +334,18 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 
 
 def adapter_port() -> int:
-    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none.
+    """The port of the adapter that Ray's breakpoint() has started in this process, which no agent debugs; 0 if there
+    is none.
 
     Ray ends a process at once, with exit code 1, that asks it for the port after its shutdown. So it is asked only if
     debugpy listens.
     """
-    listen = getattr(sys.modules.get("debugpy.server.api"), "listen", None)
+    api = sys.modules.get("debugpy.server.api")
     ray: Any = sys.modules.get("ray")
     worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
-    if not getattr(listen, "called", False) or not getattr(worker, "connected", False):
+    # debugpy 1.8.0 has no such mark.
+    listens = getattr(getattr(api, "listen", None), "called", False) or global_debugger() is not None
+    if not listens or not getattr(worker, "connected", False):
         return 0
     port = getattr(worker, "debugger_port", 0)
     return port if isinstance(port, int) else 0
