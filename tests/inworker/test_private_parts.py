@@ -42,6 +42,11 @@ PARTS = {
         "agent.Session._start",
         "A process says that raydap cannot begin its debugpy, and runs on. Find how PyDB.connect makes its socket now.",
     ),
+    "its sleep": Part(
+        "has(pydevd.time, 'sleep')",
+        "agent.Session._start, pydevd_lifetime.WithoutSleep",
+        "A process says that raydap cannot begin its debugpy, and runs on. Leave out WithoutSleep, which saves 0.1 s.",
+    ),
     "settrace": Part(
         "takes(pydevd.settrace, 'host', 'port', 'suspend', 'wait_for_ready_to_run', 'block_until_connected', "
         "'dont_trace_end_patterns', 'patch_multiprocessing', 'notify_stdin', 'stop_at_frame', "

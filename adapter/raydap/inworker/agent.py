@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_children import follow_children
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
-    from raydap.inworker.pydevd_lifetime import global_debugger, import_debugpy, stop, unknown_debugpy
+    from raydap.inworker.pydevd_lifetime import WithoutSleep, global_debugger, import_debugpy, stop, unknown_debugpy
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.stack_reader import as_json, read_stacks
 
@@ -294,19 +294,6 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
-
-
-class WithoutSleep:
-    """pydevd's module `time` while it begins: it sleeps for 0.1 s to "give threads time to start", and the worker would
-    wait so long (pydevd.py, initialize_network)."""
-
-    def __init__(self, time: Any) -> None:
-        self._time = time
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._time, name)
-
-    def sleep(self, seconds: float) -> None: ...
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:

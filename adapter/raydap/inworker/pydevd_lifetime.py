@@ -37,6 +37,19 @@ def import_debugpy() -> None:
             raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
 
 
+class WithoutSleep:
+    """pydevd's module `time` while it begins: it sleeps for 0.1 s to "give threads time to start", and the worker would
+    wait so long (pydevd.py, initialize_network)."""
+
+    def __init__(self, time: Any) -> None:
+        self._time = time
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._time, name)
+
+    def sleep(self, seconds: float) -> None: ...
+
+
 def global_debugger() -> Any:
     """pydevd's debugger object, None without one."""
     return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
