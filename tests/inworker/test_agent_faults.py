@@ -1,10 +1,13 @@
 """What can go wrong around an agent and its children: the program runs on, and nobody else is disturbed."""
 
+import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -239,3 +242,18 @@ def test_a_daemon_stops(start: Start, children: ExitStack, tmp_path: Path) -> No
     assert program.child.wait() == 0
     assert daemon.call(calls.resume_thread(thread)) == ""
     assert (tmp_path / "done").read_text() == "done"
+
+
+def test_a_program_runs_when_its_folder_cannot_be_written_to(tmp_path: Path) -> None:
+    """Root may write everywhere, so the folder is none."""
+    program = tmp_path / "program.py"
+    program.write_text("print('runs', flush=True)\n")
+    (tmp_path / "none").write_text("a file")
+    settings = {"raydap": str(tmp_path / "gone"), "folder": str(tmp_path / "none"), "children": True}
+    at_start = str(resources.files("raydap.inworker").joinpath("at_start"))
+    environment = {**os.environ, "PYTHONPATH": at_start, "RAYDAP_AGENT": json.dumps(settings)}
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("raydap cannot debug this program: NotADirectoryError(")

@@ -25,10 +25,13 @@ async def run_in_actor(worker_id: str, source: str) -> None:
     """
     if worker_id in _waiting:
         raise CallFailed("its actor is busy, so it starts an agent only when its method ends")
-    handle = await asyncio.to_thread(_handle, worker_id)
-    # Nobody has to see it in Ray's lists, and it must never run twice.
-    options = {"name": "raydap", "enable_task_events": False, "max_task_retries": 0}
-    call = handle.__ray_call__.options(**options).remote(_by_value(), source)
+    try:
+        handle = await asyncio.to_thread(_handle, worker_id)
+        # Nobody has to see it in Ray's lists, and it must never run twice.
+        options = {"name": "raydap", "enable_task_events": False, "max_task_retries": 0}
+        call = handle.__ray_call__.options(**options).remote(_by_value(), source)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise CallFailed(f"raydap does not know how to call an actor of this version of Ray ({error!r})") from error
     answer = asyncio.ensure_future(_result(call))
     _waiting.add(worker_id)
     answer.add_done_callback(lambda _: _waiting.discard(worker_id))

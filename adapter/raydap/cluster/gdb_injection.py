@@ -92,16 +92,20 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
     if not is_worker(pid, worker_id):
         raise InjectionFailed("another process has its number now")
     body, system_call = _MACHINES[platform.machine()]
-    was_stopped = _status(pid).get("State", "")[:1] == "T"
+    was_stopped = _is_stopped(pid)
     with tempfile.NamedTemporaryFile(prefix="raydap-") as file:
         file.write(_thread_body(body, source))
         file.flush()
         gdb = _Gdb()
         try:
             _start_thread(gdb, pid, worker_id, system_call, file.name)
+        except InjectionFailed:
+            if _has_ended(pid):
+                raise InjectionFailed("it has ended meanwhile") from None
+            raise
         finally:
-            gdb.end()
-            if not was_stopped:
+            has_let_go = gdb.end()
+            if not (has_let_go or was_stopped):
                 _resume(pid)
 
 
@@ -121,7 +125,7 @@ def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return f"raydap uses gdb on Linux on {' and '.join(_MACHINES)} only"
     status = _status(pid)
-    if not status or status["State"][:1] in ("Z", "X"):
+    if _has_ended(pid):
         return f"it is no process of {node} that raydap can see: it has ended, or is in a container of its own"
     owner = int(status["Uid"].split()[0])
     may_trace = _has_capability(CAP_SYS_PTRACE)
@@ -248,8 +252,9 @@ class _Gdb:
     def says(self, command: str, pattern: str) -> bool:
         return re.search(pattern, self.do(command)) is not None
 
-    def end(self) -> None:
-        """Lets the process go, and ends gdb. A call that hangs is taken back first (`set unwindonsignal`)."""
+    def end(self) -> bool:
+        """Lets the process go, and ends gdb; returns whether gdb could do that itself. A call that hangs is taken back
+        first (`set unwindonsignal`)."""
         if time.monotonic() >= self._deadline and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             with contextlib.suppress(InjectionFailed):
@@ -259,6 +264,7 @@ class _Gdb:
         except (OSError, ValueError, subprocess.TimeoutExpired):
             self._process.kill()
             self._process.communicate()
+        return self._process.returncode == 0
 
     def _read(self, deadline: float) -> str:
         assert self._process.stdout is not None
@@ -295,12 +301,21 @@ def _user(uid: int) -> str:
         return str(uid)
 
 
+def _has_ended(pid: int) -> bool:
+    return _status(pid).get("State", "X")[:1] in ("Z", "X")
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether somebody has sent it SIGSTOP, as a shell's Ctrl-Z does."""
+    return _status(pid).get("State", "")[:1] == "T"
+
+
 def _resume(pid: int) -> None:
-    """A gdb that was killed while it attached can leave a stop signal behind."""
+    """A gdb that was killed while it attached can leave a stop signal behind. The stop of anybody else stays."""
     until = time.monotonic() + INTERRUPT_TIMEOUT_S
     while _status(pid).get("State", "")[:1] == "t" and time.monotonic() < until:
         time.sleep(0.01)
-    if _status(pid).get("State", "")[:1] == "T":
+    if _is_stopped(pid):
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGCONT)
 

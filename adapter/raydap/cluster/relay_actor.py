@@ -309,8 +309,11 @@ def leave_agent() -> None:
 
 
 def sockets_folder() -> str:
-    """Where the processes of Ray's session have their sockets on this node."""
+    """Where the processes of Ray's session have their sockets on this node. Raises OSError if Ray does not say."""
     import ray
 
-    worker: Any = ray._private.worker.global_worker
-    return os.path.join(worker.node.get_session_dir_path(), "sockets")
+    try:
+        worker: Any = ray._private.worker.global_worker
+        return os.path.join(worker.node.get_session_dir_path(), "sockets")
+    except AttributeError as error:
+        raise OSError(f"this version of Ray does not tell where its sockets are ({error})") from None

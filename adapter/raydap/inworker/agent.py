@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_children import follow_children
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
-    from raydap.inworker.pydevd_lifetime import import_debugpy, stop
+    from raydap.inworker.pydevd_lifetime import WithoutSleep, global_debugger, import_debugpy, stop, unknown_debugpy
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.stack_reader import as_json, read_stacks
 
@@ -183,15 +183,11 @@ class Agent:
         try:
             with self.changing:
                 session.hooks = hooks = BreakpointHooks(current_debugger)
-                try:
-                    import_debugpy()
-                except Exception as error:
-                    hooks.restore()
-                    write_line(connection, {"error": str(error)})
-                    return
-            write_line(connection, {"error": ""})
-            connection.settimeout(None)
-            session.run(configured, hooks, self.changing)
+                problem = session.start(hooks)
+            if problem:
+                write_line(connection, {"error": problem})
+            else:
+                session.run(configured, hooks, self.changing)
         finally:
             self.session = None
             session.left.set()
@@ -217,13 +213,29 @@ class Session:
         self.left = threading.Event()
         self.hooks: BreakpointHooks | None = None
         self.debugger: Any = None
+        self._started: Any = None
+
+    def start(self, hooks: "BreakpointHooks") -> str:
+        """Lets pydevd speak DAP on our connection, after the line that says so. Returns "", or why it cannot; then
+        nothing of it is left. Raises the same if that line is written already."""
+        try:
+            import_debugpy()
+            self._start()
+            hooks.replace()
+        except BaseException as error:  # pydevd ends a process in which it fails.
+            hooks.restore()
+            left = self._started or global_debugger()
+            if left is not None:
+                stop(left)
+            if self._started is not None:
+                raise
+            return str(error) if isinstance(error, (ImportError, RuntimeError)) else unknown_debugpy(error)
+        return ""
 
     def run(self, configured: threading.Event, hooks: "BreakpointHooks", changing: Any) -> None:
         """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
         breakpoints are set. `changing` is Agent.changing."""
-        with changing:
-            debugger = self._start()
-            hooks.replace()
+        debugger = self._started
         try:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
@@ -237,21 +249,23 @@ class Session:
                 hooks.restore()
                 stop(debugger)
 
-    def _start(self) -> Any:
-        """pydevd's debugger object, which speaks DAP on our connection. Its `settrace` knows no connection that exists,
-        so the function by which it makes one is replaced meanwhile."""
+    def _start(self) -> None:
+        """pydevd's `settrace` knows no connection that exists, so the function by which it makes one is replaced
+        meanwhile."""
         import pydevd
 
-        debuggers = []
-
         def start_client(host: str, port: int) -> socket.socket:
-            # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return.
-            debuggers.append(pydevd.get_global_debugger())
-            self._prepare(debuggers[0])
+            # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return. It
+            # is not pydevd's global one any more if raydap hangs up meanwhile.
+            debugger = pydevd.get_global_debugger()
+            self._prepare(debugger)
+            self._started = debugger
+            write_line(self.connection, {"error": ""})
+            self.connection.settimeout(None)
             return self.connection
 
-        original, pydevd.start_client = pydevd.start_client, start_client
-        time, pydevd.time = pydevd.time, WithoutSleep(pydevd.time)
+        original, time = pydevd.start_client, pydevd.time
+        pydevd.start_client, pydevd.time = start_client, WithoutSleep(time)
         # Otherwise pydevd would go on with the host and port of an earlier session.
         pydevd.SetupHolder.setup = None
         try:
@@ -267,8 +281,6 @@ class Session:
             )
         finally:
             pydevd.start_client, pydevd.time = original, time
-        # It is not pydevd's global one any more if raydap has hung up meanwhile.
-        return debuggers[0]
 
     def _prepare(self, debugger: Any) -> None:
         # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
@@ -282,19 +294,6 @@ class Session:
         # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
         # with breakOnSystemExitZero.
         debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
-
-
-class WithoutSleep:
-    """pydevd's module `time` while it begins: it sleeps for 0.1 s to "give threads time to start", and the worker would
-    wait so long (pydevd.py, initialize_network)."""
-
-    def __init__(self, time: Any) -> None:
-        self._time = time
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._time, name)
-
-    def sleep(self, seconds: float) -> None: ...
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:
@@ -322,17 +321,20 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 
 
 def adapter_port() -> int:
-    """The port of the adapter that Ray's breakpoint() has started in this process; 0 if there is none.
+    """The port of the adapter that Ray's breakpoint() has started in this process, which no agent debugs; 0 if there
+    is none.
 
     Ray ends a process at once, with exit code 1, that asks it for the port after its shutdown. So it is asked only if
     debugpy listens.
     """
-    listen = getattr(sys.modules.get("debugpy.server.api"), "listen", None)
+    api = sys.modules.get("debugpy.server.api")
     ray: Any = sys.modules.get("ray")
     worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
-    if not getattr(listen, "called", False) or not getattr(worker, "connected", False):
+    # debugpy 1.8.0 has no such mark.
+    listens = getattr(getattr(api, "listen", None), "called", False) or global_debugger() is not None
+    if not listens or not getattr(worker, "connected", False):
         return 0
-    port = worker.debugger_port
+    port = getattr(worker, "debugger_port", 0)
     return port if isinstance(port, int) else 0
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
     from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
+    from raydap.inworker.pydevd_lifetime import global_debugger
     from raydap.inworker.python_commands import PythonCommands
 
 
@@ -91,8 +92,7 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[],
 
 
 def has_debugger() -> bool:
-    pydevd: Any = sys.modules.get("pydevd")
-    return pydevd is not None and pydevd.get_global_debugger() is not None
+    return global_debugger() is not None
 
 
 def forget_debugger() -> None:
@@ -137,7 +137,11 @@ AT_START = ""
 
 
 def follow_children(agent: Any) -> None:
-    """Called once in a process, before its agent begins."""
-    Forks(agent, CHILDREN)
-    if CHILDREN and os.path.isdir(AT_START):
-        PythonCommands(agent, AT_START).follow()
+    """Called once in a process, before its agent begins. Raises nothing: a Python whose children cannot be followed is
+    debugged without them."""
+    try:
+        Forks(agent, CHILDREN)
+        if CHILDREN and os.path.isdir(AT_START):
+            PythonCommands(agent, AT_START).follow()
+    except Exception as error:
+        sys.stderr.write(f"raydap cannot debug the children of this process: {error!r}\n")

@@ -2,7 +2,8 @@
 
 pydevd's commands catch Exception. Whatever else comes out of them, such as the SystemExit of `exit()`, is logged there,
 and the request is never answered. pydevd's reader catches nothing: an argument of a wrong type, such as a `name` that
-is null, ended the debugger.
+is null, ended the debugger. A `completions` that fails, as for a frame that runs on just then, was answered in a
+protocol that no DAP client reads, which ended the session, too.
 """
 
 import json
@@ -39,6 +40,23 @@ def answer_commands(debugger: Any, wake: bool) -> None:
         type(debugger).post_method_as_internal_command(debugger, thread_id, run, *args, **kwargs)
 
     debugger.post_method_as_internal_command = post_method_as_internal_command
+    debugger.cmd_factory.make_error_message = make_error_message
+
+
+def answer_commands_no_more(debugger: Any) -> None:
+    vars(debugger).pop("post_method_as_internal_command", None)
+    vars(debugger.cmd_factory).pop("make_error_message", None)
+
+
+def make_error_message(seq: int, text: str) -> Any:
+    """Takes the place of pydevd's method (pydevd_net_command_factory_xml.py), whose answer is no JSON. Of the requests
+    of DAP only `completions` gets such an answer (pydevd_comm.py, internal_get_completions)."""
+    from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+    from _pydevd_bundle.pydevd_net_command import NetCommand
+
+    reason = text.strip().rpartition("\n")[2]
+    answer = {"type": "response", "request_seq": seq, "command": "completions", "success": False, "message": reason}
+    return NetCommand(CMD_RETURN, 0, answer, is_json=True)
 
 
 def refuse_bad_requests(debugger: Any) -> None:

@@ -33,13 +33,24 @@ class BreakpointHooks:
 
 
 def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
-    """Stops the calling thread at the line where the frame is.
+    """Stops the calling thread at the line where the frame is. Raises nothing into the program.
 
     debugpy's own breakpoint() stops at the next line, like a step, and so not at all after a program's last line.
     """
     current = debugger()
     if current is None:
         return  # raydap has just left.
+    try:
+        _stop_at(current, debugger, frame)
+    except Exception as error:
+        report_no_stop(error)
+
+
+def report_no_stop(error: Exception) -> None:
+    sys.stderr.write(f"raydap cannot stop at this breakpoint(): {error!r}\n")
+
+
+def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
     from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
     from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK
 
@@ -82,8 +93,12 @@ def override_rays_breakpoint(debugger: Callable[[], Any], forked: bool = False) 
             caller = caller.f_back
         if debugger() is None or caller.f_code.co_name != "set_trace":
             return None if forked else original()
-        if caller.f_locals.get("breakpoint_uuid") == ray_debugpy.POST_MORTEM_ERROR_UUID:
-            ray_debugpy._debugpy_excepthook()
+        if caller.f_locals.get("breakpoint_uuid") is not None:
+            # Ray gives one for its post mortem only.
+            try:
+                ray_debugpy._debugpy_excepthook()
+            except Exception as error:
+                report_no_stop(error)
         else:
             while caller is not None and caller.f_globals.get("__name__") in ("ray.util.debugpy", "ray.util.rpdb"):
                 caller = caller.f_back

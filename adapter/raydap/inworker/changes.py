@@ -9,7 +9,12 @@ is the only one that touches an object of Ray.
 import socket
 from typing import Any
 
-from raydap.inworker.answers import answer_commands, refuse_bad_requests, refuse_bad_requests_no_more
+from raydap.inworker.answers import (
+    answer_commands,
+    answer_commands_no_more,
+    refuse_bad_requests,
+    refuse_bad_requests_no_more,
+)
 from raydap.inworker.forked_children import stop_in_forked_children
 from raydap.inworker.message_limit import MessageLimit
 from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
@@ -63,10 +68,11 @@ class Changes:
         self.debugger.multi_threads_single_notification = True
         self.threads.restore()
         self.limit.restore()
+        answer_commands_no_more(self.debugger)
         refuse_bad_requests_no_more(self.debugger)
         self.post_mortem.restore()
         keep_redirectors_no_more()
-        for name in ("raydap", "post_method_as_internal_command", *OVERRIDDEN):
+        for name in ("raydap", *OVERRIDDEN):
             vars(self.debugger).pop(name, None)
         if tune:
             set_nodelay(self.debugger, 0)

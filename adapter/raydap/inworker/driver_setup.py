@@ -20,6 +20,10 @@ from typing import Any
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
+UV = "RAY_ENABLE_UV_RUN_RUNTIME_ENV"
+
+UV_HOOK = "ray._private.runtime_env.uv_runtime_env_hook"
+
 SETUP_HOOK = "worker_process_setup_hook"
 
 SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
@@ -41,6 +45,8 @@ class DriverSetup:
         self.children = children
         self.folder = folder
         self.name = name
+        self.called = False
+        """Whether Ray has called our hook. A second `ray.init` of a program may have no need to."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Finds `ray`, once, for `sys.meta_path`, so that `init` is wrapped before anybody has it."""
@@ -68,15 +74,26 @@ class DriverSetup:
             given = os.environ.get(VARIABLE)
 
             def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
+                self.called = True
                 _restore(given)
-                return self.prepared(_by_user(given, runtime_env))
+                return self.prepared(_by_uv(runtime_env) if uv else _by_user(given, runtime_env))
 
             vars(sys.modules[self.name])["hook"] = hook
+            constants, uv = _uv_is_used()
             os.environ[VARIABLE] = f"{self.name}.hook"
             try:
+                if uv:
+                    setattr(constants, UV, False)
                 context = original(*args, **kwargs)
             finally:
                 _restore(given)
+                if uv:
+                    setattr(constants, UV, True)
+            if not self.called and _has_workers(ray):
+                sys.stderr.write(
+                    "raydap cannot debug the workers of this program, because this version of Ray does not use "
+                    f"{VARIABLE}.\n"
+                )
             _tell_agent(self.raydap)
             return context
 
@@ -122,6 +139,33 @@ def _tell_agent(raydap: str) -> None:
             agent.wait_for_nodes(raydap)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
+
+
+def _has_workers(ray: Any) -> bool:
+    """Whether the driver belongs to the cluster. A client of `ray://` does not."""
+    try:
+        return bool(ray._private.worker.global_worker.mode == ray.SCRIPT_MODE)
+    except AttributeError:
+        return False
+
+
+def _uv_is_used() -> tuple[Any, bool]:
+    """Ray's constants, and whether Ray would call its own hook for `uv run` instead of ours. Ray says there that ours
+    is to call it then (ray/_private/ray_constants.py)."""
+    constants: Any = sys.modules.get("ray._private.ray_constants")
+    if not getattr(constants, UV, False):
+        return constants, False
+    try:
+        hook = importlib.import_module(UV_HOOK)
+        return constants, bool(vars(hook)["_get_uv_run_cmdline"]())
+    except Exception:
+        return constants, False  # Ray goes on as it would without us.
+
+
+def _by_uv(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
+    """What Ray's hook makes of the runtime_env. Raises what that raises, as without us."""
+    made: dict[str, Any] = vars(importlib.import_module(UV_HOOK))["hook"](runtime_env)
+    return made
 
 
 def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, Any]:

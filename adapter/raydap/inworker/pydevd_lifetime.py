@@ -37,33 +37,60 @@ def import_debugpy() -> None:
             raise RuntimeError(f"this debugpy cannot debug a running Python {version}; install a newer one")
 
 
+class WithoutSleep:
+    """pydevd's module `time` while it begins: it sleeps for 0.1 s to "give threads time to start", and the worker would
+    wait so long (pydevd.py, initialize_network)."""
+
+    def __init__(self, time: Any) -> None:
+        self._time = time
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._time, name)
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+def global_debugger() -> Any:
+    """pydevd's debugger object, None without one."""
+    return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
+
+
+def unknown_debugpy(error: BaseException) -> str:
+    """For users: pydevd has changed in a part that an agent needs."""
+    version = getattr(sys.modules.get("debugpy"), "__version__", "of an unknown version")
+    return f"raydap does not know how to begin debugpy {version} ({error!r}); install debugpy 1.8 there"
+
+
 def stop(debugger: Any) -> None:
-    """Ends pydevd, so that the process runs as before, and can be debugged again."""
-    import pydevd
-    import pydevd_tracing
-    from _pydevd_bundle import pydevd_constants
+    """Ends pydevd, so that the process runs as before, and can be debugged again. Raises nothing: a step that fails
+    keeps no other one from being done."""
+    for step in (let_threads_run, stop_tracing, end_threads, stop_tracing_again, give_memory_back):
+        try:
+            step(debugger)
+        except Exception as error:
+            sys.stderr.write(f"raydap cannot leave this process as it was: {error!r}\n")
+
+
+def let_threads_run(debugger: Any) -> None:
     from _pydevd_bundle.pydevd_comm import resume_threads
 
-    debugger.authentication.logout()
-    # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
-    resume_threads("*")
-    pydevd.stoptrace()
-    traces = not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
-    if traces:
-        stop_tracing(pydevd_tracing)
+    try:
+        debugger.authentication.logout()
+    finally:
+        # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
+        resume_threads("*")
+
+
+def end_threads(debugger: Any) -> None:
     debugger.dispose_and_kill_all_pydevd_threads()
-    if traces:
-        # A thread that was stopped has had its function traced once more, when it left pydevd.
-        stop_tracing(pydevd_tracing, again=True)
     # If raydap has hung up while pydevd began, these two have begun after its end; and the second one, which is no
     # daemon, would keep the process from its own.
     for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
         if thread is not None:
             thread.do_kill_pydev_thread()
-    give_memory_back()
 
 
-def give_memory_back() -> None:
+def give_memory_back(_: Any) -> None:
     """glibc keeps what the threads of a session have freed, in a part of the memory for each thread: 1 MB a session."""
     import ctypes
 
@@ -71,10 +98,40 @@ def give_memory_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def stop_tracing(pydevd_tracing: Any, again: bool = False) -> None:
+def stop_tracing(_: Any) -> None:
     """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
-    that on at `disconnect`. Each thread ends its own tracing at its next line. `again`: only where a function is still
-    traced."""
+    that on at `disconnect`."""
+    import pydevd
+
+    pydevd.stoptrace()
+    if is_traced():
+        trace_no_more(current_stacks())
+
+
+def stop_tracing_again(_: Any) -> None:
+    """A thread that was stopped has had its function traced once more, when it left pydevd."""
+    if is_traced():
+        stacks = current_stacks().items()
+        trace_no_more({ident: stack for ident, stack in stacks if any(each.f_trace is not None for each in stack)})
+
+
+def is_traced() -> bool:
+    """Whether pydevd traces here. From Python 3.12 on it does not, except for old ones."""
+    from _pydevd_bundle import pydevd_constants
+
+    return not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
+
+
+def current_stacks() -> dict[int, list[Any]]:
+    """Those of the other threads, by Python's ids of these."""
+    own = threading.get_ident()
+    return {ident: stack_of(frame) for ident, frame in sys._current_frames().items() if ident != own}
+
+
+def trace_no_more(stacks: dict[int, list[Any]]) -> None:
+    """Each of these threads ends its own tracing at its next line."""
+    import pydevd_tracing
+
     end = sys.settrace
 
     def trace(frame: Any, event: str, arg: Any) -> None:
@@ -82,10 +139,6 @@ def stop_tracing(pydevd_tracing: Any, again: bool = False) -> None:
         for each in stack_of(frame):
             each.f_trace = None
 
-    own = threading.get_ident()
-    stacks = {ident: stack_of(frame) for ident, frame in sys._current_frames().items() if ident != own}
-    if again:
-        stacks = {ident: stack for ident, stack in stacks.items() if any(each.f_trace is not None for each in stack)}
     pydevd_tracing.set_trace_to_threads(trace, list(stacks), create_dummy_thread=False)
     for innermost, *callers in stacks.values():
         innermost.f_trace = trace

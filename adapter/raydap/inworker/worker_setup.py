@@ -18,7 +18,10 @@ def set_up(sources: list[str], raydap: str, next_hook: Any) -> None:
         for source in sources:
             exec(compile(source, "<raydap agent>", "exec"), vars(module))
         if sys.version_info < (3, 12):
-            vars(module)["trace_actor_threads"](vars(module)["current_debugger"])
+            try:
+                vars(module)["trace_actor_threads"](vars(module)["current_debugger"])
+            except Exception as error:
+                sys.stderr.write(f"raydap cannot stop idle threads of threaded actors here: {error!r}\n")
         vars(module)["start_in_worker"](raydap)
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")

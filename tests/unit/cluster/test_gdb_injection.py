@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
@@ -113,6 +113,58 @@ def test_the_process_runs_on_when_gdb_is_killed(start: Start, tmp_path: Path, mo
     with pytest.raises(InjectionFailed, match="gdb has ended"):
         inject(child, tmp_path)
     ends_well(child, tmp_path)
+
+
+@pytest.mark.usefixtures("gdb")
+@pytest.mark.parametrize(("when", "killed"), [("before", False), ("before", True), ("meanwhile", False)])
+def test_a_process_that_somebody_has_stopped_stays_stopped(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, killed: bool
+) -> None:
+    child = start("sleeps")
+    original = gdb_injection._Gdb.do
+
+    def do(gdb: gdb_injection._Gdb, command: str) -> str:
+        if killed and command.startswith("thread find"):
+            gdb._process.send_signal(signal.SIGKILL)
+        if when == "meanwhile" and command == "detach":
+            os.kill(child.pid, signal.SIGSTOP)
+        return original(gdb, command)
+
+    monkeypatch.setattr(gdb_injection._Gdb, "do", do)
+    if when == "before":
+        os.kill(child.pid, signal.SIGSTOP)
+        wait_for_state(child, "T")
+    with pytest.raises(InjectionFailed) if killed else nullcontext():
+        inject(child, tmp_path)
+    wait_for_state(child, "T")
+    os.kill(child.pid, signal.SIGCONT)
+    ends_well(child, tmp_path)
+
+
+def wait_for_state(child: Child, state: str) -> None:
+    deadline = time.monotonic() + 30
+    while (found := gdb_injection._status(child.pid)["State"][0]) != state:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.01)
+
+
+@pytest.mark.usefixtures("gdb")
+@pytest.mark.parametrize("moment", ["attach", "thread find", "restore", "print ((int(*)(void*,void*,void*,void*))"])
+def test_a_process_that_ends_meanwhile_is_said_to_have_ended(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    child = start("sleeps")
+    original = gdb_injection._Gdb.do
+
+    def do(gdb: gdb_injection._Gdb, command: str) -> str:
+        if command.startswith(moment):
+            os.kill(child.pid, signal.SIGKILL)
+            wait_for_state(child, "Z")
+        return original(gdb, command)
+
+    monkeypatch.setattr(gdb_injection._Gdb, "do", do)
+    with pytest.raises(InjectionFailed, match="it has ended meanwhile"):
+        inject(child, tmp_path)
 
 
 @pytest.mark.usefixtures("gdb")

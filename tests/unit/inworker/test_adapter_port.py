@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from raydap.inworker import agent
 from raydap.inworker.agent import adapter_port
 
 
@@ -25,15 +26,19 @@ class Worker:
 @pytest.mark.parametrize(
     ("listens", "connected", "port"), [(True, True, 41234), (True, False, 0), (False, True, 0), (None, True, 0)]
 )
+@pytest.mark.parametrize("debugpy", ["newest", "1.8.0"])
 def test_ray_is_asked_only_while_it_runs_and_debugpy_listens(
-    monkeypatch: pytest.MonkeyPatch, listens: bool | None, connected: bool, port: int
+    monkeypatch: pytest.MonkeyPatch, listens: bool | None, connected: bool, port: int, debugpy: str
 ) -> None:
     worker = Worker(connected)
     ray: Any = SimpleNamespace(_private=SimpleNamespace(worker=SimpleNamespace(global_worker=worker)))
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delitem(sys.modules, "debugpy.server.api", raising=False)
+    debugger = object() if listens and debugpy == "1.8.0" else None
+    monkeypatch.setattr(agent, "global_debugger", lambda: debugger, raising=False)
     if listens is not None:
-        api: Any = SimpleNamespace(listen=SimpleNamespace(called=listens))
+        listen = SimpleNamespace(called=listens) if debugpy == "newest" else None
+        api: Any = SimpleNamespace(listen=listen)
         monkeypatch.setitem(sys.modules, "debugpy.server.api", api)
     assert adapter_port() == port
     assert worker.asked is (port != 0)

@@ -13,6 +13,7 @@ class Debugger:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.writer = SimpleNamespace(add_command=self.sent.append)
+        self.cmd_factory = SimpleNamespace()
 
     def post_method_as_internal_command(self, thread_id: str, method: Any, *args: Any, **kwargs: Any) -> None:
         method(self, *args, **kwargs)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.inworker.driver_setup import VARIABLE, DriverSetup
+from raydap.inworker.driver_setup import UV, UV_HOOK, VARIABLE, DriverSetup
 from raydap.inworker.worker_setup import set_up
 
 SOURCES = str(Path(raydap.__file__).parent / "inworker")
@@ -127,6 +127,45 @@ def test_an_init_that_fails_leaves_nothing_behind(setup: DriverSetup) -> None:
     with pytest.raises(RuntimeError, match="no cluster"):
         ray.init()
     assert VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize("is_run", [True, False])
+def test_a_program_of_uv_run_has_both_hooks(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch, is_run: bool) -> None:
+    """Ray calls no other hook than its own there."""
+    constants, uv = ModuleType("constants"), ModuleType("uv")
+    vars(constants)[UV] = True
+    command = ["uv", "run"] if is_run else None
+    vars(uv).update(
+        _get_uv_run_cmdline=lambda: command, hook=lambda given: {**(given or {}), "py_executable": "uv run"}
+    )
+    monkeypatch.setitem(sys.modules, "ray._private.ray_constants", constants)
+    monkeypatch.setitem(sys.modules, UV_HOOK, uv)
+    seen = []
+
+    def init(runtime_env: dict[str, Any] | None = None) -> Any:
+        seen.append(vars(constants)[UV])
+        return Ray.init(runtime_env)[0]
+
+    ray: Any = SimpleNamespace(init=init)
+    setup.wrap_init(ray)
+    made = ray.init({"working_dir": "."})
+    assert callable(made["worker_process_setup_hook"])
+    assert made.get("py_executable") == ("uv run" if is_run else None)
+    assert (seen, vars(constants)[UV]) == ([not is_run], True)
+
+
+@pytest.mark.parametrize(("mode", "lines"), [(0, 1), (None, 0)])
+def test_a_ray_that_does_not_call_the_hook_is_told_of(
+    setup: DriverSetup, capsys: pytest.CaptureFixture[str], mode: int | None, lines: int
+) -> None:
+    """A breakpoint would be skipped in silence. A client of `ray://` starts no workers itself."""
+    worker = SimpleNamespace(global_worker=SimpleNamespace(mode=mode))
+    ray: Any = SimpleNamespace(init=dict, SCRIPT_MODE=0, _private=SimpleNamespace(worker=worker))
+    setup.wrap_init(ray)
+    assert ray.init() == {}
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == lines
+    assert all(line.startswith("raydap cannot debug the workers of this program, because ") for line in said)
 
 
 def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

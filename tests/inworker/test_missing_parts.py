@@ -1,0 +1,153 @@
+"""What happens when a private part of pydevd or Python that an agent rests on is gone: the program runs on, one
+sentence says why it is not debugged, and nothing of the attempt is left (test_private_parts.py lists the parts)."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from raydap.inworker import calls
+from support.agents import PreparedProgram, attach, read_line
+
+Start = Callable[[str], PreparedProgram]
+
+pytestmark = pytest.mark.core
+
+# Importing pydevd changes these, and nobody but the agent puts them back.
+PROGRAM = """\
+import builtins, os, sys, threading
+def hooks():
+    return [sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint]
+before = hooks()
+{change}
+print("begun", flush=True)
+with open(os.path.join(os.path.dirname(__file__), "go")) as go:
+    go.read()
+print("hooks as before:", hooks() == before)
+print("traced:", sys.gettrace() is not None or threading.gettrace() is not None)
+"""
+
+CHANGES = {
+    "pydevd.start_client": "import debugpy.server.api, pydevd; del pydevd.start_client",
+    "settrace's arguments": "import debugpy.server.api, pydevd; pydevd.settrace = lambda host, port: None",
+    "its way to a client": """
+import debugpy.server.api, pydevd
+def connect(debugger, host, port):
+    raise ConnectionRefusedError("port 1")
+pydevd.PyDB.connect = connect""",
+    "the mark of a client": """
+import debugpy.server.api, pydevd
+class Nobody: pass
+pydevd._create_pydb = None
+original = pydevd.PyDB.__init__
+def init(self, *args, **kwargs):
+    original(self, *args, **kwargs)
+    self.authentication = Nobody()
+pydevd.PyDB.__init__ = init""",
+    "pydevd_tracing": "import debugpy.server.api, pydevd_tracing; sys.modules['pydevd_tracing'] = None",
+    "an exit": """
+import debugpy.server.api, pydevd
+def settrace(*args, **kwargs):
+    raise SystemExit(1)
+pydevd.settrace = settrace""",
+}
+
+
+@pytest.fixture
+def debuggable(packages: Path | None) -> None:
+    if packages is not None and sys.version_info >= (3, 12):
+        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
+
+
+@pytest.fixture
+def start(tmp_path: Path, packages: Path | None, children: ExitStack) -> Start:
+    def start(source: str) -> PreparedProgram:
+        os.mkfifo(tmp_path / "go")
+        program = PreparedProgram.start(source, tmp_path, packages, children)
+        program.called().close()
+        program.child.wait_for("begun")
+        return program
+
+    return start
+
+
+def end(program: PreparedProgram) -> str:
+    (program.folder / "go").write_text("")
+    assert program.child.wait() == 0, program.child.output
+    return program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_process_says_why_it_cannot_be_debugged_and_runs_on(start: Start, what: str) -> None:
+    program = start(PROGRAM.format(change="hooks()\n" + CHANGES[what] + "\nbefore = hooks()"))
+    for _ in range(2):
+        connection = program.dial()
+        assert read_line(connection)["holder"] == ""
+        connection.sendall(b'{"debug": true}\n')
+        said = read_line(connection)["error"]
+        assert said.startswith("raydap does not know how to begin debugpy ") or "pydevd_tracing" in said, said
+        assert "\n" not in said
+        assert connection.recv(1) == b""
+        connection.close()
+    output = end(program)
+    assert "hooks as before: True" in output
+    assert "traced: False" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_breakpoint_is_as_before_when_raydap_dies_while_the_debugger_begins(start: Start) -> None:
+    """pydevd replaces it when it is imported; Ray's would be skipped from then on."""
+    program = start(PROGRAM.format(change=""))
+    connection = program.dial()
+    read_line(connection)
+    connection.sendall(b'{"debug": true}\n')
+    connection.close()
+    # It answers when it has let go.
+    connection = program.dial()
+    assert read_line(connection)["holder"] == ""
+    assert "hooks as before: True" in end(program)
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_process_is_left_as_far_as_it_can_be(start: Start, children: ExitStack) -> None:
+    change = "import debugpy.server.api; from _pydevd_bundle import pydevd_comm; before = hooks()"
+    program = start(PROGRAM.format(change=change))
+    worker = attach(program, program.dial(), children)
+    worker.call("__import__('sys').modules['_pydevd_bundle.pydevd_comm'].__dict__.pop('resume_threads') and ''")
+    worker.client.request("disconnect")
+    worker.client.close()
+    connection = program.dial()
+    assert read_line(connection)["holder"] == ""
+    output = end(program)
+    assert output.count("raydap cannot leave this process as it was: ") == 1
+    assert "hooks as before: True" in output
+    assert "traced: False" in output
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_breakpoint_raises_nothing_when_it_cannot_stop(start: Start, children: ExitStack) -> None:
+    program = start(PROGRAM.format(change="") + "breakpoint()\nprint('after it')\n")
+    worker = attach(program, program.dial(), children)
+    where = "__import__('sys').modules['_pydevd_bundle.pydevd_additional_thread_info']"
+    worker.call(f"{where}.__dict__.pop('set_additional_thread_info') and ''")
+    output = end(program)
+    assert "raydap cannot stop at this breakpoint(): ImportError(" in output
+    assert "after it" in output
+
+
+def test_a_python_without_the_function_that_starts_programs_is_debugged(tmp_path: Path, children: ExitStack) -> None:
+    (tmp_path / "packages").mkdir()
+    without = "import subprocess, _posixsubprocess\ndel _posixsubprocess.fork_exec\n"
+    (tmp_path / "packages" / "sitecustomize.py").write_text(without)
+    program = PreparedProgram.start("print('ran')\n", tmp_path, tmp_path / "packages", children)
+    worker = attach(program, program.called(), children, 1)
+    _, _, thread = worker.stop()
+    assert worker.call(calls.resume_thread(thread)) == ""
+    assert program.child.wait() == 0
+    assert "raydap cannot debug the children of this process: " in program.child.output
+    assert "ran" in program.child.output

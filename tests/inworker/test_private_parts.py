@@ -1,0 +1,182 @@
+"""The private parts of debugpy and pydevd that an agent and the tuning rest on, in the oldest and newest debugpy.
+
+If one fails, its message says who uses the part, what becomes of users until it is mended, and where to look.
+tests/inworker/test_missing_parts.py shows what happens without the main ones. Those of Ray are in test_private_ray.py,
+those of forked children in test_agent_children.py.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from support.parts import Part, absent
+
+pytestmark = pytest.mark.core
+
+IMPORTS = """
+import sys, threading
+import debugpy, debugpy.server.api
+import pydevd, pydevd_tracing
+from _pydevd_bundle import (
+    pydevd_api, pydevd_breakpoints, pydevd_comm, pydevd_comm_constants, pydevd_constants, pydevd_io,
+    pydevd_net_command, pydevd_net_command_factory_json, pydevd_thread_lifecycle, pydevd_utils,
+    pydevd_additional_thread_info,
+)
+from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+debugger = pydevd.PyDB(set_as_global=False)
+factory = debugger.cmd_factory
+json_factory = pydevd_net_command_factory_json.NetCommandFactoryJson()
+monitoring = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
+if monitoring:
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+info = pydevd_additional_thread_info.set_additional_thread_info(threading.current_thread())
+ours, theirs = (threading.Thread(target=threading.Event().wait, daemon=True) for _ in range(2))
+ours.pydev_do_not_trace = ours.is_pydev_daemon_thread = True
+ours.start(), theirs.start()
+command = pydevd_net_command.NetCommand(1, 0, {"type": "event"}, is_json=True)
+"""
+
+PARTS = {
+    "start_client": Part(
+        "takes(pydevd.start_client, 'host', 'port') and source(pydevd, ' start_client(')",
+        "agent.Session._start",
+        "A process says that raydap cannot begin its debugpy, and runs on. Find how PyDB.connect makes its socket now.",
+    ),
+    "its sleep": Part(
+        "has(pydevd.time, 'sleep')",
+        "agent.Session._start, pydevd_lifetime.WithoutSleep",
+        "A process says that raydap cannot begin its debugpy, and runs on. Leave out WithoutSleep, which saves 0.1 s.",
+    ),
+    "settrace": Part(
+        "takes(pydevd.settrace, 'host', 'port', 'suspend', 'wait_for_ready_to_run', 'block_until_connected', "
+        "'dont_trace_end_patterns', 'patch_multiprocessing', 'notify_stdin', 'stop_at_frame', "
+        "'trace_only_current_thread')",
+        "agent.Session._start, forked_children.stop_caller",
+        "A process says that raydap cannot begin its debugpy, and runs on. Give settrace what it takes now.",
+    ),
+    "the setup of a session": Part(
+        "has(pydevd, 'SetupHolder', 'get_global_debugger', 'stoptrace', '_is_attached', 'skip_subprocess_arg_patch') "
+        "and has(pydevd.SetupHolder, 'setup')",
+        "agent.Session._start, pydevd_lifetime.stop, relisten._listen_again",
+        "Sessions after the first one fail, or a worker is not left. See what pydevd._locked_settrace keeps.",
+    ),
+    "the mark of a client": Part(
+        "has(debugger.authentication, 'access_token', 'login', 'logout', 'is_authenticated')",
+        "agent.Session._prepare, relisten.stop_for_clients_only",
+        "A process says that raydap cannot begin its debugpy. See the class _Authentication in pydevd.py.",
+    ),
+    "the count of changes": Part(
+        "isinstance(debugger.mtime, int)",
+        "agent.Session._prepare, relisten._listen_again",
+        "Breakpoints of an earlier session come back. See what PyDB.on_breakpoints_changed raises.",
+    ),
+    "ignored exits": Part(
+        "has(debugger, 'ignore_system_exit_code', '_ignore_system_exit_codes')",
+        "agent.Session._prepare",
+        "`sys.exit(3)` stops as a failure. See PyDB.ignore_system_exit_code.",
+    ),
+    "the threads of a session": Part(
+        "has(debugger, 'reader', 'writer', 'py_db_command_thread', 'check_alive_thread', "
+        "'_on_configuration_done_event', 'dispose_and_kill_all_pydevd_threads', 'pydb_disposed') "
+        "and has(pydevd_comm.ReaderThread, 'do_kill_pydev_thread')",
+        "agent.Session.run, pydevd_lifetime.end_threads, relisten.py",
+        "A process says that it cannot be left as it was. See PyDB.start_auxiliary_daemon_threads.",
+    ),
+    "tracing of all threads": Part(
+        "takes(pydevd_tracing.set_trace_to_threads, 'tracing_func', 'thread_idents', 'create_dummy_thread') "
+        "and has(pydevd_tracing, 'restore_sys_set_trace_func')",
+        "pydevd_lifetime.import_debugpy and stop_tracing",
+        "Before Python 3.12 a worker stays slow after raydap has left. See pydevd_tracing.py.",
+    ),
+    "events of Python 3.12": Part(
+        "not monitoring or has(pydevd_sys_monitoring, 'update_monitor_events', 'restart_events', 'start_monitoring', "
+        "'stop_monitoring', 'reset_thread_local_info')",
+        "breakpoint_hooks._stop_at, thread_control._keep_events, post_mortem.untraced",
+        "A step after breakpoint() runs on, a pause is lost, or a post mortem shows Ray. See pydevd_sys_monitoring.py.",
+    ),
+    "stops": Part(
+        "takes(debugger.set_suspend, 'thread', 'stop_reason') and takes(debugger.do_wait_suspend, 'thread', 'frame', "
+        "'event', 'arg') and takes(debugger._do_wait_suspend, 'thread') "
+        "and has(debugger, 'enable_tracing', 'disable_tracing', 'set_additional_thread_info') "
+        "and has(pydevd_comm_constants, 'CMD_SET_BREAK', 'CMD_ADD_EXCEPTION_BREAK', 'CMD_STEP_CAUGHT_EXCEPTION', "
+        "'CMD_THREAD_SUSPEND', 'CMD_RETURN')",
+        "breakpoint_hooks._stop_at, thread_control.ThreadControl, relisten.stop_for_clients_only",
+        "breakpoint() says that it cannot stop, and the worker is attached without our overrides. See pydevd.settrace.",
+    ),
+    "threads by their ids": Part(
+        "has(BaseSchema, '_dap_id_to_obj_id', '_translate_id_to_dap') and has(pydevd_constants, 'get_thread_id', "
+        "'STATE_RUN', 'STATE_SUSPEND') and has(pydevd_thread_lifecycle, 'pydevd_find_thread_by_id', "
+        "'mark_thread_suspended', 'internal_run_thread') and has(pydevd_utils, 'get_non_pydevd_threads') "
+        "and has(pydevd_comm, 'resume_threads') and takes(pydevd_api.PyDevdAPI.request_suspend_thread, 'py_db', "
+        "'thread_id')",
+        "thread_control.py, blocked_threads.py, pydevd_lifetime.let_threads_run",
+        "Single threads are neither resumed nor paused. See PyDevdAPI.request_resume_thread.",
+    ),
+    "what a step is": Part(
+        "has(info, 'pydev_original_step_cmd', 'pydev_step_cmd', 'pydev_step_stop', 'pydev_state', 'suspend_type')",
+        "thread_control._STEP",
+        "A step that an exception interrupts is lost. See PyDBAdditionalThreadInfo.",
+    ),
+    "reports of stops": Part(
+        "has(debugger, 'multi_threads_single_notification') and has(type(json_factory), 'make_thread_suspend_message') "
+        "and takes(json_factory.make_thread_suspend_single_notification, 'py_db', 'thread_id', 'thread', "
+        "'stop_reason')",
+        "changes.Changes.enter, thread_control._report, blocked_threads._tell_again",
+        "Stops of several threads are reported as one. See NetCommandFactoryJson.",
+    ),
+    "commands": Part(
+        "takes(debugger.post_method_as_internal_command, 'thread_id', 'method') "
+        "and has(pydevd_comm, 'internal_evaluate_expression_json') and has(command, 'as_dict', '_as_bytes', 'id') "
+        "and has(pydevd_comm.WriterThread, 'add_command')",
+        "answers.py, message_limit.py, file_queries.py",
+        "A request that fails has no answer, and long messages end the adapter. See pydevd_net_command.NetCommand.",
+    ),
+    "the reader": Part(
+        "source(pydevd_comm.ReaderThread, 'process_net_command_json') and has(pydevd_comm.ReaderThread, 'run')",
+        "answers.refuse_bad_requests",
+        "A request with a wrong argument ends the session. See ReaderThread.process_command.",
+    ),
+    "exceptions": Part(
+        "has(debugger, 'stop_on_unhandled_exception', 'do_stop_on_unhandled_exception', 'apply_files_filter', "
+        "'exclude_exception_by_filter', 'in_project_scope') and has(pydevd_breakpoints, 'stop_on_unhandled_exception')",
+        "post_mortem.PostMortem",
+        "Ray's post mortem shows Ray's own frames. See ray/util/debugpy.py, _debugpy_excepthook.",
+    ),
+    "the tag of an exception": Part(
+        "not monitoring or any(hasattr(module, 'UnhandledExceptionTag') for name, module in "
+        "list(sys.modules.items()) if 'pydevd_sys_monitoring' in name)",
+        "post_mortem.keep_exceptions_picklable",
+        "A driver cannot unpickle the exceptions of a worker. See _get_unhandled_exception_frame.",
+    ),
+    "redirected output": Part(
+        "has(pydevd_io, 'IORedirector') and source(pydevd_io, ' IORedirector(')",
+        "redirected_output.keep_redirectors",
+        "A worker may crash while it prints and somebody evaluates. See redirect_stream_to_pydb_io_messages_context.",
+    ),
+    "threads that nobody debugs": Part(
+        "ours not in pydevd_utils.get_non_pydevd_threads() and theirs in pydevd_utils.get_non_pydevd_threads()",
+        "agent.start_thread, injected_agent.start_injected_agent, stack_reader.read_stacks",
+        "The agent's own thread is shown to users, and stops at a pause. See pydevd_utils.get_non_pydevd_threads.",
+    ),
+    "the adapter's port": Part(
+        "debugpy.__version__ == '1.8.0' or has(debugpy.server.api.listen, 'called')",
+        "agent.adapter_port, relisten._listen_again",
+        "An agent begins beside an adapter of Ray's breakpoint(). See debugpy/server/api.py, listen.",
+    ),
+    "children": Part(
+        "not debugger.get_arg_ppid()",
+        "relisten.relisten_when_lost, stuck_adapter.end_stuck_adapter",
+        "A forked child listens instead of its parent. See PyDB.get_arg_ppid.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found(packages: Path | None) -> dict[str, str]:
+    return dict(absent(IMPORTS, PARTS.values(), packages))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_pydevd_has(found: dict[str, str], name: str) -> None:
+    part = PARTS[name]
+    assert not found[part.check], f"{part.user} needs it: {found[part.check]}. {part.remedy}"

@@ -1,0 +1,142 @@
+"""The private parts of Ray that agents, and the ways to start one, rest on.
+
+If one fails, its message says who uses the part, what becomes of users until it is mended, and where to look. Where
+Ray's own processes start is in test_python_commands.py. What Ray does with these parts is tested in tests/ray.
+"""
+
+import pytest
+
+from support.parts import Part, absent
+
+pytestmark = pytest.mark.core
+
+IMPORTS = """
+import os
+import ray, ray.actor
+import ray.util.debugpy as ray_debugpy, ray.util.rpdb as rpdb
+from ray import cloudpickle
+from ray._private import function_manager, node, ray_constants, ray_logging, state, worker
+from ray._private.runtime_env import setup_hook
+from ray._raylet import CoreWorker, GlobalStateAccessor
+from ray.core.generated import core_worker_pb2, gcs_pb2
+manager = function_manager.FunctionActorManager
+more = len(inspect.signature(manager._make_actor_method_executor).parameters) - 3  # Ray 2.39 has one more.
+executor = manager._make_actor_method_executor(None, "step", print, *[True] * more)
+modified = ray.actor._modify_class(type("Actor", (), {}))
+
+def fields(message, *names):
+    absent = [name for name in names if name not in message.DESCRIPTOR.fields_by_name]
+    return not absent or f"{message.DESCRIPTOR.name} has no {', '.join(absent)}"
+
+def hook(runtime_env):
+    return {"called": True}
+
+import sys
+os.environ["RAY_RUNTIME_ENV_HOOK"] = "for_ray.hook"
+sys.modules["for_ray"] = type(sys)("for_ray")
+sys.modules["for_ray"].hook = hook
+"""
+
+PARTS = {
+    "the hook of ray.init": Part(
+        "worker._maybe_modify_runtime_env(None, False) == {'called': True} "
+        "if hasattr(worker, '_maybe_modify_runtime_env') else source(worker.init, 'ENV_HOOK in os.environ')",
+        "driver_setup.DriverSetup.wrap_init",
+        "A driver says that its workers cannot be debugged. See ray.init in ray/_private/worker.py.",
+    ),
+    "the hook for uv run": Part(
+        "not hasattr(ray_constants, 'RAY_ENABLE_UV_RUN_RUNTIME_ENV') or callable(__import__('importlib').import_module("
+        "'ray._private.runtime_env.uv_runtime_env_hook')._get_uv_run_cmdline)",
+        "driver_setup._uv_is_used",
+        "A driver of `uv run` says that its workers cannot be debugged. See ray/_private/ray_constants.py.",
+    ),
+    "the setup hook of workers": Part(
+        "ray_constants.WORKER_PROCESS_SETUP_HOOK_ENV_VAR == '__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR' "
+        "and source(setup_hook, 'worker_process_setup_hook', '__name__')",
+        "driver_setup.SETUP_HOOK_VARIABLE, raydap prepare",
+        "A program whose job has a setup hook ends, or a prepared cluster has no agents. See setup_hook.py.",
+    ),
+    "the job of a driver": Part(
+        "worker.RAY_JOB_CONFIG_JSON_ENV_VAR == 'RAY_JOB_CONFIG_JSON_ENV_VAR'",
+        "job_start.JOB_CONFIG, driver_setup._job_has_hook",
+        "A submitted program says that raydap cannot debug its job, and runs. See job_supervisor.py.",
+    ),
+    "the global worker": Part(
+        "has(worker.global_worker, 'node', 'mode', 'core_worker', 'function_actor_manager') and has(type("
+        "worker.global_worker), 'worker_id', 'connected', 'node_ip_address', 'debugger_port', 'set_debugger_port', "
+        "'worker_paused_by_debugger')",
+        "agent.start_in_worker, agent.adapter_port, driver_agent.join_session, injected_agent.py, relisten.py",
+        "A worker says that raydap cannot debug it, and runs on. See the class Worker in ray/_private/worker.py.",
+    ),
+    "the folder of sockets": Part(
+        "has(node.Node, 'get_session_dir_path') and source(node.Node, '\"sockets\"')",
+        "agent.start_in_worker, driver_agent.join_session, relay_actor.sockets_folder, cluster/session_sockets.py",
+        "A process says that raydap cannot debug it, and runs on. See Node._init_temp in ray/_private/node.py.",
+    ),
+    "identities": Part(
+        "has(ray.runtime_context.RuntimeContext, 'get_worker_id', 'get_node_id') and has(ray, 'SCRIPT_MODE')",
+        "agent.start_in_worker, driver_agent.join_session",
+        "A process says that raydap cannot debug it, and runs on. See ray/runtime_context.py.",
+    ),
+    "breakpoint()": Part(
+        "source(ray_debugpy.set_trace, '= _try_import_debugpy()', 'if not debugpy:', 'breakpoint_uuid') "
+        "and has(ray_debugpy, 'debugger_port_lock') and rpdb.__name__ == 'ray.util.rpdb'",
+        "breakpoint_hooks.override_rays_breakpoint, forked_children.py, relisten.py",
+        "ray.util.rpdb.set_trace() asks for an adapter beside an agent. See ray/util/debugpy.py, set_trace.",
+    ),
+    "the post mortem": Part(
+        "callable(ray_debugpy._debugpy_excepthook) and source(ray_debugpy._post_mortem, 'set_trace(') "
+        "and source(ray_debugpy._debugpy_excepthook, 'stop_on_unhandled_exception(')",
+        "breakpoint_hooks.override_rays_breakpoint, post_mortem.PostMortem",
+        "A worker with an agent says that it cannot stop for its post mortem. See ray/util/debugpy.py.",
+    ),
+    "executors of methods": Part(
+        "takes(manager._make_actor_method_executor, 'method_name', 'method') and has(executor, 'name', 'method') "
+        "and executor.__name__ == 'actor_method_executor' "
+        "and source(manager, 'self._make_actor_method_executor(')",
+        "actor_threads.trace_actor_threads, stack_reader._read_frames",
+        "Before Python 3.12 a worker says that idle threads of threaded actors do not stop. See function_manager.py.",
+    ),
+    "the tables of executors": Part(
+        "'function' in function_manager.FunctionExecutionInfo._fields and ("
+        "source(manager.__init__, 'self._function_execution_info') is True or source(manager, 'execution_infos'))",
+        "actor_threads.replace_executors",
+        "Before Python 3.12 idle threads do not stop in an actor that had no agent at first. See function_manager.py.",
+    ),
+    "the table of actors": Part(
+        "has(state.state, '_connect_and_get_accessor') and has(GlobalStateAccessor, 'get_actor_table') "
+        "and fields(gcs_pb2.ActorTableData, 'actor_id', 'owner_address', 'job_id', 'function_descriptor', 'address')",
+        "actor_calls._handle",
+        "raydap says that it cannot call an actor of this Ray, and takes gdb. See ray/_private/state.py, actor_table.",
+    ),
+    "a handle of any actor": Part(
+        "fields(core_worker_pb2.ActorHandle, 'actor_id', 'owner_address', 'creation_job_id', "
+        "'actor_creation_task_function_descriptor', 'actor_cursor') "
+        "and has(CoreWorker, 'deserialize_and_register_actor_handle') and has(manager, 'load_actor_class') "
+        "and has(modified, '__ray_call__')",
+        "actor_calls._handle",
+        "raydap says that it cannot call an actor of this Ray, and takes gdb. See _raylet.pyx, make_actor_handle.",
+    ),
+    "functions by value": Part(
+        "has(cloudpickle, 'register_pickle_by_value')",
+        "injection_script._by_gdb, relay_script.py",
+        "raydap does not reach other nodes. See ray/cloudpickle.",
+    ),
+    "the names of log files": Part(
+        "source(ray_logging.get_worker_log_file_name, '= \"worker\"', '{worker_name}-{ray.get_runtime_context()"
+        ".get_worker_id()}-')",
+        "gdb_injection.is_worker",
+        "A process that has the number of a worker that has ended may be stopped for a moment. See default_worker.py.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, str]:
+    return dict(absent(IMPORTS, PARTS.values()))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_ray_has(found: dict[str, str], name: str) -> None:
+    part = PARTS[name]
+    assert not found[part.check], f"{part.user} needs it: {found[part.check]}. {part.remedy}"
