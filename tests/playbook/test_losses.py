@@ -70,8 +70,9 @@ def test_a_job_that_ends_is_one_line_and_its_workers_are_none(play: Play, job: s
             (),
             0,
             {},
-            "the cluster (no job runs yet). No worker is paused; raydap shows each one that calls breakpoint().",
+            "the cluster (no job runs yet). No worker is paused; raydap shows each one that stops.",
         ),
+        ((), 0, {"reach": "paused"}, "No worker is paused; raydap shows each one that calls breakpoint()."),
         (("a.py (01)",), 1, {}, "(jobs: a.py (01)). 1 paused worker found; raydap attaches to each, now and later."),
         (
             ("a", "b", "c", "d", "e"),

@@ -194,16 +194,20 @@ export class Workbench {
   /** In the margin, left of the line's number, as a user sets a breakpoint; again if VS Code was not ready for it. */
   async clickBesideLine(line: number): Promise<void> {
     const number = this.page.locator('.editor-instance .line-numbers', { hasText: new RegExp(`^${line}$`) });
-    const before = await this.breakpoints().count();
-    do {
+    const added = this.breakpoints().nth(await this.breakpoints().count());
+    let isThere = false;
+    while (!isThere) {
       const [box, margin] = await Promise.all([
         number.boundingBox(),
         this.page.locator('.margin').first().boundingBox(),
       ]);
       assert.ok(box !== null && margin !== null);
       await this.page.mouse.click(margin.x + box.height / 2, box.y + box.height / 2);
-      await this.page.waitForTimeout(300);
-    } while ((await this.breakpoints().count()) === before);
+      isThere = await added.waitFor({ timeout: 2000 }).then(
+        () => true,
+        () => false,
+      );
+    }
   }
 
   /** The red dots beside the lines, whether verified or not. */

@@ -50,7 +50,8 @@ def summary(state: State) -> str:
     attached = sum(not worker.leaving and not worker.row.agent for worker in state.workers.values())
     found = len(run.paused.candidates) + attached
     if found == 0:
-        paused = "No worker is paused; raydap shows each one that calls breakpoint()."
+        only_paused = run.settings is not None and run.settings.reach == "paused"
+        paused = f"No worker is paused; raydap shows each one that {'calls breakpoint()' if only_paused else 'stops'}."
     elif run.auto_attach:
         paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to each, now and later."
     else:
