@@ -123,16 +123,17 @@ def test_a_running_actor_and_a_later_task_stop(
 
 
 def test_a_pause_stops_what_runs(client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]) -> None:
-    """Without the driver, where threads of Ray stop, too."""
+    """Threads of Ray can stop, too."""
     run().wait_for("running")
     breakpoints = {str(program): [line_of(PROGRAM, "# again and again")]}
     client.start_session("attach", {"dashboard": cluster.dashboard, "actor": "Loop"}, breakpoints=breakpoints)
     stop = client.wait_event("stopped")
+    thread = stop["threadId"]
     set_breakpoints(client, program, "# in a new worker")
     for _ in range(2):
         go_on(client, stop)
         client.request("pause", threadId=0)
-        stop = client.wait_event("stopped")
+        stop = client.wait_event("stopped", lambda body: body["threadId"] == thread)
         assert stop["reason"] == "pause"
         assert evaluate(client, stop, "turns >= 0") == "True"
 
