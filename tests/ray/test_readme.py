@@ -6,7 +6,7 @@ from pathlib import Path
 from dap_client import Client
 from local_cluster import Cluster
 
-from support.look import bodies, problems, walk
+from support.look import bodies, line_of, problems, walk
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -20,7 +20,8 @@ def test_the_program_stops_nine_times_in_three_actors_and_prints_its_result(
     program = tmp_path / "train.py"
     program.write_text(source)
     arguments = {"program": str(program), "cwd": str(tmp_path), "env": {"RAY_ADDRESS": cluster.address}}
-    client.start_session("launch", {**arguments, "dashboard": cluster.dashboard})
+    breakpoints = {str(program): [line_of(source, "print(f")]}
+    client.start_session("launch", {**arguments, "dashboard": cluster.dashboard}, breakpoints=breakpoints)
     seen = walk(client, 9, "rank", "step", "gradient")
     assert seen == {(str(rank), str(step), str(10 * rank + step)): 1 for rank in range(3) for step in range(3)}
     assert client.wait_event("exited") == {"exitCode": 0}
