@@ -106,6 +106,17 @@ def test_the_user_can_choose_a_prepared_worker(play: Play) -> None:
     assert other.complete
 
 
+def test_a_driver_is_none_of_the_actors_that_are_wanted(play: Play) -> None:
+    client = play.session({"actor": "Trainer"})
+    client.request("setBreakpoints", **LINES)
+    worker, driver = prepared(play, "w1"), prepared(play, "w2", worker_type="DRIVER")
+    find(play, worker, driver)
+    # Ray may not say yet what the worker runs.
+    assert worker.complete
+    assert driver.dials == 0
+    client.event("breakpoint")
+
+
 def test_a_program_that_waits_is_attached_though_nothing_can_stop_it(play: Play) -> None:
     play.session({"actor": "Trainer"})
     waiting = prepared(play, "pid-7", worker_type="DRIVER")

@@ -107,7 +107,9 @@ def may_attach(state: State, row: PausedWorker) -> bool:
     if run.settings is None or (row.worker_type == "DRIVER" and run.program is not None):
         return run.auto_attach
     unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
-    unknown = unknown and row.worker_type != "CHILD"
+    # A driver is no actor, whatever else Ray will say of it.
+    is_no_actor = row.worker_type == "DRIVER" and run.settings.actor is not None
+    unknown = unknown and row.worker_type != "CHILD" and not is_no_actor
     if not is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
         return False
     if unknown:
