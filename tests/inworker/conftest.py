@@ -31,3 +31,16 @@ def stops_for_exceptions(packages: Path | None) -> None:
     """Skips the test where debugpy itself fails at such a stop."""
     if packages is not None and sys.version_info >= (3, 13):
         pytest.skip("debugpy 1.8.0 cannot stop for an exception on Python 3.13: it fails at the frame's variables")
+
+
+@pytest.fixture
+def debugpy_is_too_old(packages: Path | None) -> bool:
+    """Whether it cannot debug a program that runs already, as an agent does."""
+    return packages is not None and sys.version_info >= (3, 12)
+
+
+@pytest.fixture
+def debuggable(debugpy_is_too_old: bool) -> None:
+    """Skips the test where an agent cannot debug."""
+    if debugpy_is_too_old:
+        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")

@@ -3,7 +3,6 @@
 import json
 import os
 import stat
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -43,20 +42,6 @@ first = 1
 second = first + 1
 print("second is", second, flush=True)
 """
-
-
-OLD = "debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so"
-
-
-@pytest.fixture
-def debugpy_is_too_old(packages: Path | None) -> bool:
-    return packages is not None and sys.version_info >= (3, 12)
-
-
-@pytest.fixture
-def debuggable(debugpy_is_too_old: bool) -> None:
-    if debugpy_is_too_old:
-        pytest.skip(OLD)
 
 
 @pytest.fixture

@@ -44,12 +44,6 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def debuggable(packages: Path | None) -> None:
-    if packages is not None and sys.version_info >= (3, 12):
-        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
-
-
-@pytest.fixture
 def start(tmp_path: Path, packages: Path | None, children: ExitStack) -> Start:
     return lambda source: PreparedProgram.start(source, tmp_path, packages, children)
 

@@ -2,7 +2,6 @@
 sentence says why it is not debugged, and nothing of the attempt is left (test_private_parts.py lists the parts)."""
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -54,12 +53,6 @@ def settrace(*args, **kwargs):
     raise SystemExit(1)
 pydevd.settrace = settrace""",
 }
-
-
-@pytest.fixture
-def debuggable(packages: Path | None) -> None:
-    if packages is not None and sys.version_info >= (3, 12):
-        pytest.skip("debugpy 1.8.0 cannot debug a Python 3.12 that runs already; the agent says so")
 
 
 @pytest.fixture

@@ -49,8 +49,9 @@ def answer_commands_no_more(debugger: Any) -> None:
 
 
 def make_error_message(seq: int, text: str) -> Any:
-    """Takes the place of pydevd's method (pydevd_net_command_factory_xml.py), whose answer is no JSON. Of the requests
-    of DAP only `completions` gets such an answer (pydevd_comm.py, internal_get_completions)."""
+    """The answer to a `completions` that failed, in DAP. pydevd's method of this name answers in XML
+    (pydevd_net_command_factory_xml.py), and pydevd uses it for no other request of DAP (pydevd_comm.py,
+    internal_get_completions)."""
     from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
     from _pydevd_bundle.pydevd_net_command import NetCommand
 
