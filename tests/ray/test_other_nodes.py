@@ -210,8 +210,11 @@ def test_a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
 ) -> None:
     child = run()
     child.wait_for("running")
-    client = attach(hub(), "# again and again")
+    serving = hub()
+    client = attach(serving, "# again and again")
     until(client, "# again and again")
+    # The driver, too: an attach that fails would be told of as well.
+    serving.wait_for("attached to [^|]*attached to ")
     deadline = time.monotonic() + 60
     while len(killed := relay_actors()) < 2:
         # The worker may have stopped before the actor of the other node runs.
