@@ -13,7 +13,7 @@ from dap_client import Client
 from local_cluster import Child
 
 from raydap.inworker import calls
-from raydap.inworker.driver_setup import AGENT_FILES
+from raydap.inworker.agent_code import AGENT_FILES
 from support.entered import EnteredWorker
 
 # As inworker/worker_setup.py starts it, and sitecustomize.py.

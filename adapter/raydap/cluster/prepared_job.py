@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from importlib import resources
 
-from raydap.inworker.driver_setup import AGENT_FILES
+from raydap.inworker.agent_code import AGENT_FILES
 
 _KEY = "raydap"
 
@@ -23,7 +23,7 @@ def metadata(session: str, name: str, children: bool) -> dict[str, str]:
     """The job's, with what the command needs (inworker/job_start.py). Ray shows it to whom it shows the job; there is
     no secret in it. `session` is the cluster's, and `name` is under what raydap listens there. `children`: the
     program's subprocesses have agents, too."""
-    files = ("driver_setup.py", "worker_setup.py", "at_start/sitecustomize.py", *AGENT_FILES)
+    files = ("agent_code.py", "driver_setup.py", "worker_setup.py", "at_start/sitecustomize.py", *AGENT_FILES)
     sources = {name: _read("raydap.inworker", name) for name in files}
     packed = base64.b64encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
     code = [_read("raydap.cluster", "session_sockets.py"), _read("raydap.inworker", "job_start.py")]

@@ -16,7 +16,11 @@ import os
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # This file is run after agent_code.py in one module.
+    from raydap.inworker.agent_code import AGENT_FILES, packed_code
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
@@ -29,11 +33,6 @@ SETUP_HOOK = "worker_process_setup_hook"
 SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
 """Where Ray keeps the setup hook of a job, in its env_vars (ray/_private/runtime_env/setup_hook.py). Ray refuses
 another one then."""
-
-AGENT_FILES: tuple[str, ...] = ("safe_values.py", "stack_reader.py", "agent_socket.py", "breakpoint_hooks.py")
-AGENT_FILES += ("raydap_calls.py", "pydevd_lifetime.py")
-AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
-"""What makes an agent; they are run in this order, in one module."""
 
 
 class DriverSetup:
@@ -109,23 +108,17 @@ class DriverSetup:
             )
             return runtime_env
         names = {
-            "sources": [*(self._read(name) for name in AGENT_FILES), self._child_settings()],
+            "packed": packed_code(self.folder, *AGENT_FILES),
+            "names": {"CHILDREN": self.children, "AT_START": os.path.join(self.folder, "at_start")},
             "raydap": self.raydap,
             "next_hook": runtime_env.get(SETUP_HOOK),
         }
-        code = self._read("worker_setup.py") + "\nset_up(sources, raydap, next_hook)\n"
+        with open(os.path.join(self.folder, "worker_setup.py"), encoding="utf-8") as file:
+            code = file.read() + "\nset_up(lambda: unpacked(*packed), names, raydap, next_hook)\n"
         # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
         set_up: Any = functools.partial(exec, code, names)
         set_up.__name__ = "raydap_agent"
         return {**runtime_env, SETUP_HOOK: set_up}
-
-    def _child_settings(self) -> str:
-        """For agent_children.py."""
-        return f"CHILDREN = {self.children}\nAT_START = {os.path.join(self.folder, 'at_start')!r}"
-
-    def _read(self, name: str) -> str:
-        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-            return file.read()
 
 
 def _tell_agent(raydap: str) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # This file is run after worker_setup.py in one module.
-    from raydap.inworker.worker_setup import set_up
+    from raydap.inworker.worker_setup import set_up, unpacked
 
 
-def start_injected_agent(sources: list[str], worker_id: str) -> str:
-    """`sources` are those of an agent (driver_setup.py, AGENT_FILES); `worker_id` is Ray's hex id of the worker that is
-    meant. Returns "", or why no agent starts. Raises nothing."""
+def start_injected_agent(texts: list[str], names: dict[str, Any], worker_id: str) -> str:
+    """`texts` are those of an agent (agent_code.py, AGENT_FILES), and `names` are what agent_children.py is told;
+    `worker_id` is Ray's hex id of the worker that is meant. Returns "", or why no agent starts. Raises nothing."""
     import sys
     import threading
     import types
@@ -29,7 +29,7 @@ def start_injected_agent(sources: list[str], worker_id: str) -> str:
             return ""  # It has one, or gets it just now.
 
         def begin() -> None:
-            set_up(sources, "", None)
+            set_up(lambda: unpacked(b"", b"", texts), names, "", None)
             if getattr(sys.modules.get(name), "AGENT", None) is None:
                 del sys.modules[name]  # It has failed, and said so; it may be tried again.
 

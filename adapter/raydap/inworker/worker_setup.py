@@ -3,20 +3,23 @@
 Ray ends a worker whose setup hook raises, so nothing of ours does.
 """
 
+from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 
-def set_up(sources: list[str], raydap: str, next_hook: Any) -> None:
-    """`sources` are those of an agent (driver_setup.py, AGENT_FILES); `raydap` is the path to call; `next_hook` is the
-    user's hook: a callable, or the name of one, or None."""
+def set_up(code: Callable[[], list[CodeType]], names: dict[str, Any], raydap: str, next_hook: Any) -> None:
+    """`code` gives that of an agent (agent_code.py), and `names` are what agent_children.py is told; `raydap` is the
+    path to call; `next_hook` is the user's hook: a callable, or the name of one, or None."""
     import importlib
     import sys
     import types
 
     try:
         module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
-        for source in sources:
-            exec(compile(source, "<raydap agent>", "exec"), vars(module))
+        for each in code():
+            exec(each, vars(module))
+        vars(module).update(names)
         if sys.version_info < (3, 12):
             try:
                 vars(module)["trace_actor_threads"](vars(module)["current_debugger"])
@@ -30,3 +33,13 @@ def set_up(sources: list[str], raydap: str, next_hook: Any) -> None:
         next_hook = getattr(importlib.import_module(where), name)
     if next_hook is not None:
         next_hook()
+
+
+def unpacked(magic: bytes, compiled: bytes, texts: list[str]) -> list[CodeType]:
+    """What agent_code.py has packed, perhaps in another version of Python."""
+    import importlib.util
+    import marshal
+
+    if magic == importlib.util.MAGIC_NUMBER:
+        return list(marshal.loads(compiled))
+    return [compile(text, "<raydap agent>", "exec") for text in texts]

@@ -84,7 +84,7 @@ def test_the_text_that_travels_is_a_program() -> None:
     # This process is no worker, so nothing starts here.
     exec(compile(text, "<test>", "exec"), names)
     assert names["problem"]
-    assert "CHILDREN = False" in text
+    assert "'CHILDREN': False" in text
 
 
 def test_older_pythons_have_no_remote_exec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

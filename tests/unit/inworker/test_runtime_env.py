@@ -1,18 +1,21 @@
 """How the agent gets into the workers of a driver, without Ray: the runtime_env, and what runs in the worker."""
 
+import importlib.util
 import json
 import os
 import pickle
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import raydap
+from raydap.inworker import agent_code, driver_setup
 from raydap.inworker.driver_setup import UV, UV_HOOK, VARIABLE, DriverSetup
-from raydap.inworker.worker_setup import set_up
+from raydap.inworker.worker_setup import set_up, unpacked
 
 SOURCES = str(Path(raydap.__file__).parent / "inworker")
 
@@ -23,11 +26,14 @@ CALLED: list[str] = []
 def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "_raydap_driver", ModuleType("_raydap_driver"))
+    # In a driver both files are run in one module.
+    for name in ("AGENT_FILES", "packed_code"):
+        monkeypatch.setattr(driver_setup, name, getattr(agent_code, name), raising=False)
     return DriverSetup(str(tmp_path / "raydap"), SOURCES, "_raydap_driver")
 
 
 @pytest.fixture
-def agent(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module that set_up adds goes again."""
     monkeypatch.setitem(sys.modules, "_raydap_agent", ModuleType("_raydap_agent"))
     CALLED.clear()
@@ -180,32 +186,49 @@ def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytes
     monkeypatch.delitem(sys.modules, "ray")
 
 
-AGENT = "def start_in_worker(raydap):\n    print('called', raydap)\n"
+AGENT = "CHILDREN = True\ndef start_in_worker(raydap):\n    print('called', raydap, CHILDREN)\n"
 THREADS = "def current_debugger(): pass\ndef trace_actor_threads(debugger): pass\n"
 
 
-@pytest.mark.usefixtures("agent")
+def agent(text: str = AGENT) -> Callable[[], list[CodeType]]:
+    return lambda: unpacked(b"", b"", [text, THREADS])
+
+
+@pytest.mark.usefixtures("no_agent")
 @pytest.mark.parametrize("next_hook", [users_setup, f"{__name__}.users_setup", None])
 def test_a_worker_starts_the_agent_and_then_the_users_hook(next_hook: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    set_up([AGENT, THREADS], "/raydap", next_hook)
-    assert capsys.readouterr().out == "called /raydap\n"
+    set_up(agent(), {"CHILDREN": False}, "/raydap", next_hook)
+    assert capsys.readouterr().out == "called /raydap False\n"
     assert ["user"] * (next_hook is not None) == CALLED
 
 
-@pytest.mark.usefixtures("agent")
+@pytest.mark.usefixtures("no_agent")
 @pytest.mark.parametrize("source", ["no Python", "def start_in_worker(raydap):\n    raise OSError('no socket')\n"])
 def test_an_agent_that_does_not_start_harms_no_worker(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Ray ends a worker whose setup hook raises."""
-    set_up([source, THREADS], "/raydap", users_setup)
+    set_up(agent(source), {}, "/raydap", users_setup)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("raydap cannot debug this worker: ")
     assert CALLED == ["user"]
 
 
-@pytest.mark.usefixtures("agent")
+@pytest.mark.usefixtures("no_agent")
 def test_a_users_hook_that_raises_still_does() -> None:
     def fail() -> None:
         raise ValueError("theirs")
 
     with pytest.raises(ValueError, match="theirs"):
-        set_up([AGENT, THREADS], "/raydap", fail)
+        set_up(agent(), {}, "/raydap", fail)
+
+
+@pytest.mark.parametrize("magic", [importlib.util.MAGIC_NUMBER, b"another"])
+def test_a_worker_reads_what_its_driver_has_packed(magic: bytes) -> None:
+    """Another version of Python compiles it itself."""
+    own, compiled, texts = agent_code.packed_code(SOURCES, *agent_code.AGENT_FILES)
+    assert own == importlib.util.MAGIC_NUMBER
+    code = unpacked(magic, compiled if magic == own else b"", texts)
+    assert [each.co_filename for each in code] == ["<raydap agent>"] * len(agent_code.AGENT_FILES)
+    names: dict[str, Any] = {}
+    for each in code:
+        exec(each, names)
+    assert names["start_in_worker"].__code__.co_filename == "<raydap agent>"

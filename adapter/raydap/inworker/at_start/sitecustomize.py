@@ -21,6 +21,7 @@ import signal
 import socket
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -40,11 +41,14 @@ def start_agent() -> None:
     sources = os.path.dirname(folder)
     if settings.get("temporary"):
         remove_at_exit(sources)
-    driver = load("_raydap_driver", sources, "driver_setup.py")
+    with open(os.path.join(sources, "agent_code.py"), encoding="utf-8") as file:
+        driver = load("_raydap_driver", [compile(file.read(), "<raydap agent>", "exec")])
+    read_code = driver["read_code"]
+    load("_raydap_driver", read_code(sources, "driver_setup.py"))
     children = settings.get("children", True)
     setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver", children)
     sys.meta_path.insert(0, setup)
-    agent = load("_raydap_agent", sources, *driver["AGENT_FILES"])
+    agent = load("_raydap_agent", read_code(sources, *driver["AGENT_FILES"]))
     agent.update(CHILDREN=children, AT_START=folder)
     identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
     if settings.get("wait"):
@@ -64,12 +68,11 @@ def remove_at_exit(folder: str) -> None:
     atexit.register(remove)
 
 
-def load(name: str, folder: str, *files: str) -> dict[str, Any]:
-    """The names of a module that is not installed in the program's Python, and has what all these files define."""
-    module = sys.modules[name] = types.ModuleType(name)
-    for file in files:
-        with open(os.path.join(folder, file), encoding="utf-8") as source:
-            exec(compile(source.read(), "<raydap agent>", "exec"), vars(module))
+def load(name: str, code: Iterable[types.CodeType]) -> dict[str, Any]:
+    """The names of a module that is not installed in the program's Python, and has what all this code defines."""
+    module = sys.modules.setdefault(name, types.ModuleType(name))
+    for each in code:
+        exec(each, vars(module))
     return vars(module)
 
 

@@ -15,13 +15,9 @@ def start() -> None:
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     try:
         names: dict[str, Any] = {}
-        for file in ("driver_setup.py", "worker_setup.py"):
-            exec(compile(read(folder, file), "<raydap agent>", "exec"), names)
-        names["set_up"]([read(folder, file) for file in names["AGENT_FILES"]], "", None)
+        for file in ("agent_code.py", "worker_setup.py"):
+            with open(os.path.join(folder, file), encoding="utf-8") as source:
+                exec(compile(source.read(), "<raydap agent>", "exec"), names)
+        names["set_up"](lambda: names["read_code"](folder, *names["AGENT_FILES"]), {}, "", None)
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
-
-
-def read(folder: str, file: str) -> str:
-    with open(os.path.join(folder, file), encoding="utf-8") as source:
-        return source.read()
