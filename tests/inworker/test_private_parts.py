@@ -75,6 +75,11 @@ PARTS = {
         "agent.Session._prepare",
         "`sys.exit(3)` stops as a failure. See PyDB.ignore_system_exit_code.",
     ),
+    "the threads that it keeps": Part(
+        "isinstance(pydevd_constants._thread_id_to_thread_found, dict)",
+        "pydevd_lifetime.forget_threads",
+        "Each session leaves its threads and what they have read in memory. See pydevd_constants.get_thread_id.",
+    ),
     "the threads of a session": Part(
         "has(debugger, 'reader', 'writer', 'py_db_command_thread', 'check_alive_thread', "
         "'_on_configuration_done_event', 'dispose_and_kill_all_pydevd_threads', 'pydb_disposed') "

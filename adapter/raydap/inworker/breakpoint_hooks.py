@@ -105,5 +105,6 @@ def override_rays_breakpoint(debugger: Callable[[], Any], forked: bool = False) 
             stop_at(debugger, caller)
         return None
 
-    vars(_try_import_debugpy)["is_raydaps_agent"] = True
+    # With the mark of forked_children.py, if that is there: neither is to come again in the next session.
+    vars(_try_import_debugpy).update(vars(original), is_raydaps_agent=True)
     ray_debugpy._try_import_debugpy = _try_import_debugpy

@@ -30,7 +30,8 @@ def stop_in_forked_children() -> None:
         stop_caller(("ray.util.debugpy", "ray.util.rpdb"))
         return None
 
-    vars(_try_import_debugpy)["is_raydaps"] = True
+    # With the mark of breakpoint_hooks.py, if that is there: neither is to come again in the next session.
+    vars(_try_import_debugpy).update(vars(in_worker), is_raydaps=True)
     ray_debugpy._try_import_debugpy = _try_import_debugpy
 
 

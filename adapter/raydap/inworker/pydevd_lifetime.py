@@ -64,7 +64,7 @@ def unknown_debugpy(error: BaseException) -> str:
 def stop(debugger: Any) -> None:
     """Ends pydevd, so that the process runs as before, and can be debugged again. Raises nothing: a step that fails
     keeps no other one from being done."""
-    for step in (let_threads_run, stop_tracing, end_threads, stop_tracing_again, give_memory_back):
+    for step in (let_threads_run, stop_tracing, end_threads, stop_tracing_again, forget_threads, give_memory_back):
         try:
             step(debugger)
         except Exception as error:
@@ -88,6 +88,17 @@ def end_threads(debugger: Any) -> None:
     for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
         if thread is not None:
             thread.do_kill_pydev_thread()
+
+
+def forget_threads(_: Any) -> None:
+    """pydevd keeps each thread that it has seen, so that no later one has the same identity: its own of each session,
+    and with them what they have read; and those of the program that have ended."""
+    from _pydevd_bundle import pydevd_constants
+
+    kept: dict[int, Any] = getattr(pydevd_constants, "_thread_id_to_thread_found", {})
+    for identity, thread in list(kept.items()):
+        if getattr(thread, "is_pydev_daemon_thread", False) or not thread.is_alive():
+            kept.pop(identity, None)
 
 
 def give_memory_back(_: Any) -> None:
