@@ -1,10 +1,23 @@
 """Prepared workers on other nodes: they are reached over the relay, which can fail without them."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import pytest
 
 from raydap.core.effects import AskExitReason, ReachNodes
 from raydap.core.errors import Code
-from raydap.core.events import AgentFound, EndedWorker, NodesAlive, WorkerGone, WorkersEnded
+from raydap.core.events import (
+    AgentCalled,
+    AgentFound,
+    AgentsExpected,
+    EndedWorker,
+    Event,
+    NodesAlive,
+    WorkerGone,
+    WorkersEnded,
+)
+from raydap.core.settings import AttachSettings, HubSettings
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 from support.prepared_workers import LINES, launched, prepared
@@ -34,10 +47,74 @@ def lose(play: Play, worker: FakeWorker) -> None:
     play.feed(WorkerGone(worker.key, "closed over the relay"))
 
 
-def test_all_nodes_are_reached_for_attach_and_for_launch(play: Play) -> None:
+def reached(play: Play) -> list[Mapping[str, str]]:
+    """The nodes, each time that raydap was to reach them."""
+    return [effect.nodes for effect in play._effects if isinstance(effect, ReachNodes)]
+
+
+def near(play: Play, **row: Any) -> FakeWorker:
+    return prepared(play, "w0", node_id="n0", **row)
+
+
+SIGNS: dict[str, Callable[[Play], Event]] = {
+    "Ray or a driver says so": lambda play: AgentsExpected("job 1 has one"),
+    "an agent on raydap's own node": lambda play: AgentFound(near(play).row),
+    "a call from raydap's own node": lambda play: AgentCalled(near(play).row),
+    "a program that waits": lambda play: AgentCalled(near(play, worker_type="DRIVER").row, waits=True),
+}
+
+
+@pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS)
+def test_the_nodes_are_reached_as_soon_as_something_is_prepared(play: Play, sign: Callable[[Play], Event]) -> None:
     play.session()
     play.feed(NodesAlive(NODES))
+    assert reached(play) == []
+    play.feed(sign(play))
+    assert reached(play) == [NODES]
+    play.feed(AgentsExpected("job 2 has one"))
+    assert reached(play) == [NODES], "they are reached already"
+    more = {**NODES, "n2": "10.0.0.3"}
+    play.feed(NodesAlive(more))
+    assert reached(play) == [NODES, more]
+    play.feed(NodesAlive(NODES))
+    assert reached(play) == [NODES, more, NODES]
+    play._effects.clear()
+
+
+def test_what_was_seen_before_the_nodes_counts(play: Play) -> None:
+    play.session()
+    play.feed(AgentsExpected("job 1 has one"))
+    assert reached(play) == []
+    play.feed(NodesAlive(NODES))
     assert play.take(ReachNodes).nodes == NODES
+
+
+def test_the_next_session_begins_anew(play: Play) -> None:
+    client = play.session()
+    play.feed(NodesAlive(NODES), AgentsExpected("job 1 has one"))
+    assert play.take(ReachNodes).nodes == NODES
+    client.request("disconnect")
+    play._effects.clear()
+    play.feed(AgentsExpected("it comes too late"))
+    play.session()
+    play.feed(NodesAlive(NODES))
+    assert reached(play) == []
+
+
+def test_all_nodes_are_reached_at_once_if_all_workers_are(play: Play) -> None:
+    play.session({"reach": "any"})
+    play.feed(NodesAlive(NODES))
+    assert play.take(ReachNodes).nodes == NODES
+    play.feed(AgentsExpected("job 1 has one"))
+    assert reached(play) == []
+
+
+@pytest.mark.parametrize("relay", ["auto", "always"])
+def test_a_hub_that_looks_for_no_agent_on_its_own_node_reaches_all_at_once(relay: Any) -> None:
+    play = Play(hub_settings=HubSettings(AttachSettings(), relay=relay))
+    play.session()
+    play.feed(NodesAlive(NODES))
+    assert reached(play) == ([NODES] if relay == "always" else [])
 
 
 def test_all_nodes_are_reached_for_a_launched_program(play: Play) -> None:
@@ -52,19 +129,19 @@ def test_no_node_is_reached_if_the_user_wants_what_pauses_only(play: Play, launc
         launched(play, reach="paused")
     else:
         play.session({"reach": "paused"})
-    play.feed(NodesAlive(NODES))
-    assert not any(isinstance(effect, ReachNodes) for effect in play._effects)
+    play.feed(NodesAlive(NODES), AgentsExpected("job 1 has one"))
+    assert reached(play) == []
 
 
 def test_the_workers_of_a_node_that_is_gone_are_not_dialled(play: Play) -> None:
     client = play.session()
     worker = found(play)
-    near = prepared(play, "w2", node_id="n1")
-    play.feed(AgentFound(near.row))
+    other = prepared(play, "w2", node_id="n1")
+    play.feed(AgentFound(other.row))
     play.feed(NodesAlive({"n0": "10.0.0.1"}))
     play.take(ReachNodes)
     client.request("setBreakpoints", **LINES)
-    assert (worker.dials, near.dials) == (0, 1)
+    assert (worker.dials, other.dials) == (0, 1)
     client.event("breakpoint")
 
 

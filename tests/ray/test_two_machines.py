@@ -3,7 +3,8 @@
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -144,6 +145,65 @@ def test_a_driver_on_the_other_machine_is_reached(
     assert driver.wait() == 0, driver.output
     assert "result: 42" in driver.output
     assert problems(far_client) == []
+
+
+PAUSED = """\
+import ray
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+def pause():
+    breakpoint()
+    return "went on"
+
+ray.init()
+print("result:", ray.get(pause.remote()))
+"""
+
+
+def test_the_other_machine_has_an_actor_as_soon_as_a_program_is_prepared(
+    far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
+) -> None:
+    program, paused = tmp_path / "program.py", tmp_path / "paused.py"
+    program.write_text(PROGRAM)
+    paused.write_text(PAUSED)
+    environment = {"RAY_ADDRESS": machines.address}
+    before = relays(machines)
+    with machines.without_firewall():
+        plain = children.enter_context(
+            Child([*machines.head, sys.executable, str(paused)], tmp_path / "1", environment)
+        )
+        breakpoints = {str(program): [line_of(PROGRAM, text) for text in ("# in a task", "# in __init__")]}
+        far_client.start_session("attach", {"dashboard": machines.dashboard}, breakpoints=breakpoints)
+        stop = far_client.wait_event("stopped")
+        (listed,) = (row for row in far_client.request("raydap/workers")["workers"] if row["state"] == "stopped")
+        assert listed["node"] == FAR
+        wait_for(lambda: "nothing is prepared in this cluster" in bridge_log.read_text())
+        go_on(far_client, stop)
+        assert plain.wait() == 0, plain.output
+    assert relays(machines) == before
+    command = [*machines.head, sys.executable, "-m", "raydap", "run", str(program)]
+    driver = children.enter_context(Child(command, tmp_path / "2", environment))
+    seen = []
+    for _ in range(2):
+        stop = far_client.wait_event("stopped")
+        seen.append(stopped_line(far_client, stop).partition("# ")[2])
+        go_on(far_client, stop)
+    assert sorted(seen) == ["in __init__", "in a task"]
+    assert driver.wait() == 0, driver.output
+    assert relays(machines) == before + 1
+    assert problems(far_client) == []
+
+
+def relays(machines: TwoMachines) -> int:
+    """How many actors of raydap the cluster has had."""
+    return sum(actor["class_name"] == "RaydapRelay" for actor in machines.actors())
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 UNPREPARED = """\

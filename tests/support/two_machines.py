@@ -4,13 +4,16 @@ It takes root, `ip`, `nsenter` and `unshare`. Nothing outside the namespaces cha
 processes.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from local_cluster import Child
 
@@ -80,6 +83,22 @@ class TwoMachines:
         self._start(stack, "head-ray", [*self.head, *ray, *options])
         options = [f"--address={self.address}", f"--node-ip-address={FAR}", "--num-cpus=2", '--resources={"far": 8}']
         self._start(stack, "far-ray", [*self.far, *ray, *options])
+
+    @contextmanager
+    def without_firewall(self) -> Iterator[None]:
+        """The head reaches the debug ports of the far machine meanwhile."""
+        self._set_up(self.far, "ip rule del pref 10")
+        try:
+            yield
+        finally:
+            self._set_up(self.far, _FIREWALL.splitlines()[-1])
+
+    def actors(self) -> list[dict[str, Any]]:
+        """All that Ray lists, those that have ended too (ray/util/state/common.py, ActorState)."""
+        ask = f"from urllib.request import urlopen; print(urlopen('{self.dashboard}/api/v0/actors').read().decode())"
+        said = subprocess.run([*self.head, sys.executable, "-c", ask], check=True, capture_output=True, text=True)
+        rows: list[dict[str, Any]] = json.loads(said.stdout)["data"]["result"]["result"]
+        return rows
 
     def _holder(self, stack: ExitStack, name: str, command: list[str], first: str) -> int:
         """A process that keeps namespaces; returns its pid."""

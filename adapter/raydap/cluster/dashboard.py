@@ -1,6 +1,6 @@
 """Asks a Ray dashboard which workers are paused, what they run, and how others ended."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from raydap.cluster.labels import Row, label
@@ -49,10 +49,12 @@ _NODES = [_LIMIT, *_where("state", "=", "ALIVE")]
 
 
 class Dashboard:
-    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`."""
+    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`. `on_jobs`
+    gets each answer of `jobs`, whoever asks."""
 
-    def __init__(self, rest: Rest) -> None:
+    def __init__(self, rest: Rest, on_jobs: Callable[[list[Row]], None] = lambda rows: None) -> None:
         self.rest = rest
+        self._on_jobs = on_jobs
 
     async def paused(self) -> tuple[PausedWorker, ...]:
         """All live workers that wait for a debugger, in the dashboard's order."""
@@ -83,8 +85,11 @@ class Dashboard:
     async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
         """The labels of these workers, as labels.label gives them."""
         tasks = await self._rows("tasks", _RUNNING)
-        actors = await self._rows("actors", _ACTORS)
-        return label(workers, tasks, actors, await self.jobs())
+        return label(workers, tasks, await self.actors(), await self.jobs())
+
+    async def actors(self) -> list[Row]:
+        """The rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
+        return await self._rows("actors", _ACTORS)
 
     async def session_name(self) -> str | None:
         """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""
@@ -120,7 +125,9 @@ class Dashboard:
         except ProblemError:
             # Without the Jobs API the names of tasks and actors are still worth showing.
             return []
-        return [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+        rows: list[Row] = [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+        self._on_jobs(rows)
+        return rows
 
 
 def _paused(row: Mapping[str, Any]) -> PausedWorker | None:

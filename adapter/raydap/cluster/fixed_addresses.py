@@ -36,6 +36,9 @@ class FixedAddresses:
     def note_user_activity(self) -> None:
         """Nothing is polled here."""
 
+    def note_nodes_reached(self) -> None:
+        """They have no nodes."""
+
 
 def _worker(address: str) -> PausedWorker:
     host, _, port = address.rpartition(":")

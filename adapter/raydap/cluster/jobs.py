@@ -34,8 +34,8 @@ class Jobs:
         """Emits JobsListed at the first call. Later calls find a cluster that was there before."""
         if self._ended is None:
             rows = await self._ask()
-            self._ended = {_id(row) for row in rows if _has_ended(row)}
-            self._emit(JobsListed(tuple(_name(row) for row in rows if not _has_ended(row))))
+            self._ended = {_id(row) for row in rows if has_ended(row)}
+            self._emit(JobsListed(tuple(_name(row) for row in rows if not has_ended(row))))
 
     async def look_for_ends(self) -> None:
         """Returns when a job has ended, or all lookups are done; at once if lookups go on already."""
@@ -45,7 +45,7 @@ class Jobs:
         try:
             for pause_s in self._pauses_s:
                 await asyncio.sleep(pause_s)
-                ended = [row for row in await self._ask() if _has_ended(row) and _id(row) not in self._ended]
+                ended = [row for row in await self._ask() if has_ended(row) and _id(row) not in self._ended]
                 if ended:
                     self._ended.update(map(_id, ended))
                     self._emit(JobsEnded(tuple(map(_end, ended))))
@@ -58,7 +58,7 @@ def _id(row: Row) -> str:
     return str(row.get("submission_id") or row.get("job_id") or "")
 
 
-def _has_ended(row: Row) -> bool:
+def has_ended(row: Row) -> bool:
     return str(row.get("status")) in _ENDED  # A row can hold anything, also what has no hash.
 
 

@@ -19,6 +19,10 @@ class NodePolling:
         self._asked_at = float("-inf")
         self._last: Mapping[str, str] = {}
 
+    @property
+    def count(self) -> int:
+        return len(self._last)
+
     async def poll(self) -> None:
         """Asks if the pause is over. A cluster that does not answer keeps the nodes that it had."""
         if time.monotonic() - self._asked_at < self._pause_s:

@@ -16,6 +16,7 @@ from raydap.cluster.jobs import Jobs
 from raydap.cluster.label_polling import LabelPolling
 from raydap.cluster.labels import Row
 from raydap.cluster.node_polling import NodePolling
+from raydap.cluster.prepared_search import PreparedSearch
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
@@ -35,6 +36,7 @@ class Timing:
     outage_grace_s: once the cluster has answered, no source reports failures for so long.
     alive_pause_s: between two questions who runs, while somebody wants to know that.
     nodes_pause_s: between two questions which nodes there are, at least.
+    prepared_pause_s: between two answers that may tell of a prepared program, while none is known.
     label_pauses_s: after each lookup of labels. exit_reason_pauses_s: before each lookup of exit reasons.
     many_workers: more than that get their labels many_workers_delay_s later, because Ray's task list would slow down
     their attach. Filters that need labels do not wait.
@@ -50,6 +52,7 @@ class Timing:
     outage_grace_s: float = 5.0
     alive_pause_s: float = 2.0
     nodes_pause_s: float = 1.0
+    prepared_pause_s: float = 2.0
     label_pauses_s: tuple[float, ...] = (0.4, 1.1, 2.0)
     exit_reason_pauses_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     many_workers: int = 4
@@ -60,7 +63,8 @@ class RayCluster:
     """Finds the cluster that the settings name, and polls it. Implements `Source`.
 
     `patient`: a program is being launched, so a cluster that is missing may be starting. Until the first worker pauses,
-    a cluster of this user that has started since then is preferred to older ones.
+    a cluster of this user that has started since then is preferred to older ones. `is_local` is that of
+    PreparedSearch.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class RayCluster:
         patient: bool = False,
         environ: Mapping[str, str] = os.environ,
         timing: Timing | None = None,
+        is_local: Callable[[str], bool] = lambda address: True,
     ) -> None:
         self._settings = settings
         self._emit = emit
@@ -97,11 +102,15 @@ class RayCluster:
         self._jobs = Jobs(self._ask_jobs, emit, self._timing.exit_reason_pauses_s)
         self._alive = AlivePolling(self._ask_alive, emit, self._timing.alive_pause_s)
         self._nodes = NodePolling(self._ask_nodes, emit, self._timing.nodes_pause_s)
+        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, is_local, emit, self._timing.prepared_pause_s)
         self._labels = LabelPolling(self._ask_labels, emit, self._label_delay_s, self._timing.label_pauses_s)
 
     def note_user_activity(self) -> None:
         """Polls quickly for a while."""
         self._active_at = time.monotonic()
+
+    def note_nodes_reached(self) -> None:
+        self._prepared.end()
 
     async def run(self) -> None:
         """Polls until it is cancelled, and retries after each ProblemError. May be called again after any exception."""
@@ -141,6 +150,9 @@ class RayCluster:
     async def _ask_exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
         return {} if self._dashboard is None else await self._dashboard.exit_reasons()
 
+    async def _ask_actors(self) -> list[Row]:
+        return [] if self._dashboard is None else await self._dashboard.actors()
+
     async def _ask_jobs(self) -> list[Row]:
         return [] if self._dashboard is None else await self._dashboard.jobs()
 
@@ -169,6 +181,8 @@ class RayCluster:
             await self._jobs.list()
             if self._settings.reach != "paused":
                 await self._nodes.poll()
+                if self._nodes.count > 1:
+                    await self._prepared.poll()
             await asyncio.sleep(self._next_poll_s())
 
     def _grace_s(self, problem: Problem) -> float:
@@ -186,6 +200,7 @@ class RayCluster:
                 session = await self._dashboard.session_name()
                 if session is not None:
                     sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
+                    await self._prepared.look_at_cluster(session)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
 
     def _report(self, paused: tuple[PausedWorker, ...]) -> None:
@@ -239,7 +254,7 @@ class RayCluster:
         if self._dashboard is None or location != self._location:
             await self._close_dashboard()
             self._location = location
-            self._dashboard = Dashboard(Rest(location.url, self._environ))
+            self._dashboard = Dashboard(Rest(location.url, self._environ), self._prepared.look_at_jobs)
 
     async def _close_dashboard(self) -> None:
         dashboard, self._dashboard = self._dashboard, None

@@ -1,7 +1,7 @@
 """Finds the folder of this machine where the processes of a Ray session have their sockets."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
@@ -23,11 +23,17 @@ def find(session: str, environ: Mapping[str, str] = os.environ, proc: Path = Pat
 def _session_dirs(session: str, proc: Path) -> list[str]:
     """Those in the command lines of all raylets, of whichever user."""
     found = []
+    for _, words in raylets(proc):
+        found += [word.partition("=")[2] for word in words if word.startswith("--session_dir=")]
+    return [folder for folder in found if os.path.basename(folder) == session]
+
+
+def raylets(proc: Path) -> Iterator[tuple[Path, list[str]]]:
+    """The folders of all raylets in /proc, of whichever user, and the words of their command lines."""
     for path in proc.glob("[0-9]*/cmdline"):
         try:
             words = os.fsdecode(path.read_bytes()).split("\0")
         except OSError:
             continue  # It has ended.
         if os.path.basename(words[0]) == "raylet":
-            found += [word.partition("=")[2] for word in words if word.startswith("--session_dir=")]
-    return [folder for folder in found if os.path.basename(folder) == session]
+            yield path.parent, words

@@ -34,9 +34,15 @@ class Source(Protocol):
     def note_user_activity(self) -> None:
         """The user did something, so news should come quickly for a while."""
 
+    def note_nodes_reached(self) -> None:
+        """Agents are looked for on all nodes, so AgentsExpected would be no news."""
 
-def choose(settings: AttachSettings, emit: Callable[[Event], None], patient: bool) -> Source:
-    """The source that the settings name. `patient` as in StartDiscovery."""
+
+def choose(
+    settings: AttachSettings, emit: Callable[[Event], None], patient: bool, is_local: Callable[[str], bool]
+) -> Source:
+    """The source that the settings name. `patient` as in StartDiscovery. `is_local` says whether an address is this
+    machine's."""
     if settings.workers is not None:
         return FixedAddresses(settings.workers, emit)
-    return RayCluster(settings, emit, patient)
+    return RayCluster(settings, emit, patient, is_local=is_local)

@@ -194,6 +194,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentCalled: prepared.called,
     ev.AgentFound: prepared.found,
     ev.NodesAlive: prepared.nodes_alive,
+    ev.AgentsExpected: prepared.agents_expected,
     ev.AgentInjected: unprepared.injected,
     ev.StackRead: worker_stack.read,
     ev.WorkersLabelled: selection.labelled,

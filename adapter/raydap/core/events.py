@@ -114,6 +114,13 @@ class NodesAlive:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentsExpected:
+    """Workers with agents run on any node of the cluster, or will soon. `reason` says how that is known."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class AgentInjected:
     """`problem` is "" if an agent begins in the worker now, and calls; else the reason why none does, for users."""
 
@@ -281,6 +288,7 @@ Event = (
     | AgentCalled
     | AgentFound
     | NodesAlive
+    | AgentsExpected
     | AgentInjected
     | StackRead
     | WorkersLabelled

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket, write_line
-    from raydap.inworker.raydap_calls import call_raydaps
+    from raydap.inworker.raydap_calls import call_raydaps, raydaps_in
 
 WAIT_INTERVAL_S = 0.2
 """Seconds between two calls of a program that waits for a raydap."""
+
+TAKEN_TIMEOUT_S = 2.0
+"""Seconds for raydap to say that it will tell when it takes them."""
 
 NODES_TIMEOUT_S = 5.0
 """Seconds until a program goes on, although raydap does not take the calls of workers on all nodes yet. A relay starts
@@ -54,22 +57,46 @@ def join_session() -> None:
 
 
 def wait_for_nodes(raydap: str) -> None:
-    """Returns when raydap takes the calls of workers on other nodes, too, or after NODES_TIMEOUT_S. The first workers
-    would not have the breakpoints in time otherwise. `raydap` is the path that the driver calls, "" if there is none.
+    """Returns when all raydaps that debug the cluster take the calls of workers on other nodes, too, or after
+    NODES_TIMEOUT_S. The first workers would not have the breakpoints in time otherwise. A raydap that hangs delays the
+    driver by TAKEN_TIMEOUT_S. `raydap` is the path of the only one that the driver calls, "" if it calls each.
     """
     import ray
 
     worker: Any = ray._private.worker.global_worker
-    if not raydap or worker.mode != ray.SCRIPT_MODE:
+    if worker.mode != ray.SCRIPT_MODE:
         return
     nodes = sum(bool(node["Alive"]) for node in ray.nodes())
-    if nodes > 1:
-        try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(CALL_TIMEOUT_S)
-                connection.connect(raydap)
-                write_line(connection, {"raydap": VERSION, "pid": os.getpid(), "nodes": nodes})
-                connection.settimeout(NODES_TIMEOUT_S)
-                connection.recv(1)
-        except OSError:
-            pass  # It has ended, or takes longer.
+    if nodes < 2:
+        return
+    paths = [raydap] if raydap else raydaps_in(os.path.join(worker.node.get_session_dir_path(), "sockets"))
+    line = {"raydap": VERSION, "pid": os.getpid(), "calls": os.path.basename(raydap), "nodes": nodes}
+    begun = time.monotonic()
+    told = [connection for path in paths if (connection := _tell(path, line)) is not None]
+    waiting = [connection for connection in told if _read_byte(connection, begun + TAKEN_TIMEOUT_S)]
+    for connection in waiting:
+        _read_byte(connection, begun + NODES_TIMEOUT_S)
+    for connection in told:
+        connection.close()
+
+
+def _tell(path: str, line: dict[str, Any]) -> "socket.socket | None":
+    """The connection; None if nobody listens there."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(CALL_TIMEOUT_S)
+    try:
+        connection.connect(path)
+        write_line(connection, line)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def _read_byte(connection: socket.socket, until: float) -> bool:
+    """Whether raydap says something before this time; else it has nothing more to say, has ended, or hangs."""
+    connection.settimeout(max(until - time.monotonic(), 0))
+    try:
+        return connection.recv(1) != b""
+    except OSError:
+        return False

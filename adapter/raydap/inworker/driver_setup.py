@@ -32,7 +32,14 @@ SETUP_HOOK = "worker_process_setup_hook"
 
 SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
 """Where Ray keeps the setup hook of a job, in its env_vars (ray/_private/runtime_env/setup_hook.py). Ray refuses
-another one then."""
+another one then. In the environment of `ray start` it is the name of a function that each worker calls."""
+
+AGENT_HOOK = "raydap_agent"
+"""The name of our setup hook. Ray's Jobs API and State API show it in the runtime_env of jobs and actors
+(ray/_private/runtime_env/setup_hook.py)."""
+
+CLUSTER_HOOK = "raydap_cluster_hook.start"
+"""The setup hook of all workers of a prepared cluster (for_cluster/raydap_cluster_hook.py)."""
 
 
 class DriverSetup:
@@ -117,7 +124,7 @@ class DriverSetup:
             code = file.read() + "\nset_up(lambda: unpacked(*packed), names, raydap, next_hook)\n"
         # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
         set_up: Any = functools.partial(exec, code, names)
-        set_up.__name__ = "raydap_agent"
+        set_up.__name__ = AGENT_HOOK
         return {**runtime_env, SETUP_HOOK: set_up}
 
 

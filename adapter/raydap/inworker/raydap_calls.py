@@ -32,11 +32,7 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
                 return here if call(here) else ""
         except OSError:
             pass  # It has ended.
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.startswith(CALL_PREFIX))
-    except OSError:
-        return ""
-    for path in [os.path.join(folder, name) for name in names]:
+    for path in raydaps_in(folder):
         try:
             if call(path):
                 return path
@@ -47,6 +43,15 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
         except OSError:
             pass  # It has ended just now, or belongs to somebody else.
     return ""
+
+
+def raydaps_in(folder: str) -> list[str]:
+    """The paths of those that listen in the folder, and of those that have been killed."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.startswith(CALL_PREFIX))
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names]
 
 
 def wait_for_relay(path: str) -> None:

@@ -37,7 +37,8 @@ class Hello(msgspec.Struct, frozen=True):
     has started. `parent` is the key of the process that a CHILD comes from. `waits`: the program does not begin before
     a raydap debugs it. `calls` is the name of the raydap that has launched it, "" for a program that calls each.
 
-    With `nodes` it is a driver that has joined a cluster of so many: it goes on when raydap listens on all of them.
+    With `nodes` it is a driver that has joined a cluster of so many: it goes on when raydap listens on all of them. It
+    gets a byte at once, because it waits for no raydap that hangs.
     """
 
     raydap: int

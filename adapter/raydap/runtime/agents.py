@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from raydap.core.events import AgentCalled, AgentFound, Event
+from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, Event
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
@@ -136,11 +136,11 @@ class Agents:
         except BaseException:
             connection.close()
             raise
-        if hello.nodes:
-            await self._let_driver_go_on(connection, hello.nodes)
-            return
         if not private and not self._is_for_us(hello):
             connection.close()
+            return
+        if hello.nodes:
+            await self._let_driver_go_on(connection, hello)
             return
         self._known.add(hello.socket)
         row = hello.row(node_id)
@@ -148,11 +148,15 @@ class Agents:
         self._waiting[row.key] = connection
         self._emit(AgentCalled(row, hello.waits))
 
-    async def _let_driver_go_on(self, connection: socket.socket, nodes: int) -> None:
-        """When its workers can call from each node. It waits for a few seconds at most (inworker/driver_agent.py)."""
+    async def _let_driver_go_on(self, connection: socket.socket, hello: Hello) -> None:
+        """When its workers can call from each node. It waits for a few seconds at most, if it gets a byte first
+        (inworker/driver_agent.py)."""
         with connection:
             if self._nodes is not None:
-                await self._nodes.listening(nodes)
+                with suppress(OSError):
+                    connection.send(b"\n")
+                self._emit(AgentsExpected(f"driver {hello.pid} has joined it"))
+                await self._nodes.listening(hello.nodes)
 
     def _is_for_us(self, hello: Hello) -> bool:
         """A launched program is debugged alone."""

@@ -213,6 +213,8 @@ class Engine:
         if self._agents is None:
             self._agents = Agents(self._handle, dialer=self._dialer)
         self._agents.reach_nodes(effect.nodes)
+        if self._source is not None:
+            self._source.note_nodes_reached()
 
     def _inject_agent(self, effect: effects.InjectAgent) -> None:
         worker = effect.worker.key
@@ -244,7 +246,7 @@ class Engine:
     # The source of workers.
 
     def _start_discovery(self, effect: effects.StartDiscovery) -> None:
-        self._source = sources.choose(effect.settings, self._handle, effect.patient)
+        self._source = sources.choose(effect.settings, self._handle, effect.patient, tcp.is_local_address)
         self._source_tasks.spawn(self._run_source(self._source))
 
     async def _run_source(self, source: Source) -> None:

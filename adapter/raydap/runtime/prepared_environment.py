@@ -5,8 +5,7 @@ import os
 from collections.abc import Mapping
 from importlib import resources
 
-_HOOK = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
-"""Ray calls the function of this name in each worker that begins (ray/_private/workers/default_worker.py)."""
+from raydap.inworker.driver_setup import CLUSTER_HOOK, SETUP_HOOK_VARIABLE
 
 
 def driver(
@@ -27,7 +26,7 @@ def driver(
 
 def cluster(environ: Mapping[str, str]) -> dict[str, str]:
     """What to add to the environment of `ray start` (inworker/for_cluster/raydap_cluster_hook.py)."""
-    return {**_with_folder(environ, "for_cluster"), _HOOK: "raydap_cluster_hook.start"}
+    return {**_with_folder(environ, "for_cluster"), SETUP_HOOK_VARIABLE: CLUSTER_HOOK}
 
 
 def _with_folder(environ: Mapping[str, str], name: str) -> dict[str, str]:

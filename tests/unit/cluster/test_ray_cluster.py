@@ -16,11 +16,13 @@ from raydap.cluster.ray_cluster import RayCluster, Timing
 from raydap.cluster.relay import ClusterAccess
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
+    AgentsExpected,
     DiscoveryFailed,
     DiscoveryReady,
     EndedWorker,
     Event,
     JobsListed,
+    NodesAlive,
     PausedWorker,
     WorkerLabel,
     WorkersAlive,
@@ -467,6 +469,48 @@ def test_a_lookup_that_is_cancelled_hinders_no_later_one() -> None:
         assert told == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
 
     asyncio.run(main())
+
+
+def test_prepared_programs_are_looked_for_while_there_are_other_nodes_and_none_is_known() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        def asked() -> int:
+            return sum(request.path == "/api/v0/actors" for request in fake.requests)
+
+        one = {"node_id": "n1", "node_ip": "10.0.0.1"}
+        fake.answers["/api/v0/nodes"] = listing([one])
+        timing = replace(FAST, nodes_pause_s=0.0, prepared_pause_s=0.0)
+        async with Polling(AttachSettings(dashboard=fake.url), timing) as polling:
+            await polling.next(NodesAlive)
+            await fake.asked(5)
+            assert asked() == 0, "there is one node"
+            fake.answers["/api/v0/nodes"] = listing([one, {"node_id": "n2", "node_ip": "10.0.0.2"}])
+            seen = await polling.next(NodesAlive, await polling.next(NodesAlive))
+            await fake.asked(10)
+            assert asked() == 1
+            assert polling.of(AgentsExpected) == []
+            hook = {"worker_process_setup_hook": "raydap_agent"}
+            fake.answers["/api/jobs/"] = [{"job_id": "01", "status": "RUNNING", "runtime_env": hook}]
+            await polling.next(AgentsExpected, seen)
+
+    run(script)
+
+
+@pytest.mark.parametrize("reach", ["prepared", "paused"])
+def test_nothing_is_looked_for_if_nobody_wants_it(reach: Any) -> None:
+    """What the engine does with ReachNodes; and only paused workers are wanted."""
+
+    async def script(fake: FakeDashboard) -> None:
+        nodes = [{"node_id": f"n{number}", "node_ip": f"10.0.0.{number}"} for number in range(2)]
+        fake.answers["/api/v0/nodes"] = listing(nodes)
+        timing = replace(FAST, nodes_pause_s=0.0, prepared_pause_s=0.0)
+        async with Polling(AttachSettings(dashboard=fake.url, reach=reach), timing) as polling:
+            polling.source.note_nodes_reached()
+            await polling.next(DiscoveryReady)
+            await fake.asked(10)
+            assert sum("actors" in request.path for request in fake.requests) == 0
+            assert sum("jobs" in request.path for request in fake.requests) == 1
+
+    run(script)
 
 
 def test_everybody_is_asked_for_only_while_somebody_watches() -> None:

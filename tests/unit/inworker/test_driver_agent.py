@@ -4,68 +4,127 @@ import json
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from raydap.inworker import agent, driver_agent
+from raydap.inworker import agent, driver_agent, raydap_calls
 
 WAIT = 30.0
 
 
+class Raydap:
+    """One that listens in the folder of sockets."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = str(folder / name)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        self.listener.settimeout(WAIT)
+        self.connections: list[socket.socket] = []
+
+    def take(self) -> tuple[dict[str, object], socket.socket]:
+        """What a driver has said, and the connection to it."""
+        connection, _ = self.listener.accept()
+        connection.settimeout(WAIT)
+        self.connections.append(connection)
+        with connection.makefile("rb") as reading:
+            return json.loads(reading.readline()), connection
+
+
 @pytest.fixture
-def driver(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """What `ray` is in it; the files of an agent are one module there."""
-    for name in ("CALL_TIMEOUT_S", "VERSION", "write_line"):
-        monkeypatch.setattr(driver_agent, name, getattr(agent, name), raising=False)
-    worker = SimpleNamespace(global_worker=SimpleNamespace(mode=0))
+def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+    """What `ray` is in it; the files of an agent are one module there. The folder of sockets is in `tmp_path`."""
+    for module, name in ((agent, "CALL_TIMEOUT_S"), (agent, "VERSION"), (agent, "write_line")):
+        monkeypatch.setattr(driver_agent, name, getattr(module, name), raising=False)
+    monkeypatch.setattr(driver_agent, "raydaps_in", raydap_calls.raydaps_in, raising=False)
+    # Only tests that set a time can see the end of it.
+    for name in ("TAKEN_TIMEOUT_S", "NODES_TIMEOUT_S"):
+        monkeypatch.setattr(driver_agent, name, 10 * WAIT)
+    (tmp_path / "sockets").mkdir()
+    worker = SimpleNamespace(mode=0, node=SimpleNamespace(get_session_dir_path=lambda: str(tmp_path)))
     alive = [{"Alive": True}, {"Alive": True}, {"Alive": False}]
-    ray = SimpleNamespace(SCRIPT_MODE=0, nodes=lambda: alive, _private=SimpleNamespace(worker=worker))
+    private = SimpleNamespace(worker=SimpleNamespace(global_worker=worker))
+    ray = SimpleNamespace(SCRIPT_MODE=0, nodes=lambda: alive, _private=private)
     monkeypatch.setitem(sys.modules, "ray", ray)
     return ray
 
 
 @pytest.fixture
-def raydap(tmp_path: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(tmp_path / "raydap"))
-    listener.listen()
-    listener.settimeout(WAIT)
-    return listener
+def raydaps(tmp_path: Path, driver: SimpleNamespace) -> Iterator[list[Raydap]]:
+    listening = [Raydap(tmp_path / "sockets", f"raydap-call-{number}-1") for number in range(2)]
+    yield listening
+    for raydap in listening:
+        for each in (raydap.listener, *raydap.connections):
+            each.close()
 
 
-def test_it_waits_until_raydap_listens_on_all_nodes(driver: SimpleNamespace, raydap: socket.socket) -> None:
-    waiting = threading.Thread(target=driver_agent.wait_for_nodes, args=(raydap.getsockname(),))
+def start(raydap: str = "") -> threading.Thread:
+    waiting = threading.Thread(target=driver_agent.wait_for_nodes, args=(raydap,), daemon=True)
     waiting.start()
-    with raydap:
-        connection, _ = raydap.accept()
-    with connection:
-        connection.settimeout(WAIT)
-        said = json.loads(connection.makefile("rb").readline())
-        assert (said["raydap"], said["nodes"]) == (agent.VERSION, 2)
-        assert waiting.is_alive()
+    return waiting
+
+
+def goes_on(waiting: threading.Thread) -> bool:
     waiting.join(WAIT)
-    assert not waiting.is_alive()
+    return not waiting.is_alive()
 
 
-def test_it_does_not_wait_for_ever(
-    driver: SimpleNamespace, raydap: socket.socket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_waits_until_all_raydaps_listen_on_all_nodes(raydaps: list[Raydap]) -> None:
+    waiting = start()
+    taken = [raydap.take() for raydap in raydaps]
+    for said, connection in taken:
+        assert (said["raydap"], said["nodes"], said["calls"]) == (agent.VERSION, 2, "")
+        connection.send(b"\n")
+    for _, connection in taken:
+        assert waiting.is_alive()
+        connection.close()
+    assert goes_on(waiting)
+
+
+def test_one_that_knows_its_raydap_tells_no_other(raydaps: list[Raydap]) -> None:
+    """A raydap that has nothing to do closes the connection at once."""
+    waiting = start(raydaps[0].path)
+    said, connection = raydaps[0].take()
+    assert said["calls"] == "raydap-call-0-1"
+    connection.close()
+    assert goes_on(waiting)
+    raydaps[1].listener.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        raydaps[1].take()
+
+
+def test_a_raydap_that_hangs_is_not_waited_for(raydaps: list[Raydap], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver_agent, "TAKEN_TIMEOUT_S", 0.01)
+    assert goes_on(start())
+
+
+def test_a_dead_raydap_keeps_nobody_from_the_others(raydaps: list[Raydap]) -> None:
+    raydaps[0].listener.close()
+    waiting = start()
+    raydaps[1].take()[1].close()
+    assert goes_on(waiting)
+
+
+def test_it_does_not_wait_for_ever(raydaps: list[Raydap], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver_agent, "NODES_TIMEOUT_S", 0.01)
-    with raydap:
-        driver_agent.wait_for_nodes(raydap.getsockname())
+    waiting = start()
+    for raydap in raydaps:
+        raydap.take()[1].send(b"\n")
+    assert goes_on(waiting)
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/raydap"])
 def test_without_a_raydap_it_goes_on(driver: SimpleNamespace, path: str) -> None:
-    driver_agent.wait_for_nodes(path)
+    assert goes_on(start(path))
 
 
-def test_on_one_node_nobody_is_asked(driver: SimpleNamespace, raydap: socket.socket) -> None:
+def test_on_one_node_nobody_is_asked(driver: SimpleNamespace, raydaps: list[Raydap]) -> None:
     driver.nodes = lambda: [{"Alive": True}, {"Alive": False}]
-    raydap.setblocking(False)
-    with raydap:
-        driver_agent.wait_for_nodes(raydap.getsockname())
-        with pytest.raises(BlockingIOError):
-            raydap.accept()
+    assert goes_on(start())
+    raydaps[0].listener.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        raydaps[0].take()

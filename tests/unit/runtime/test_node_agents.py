@@ -4,12 +4,14 @@ import asyncio
 import json
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from raydap.cluster.relay import RelayFailed
-from raydap.core.events import AgentCalled, AgentFound, Event
+from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, Event
+from raydap.inworker.raydap_calls import raydaps_in
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import node_agents
 from raydap.runtime.agent_connections import own_name
@@ -185,13 +187,17 @@ def test_a_node_is_tried_until_it_is_gone() -> None:
     run(script)
 
 
-async def driver(play: Play, path: str, nodes: int) -> socket.socket:
+async def driver(play: Play, path: str, nodes: int, **more: Any) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     play.ends.append(connection)
     connection.setblocking(False)
     await asyncio.get_running_loop().sock_connect(connection, path)
-    await asyncio.get_running_loop().sock_sendall(connection, line(raydap=1, pid=1, nodes=nodes))
+    await asyncio.get_running_loop().sock_sendall(connection, line(raydap=1, pid=1, nodes=nodes, **more))
     return connection
+
+
+async def said(connection: socket.socket) -> bytes:
+    return await asyncio.wait_for(asyncio.get_running_loop().sock_recv(connection, 1), WAIT)
 
 
 def test_a_driver_goes_on_when_raydap_listens_on_all_nodes() -> None:
@@ -199,6 +205,8 @@ def test_a_driver_goes_on_when_raydap_listens_on_all_nodes() -> None:
         loop = asyncio.get_running_loop()
         path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
         connection = await driver(play, path, 3)
+        assert await said(connection) != b"", "raydap lives"
+        assert await play.event() == AgentsExpected("driver 1 has joined it")
         going_on = asyncio.ensure_future(loop.sock_recv(connection, 1))
         play.agents.reach_nodes({**NEAR, **FAR})
         await play.asked()
@@ -217,7 +225,24 @@ def test_a_driver_goes_on_when_raydap_listens_on_all_nodes() -> None:
 def test_a_driver_goes_on_at_once_without_a_relay() -> None:
     async def script(play: Play) -> None:
         path = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
-        connection = await driver(play, path, 3)
-        assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(connection, 1), WAIT) == b""
+        assert await said(await driver(play, path, 3)) == b""
+        assert play.events.empty()
 
     run(script, "never")
+
+
+def test_a_driver_that_knows_no_raydap_tells_each_that_listens(tmp_path: Path) -> None:
+    """One that has launched a program debugs nothing else, so it reaches no node for others."""
+
+    async def script(play: Play) -> None:
+        play.agents.reach(str(tmp_path))
+        (path,) = map(Path, raydaps_in(str(tmp_path)))
+        connection = await driver(play, str(path), 2)
+        assert await said(connection) != b""
+        assert await play.event() == AgentsExpected("driver 1 has joined it")
+        play.agents.environment({})
+        assert await said(await driver(play, str(path), 2)) == b""
+        assert await said(await driver(play, str(path), 2, calls="raydap-call-another")) == b""
+        assert await said(await driver(play, str(path), 2, calls=path.name)) != b""
+
+    run(script)

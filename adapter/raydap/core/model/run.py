@@ -1,5 +1,6 @@
 """One debug run: from the first attach or launch until no client and no held worker is left."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from raydap.core.errors import Code, ProblemError
@@ -87,7 +88,8 @@ class Run:
     the users about a cluster that does not answer, "" if it answers.
 
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
-    `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there.
+    `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there. `nodes` are as in
+    NodesAlive. `agents_expected`: something with an agent has been seen, so that other nodes may have agents, too.
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
@@ -112,6 +114,8 @@ class Run:
         self.program_ended = False
         self.where = ""
         self.sockets = ""
+        self.nodes: Mapping[str, str] = {}
+        self.agents_expected = False
         self.jobs: tuple[str, ...] | None = None
         self.ended_jobs: set[str] = set()
         self.losses: dict[WorkerKey, Loss] = {}

@@ -3,14 +3,25 @@
 Each of their processes calls when it begins, and waits; those that began before raydap are found. A worker is attached
 before its first line if something could stop it there. Otherwise it runs on undebugged, at full speed, until somebody
 sets a breakpoint or chooses the worker. It is let go when nothing can stop it any more.
+
+Other nodes of the cluster are reached only when agents are expected there, because each costs an actor.
 """
 
 from raydap.core.effects import ReachNodes, ReleaseAgent
 from raydap.core.errors import Code, Problem, sentence
-from raydap.core.events import AgentCalled, AgentFound, NodesAlive, PausedWorker, WorkerGone, WorkerLabel
+from raydap.core.events import (
+    AgentCalled,
+    AgentFound,
+    AgentsExpected,
+    NodesAlive,
+    PausedWorker,
+    WorkerGone,
+    WorkerLabel,
+)
 from raydap.core.model.run import Retry, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
+from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, detach, selection, unprepared
 from raydap.core.workers.attach import RETRY_DELAY_S
 
@@ -26,7 +37,7 @@ def called(state: State, event: AgentCalled) -> None:
         run.awaits_cluster = True
         run.started.set_result(None)
     run.retries.pop(row.key, None)
-    _has_agent(run, row)
+    _has_agent(state, row)
     if event.waits and run.auto_attach:
         # Its user has chosen it, whatever the filters say. It cannot be called yet.
         run.choices.setdefault(row.key, True)
@@ -42,7 +53,7 @@ def called(state: State, event: AgentCalled) -> None:
 
 def found(state: State, event: AgentFound) -> None:
     if state.run.settings is not None:
-        _has_agent(state.run, event.worker)
+        _has_agent(state, event.worker)
         state.run.prepared[event.worker.key] = event.worker
         if state.run.configured:
             _attach_if_needed(state, event.worker)
@@ -55,11 +66,39 @@ def nodes_alive(state: State, event: NodesAlive) -> None:
         for key, row in list(run.prepared.items()):
             if row.over_relay and row.node_id not in event.nodes:
                 del run.prepared[key]
-        state.emit(ReachNodes(event.nodes))
+        run.nodes = event.nodes
+        if _reaches_nodes(state, run.settings):
+            state.emit(ReachNodes(event.nodes))
 
 
-def _has_agent(run: Run, row: PausedWorker) -> None:
+def agents_expected(state: State, event: AgentsExpected) -> None:
+    _expect_agents(state, event.reason)
+
+
+def _expect_agents(state: State, reason: str) -> None:
+    """Reaches the other nodes from now on: a prepared program seldom comes alone."""
+    run = state.run
+    if run.settings is None or run.agents_expected:
+        return
+    reached = _reaches_nodes(state, run.settings)
+    run.agents_expected = True
+    if run.nodes and not reached:
+        state.log("info", f"raydap looks for agents on all nodes of the cluster: {reason}")
+        state.emit(ReachNodes(run.nodes))
+
+
+def _reaches_nodes(state: State, settings: AttachSettings) -> bool:
+    """Whether other nodes have agents, or will have them. With `--relay always` raydap looks for none on its own node,
+    so it could not know."""
+    run = state.run
+    always = state.hub is not None and state.hub.relay == "always"
+    return run.agents_expected or run.program is not None or settings.reach == "any" or always
+
+
+def _has_agent(state: State, row: PausedWorker) -> None:
     """It may have got its agent from this raydap, which knows already what it runs."""
+    run = state.run
+    _expect_agents(state, f"process {row.pid} has one")
     if run.injections.pop(row.key, None) is not None and row.key in run.alive.workers:
         run.alive.drop_problem(row.key)
         label = run.alive.workers[row.key].label
