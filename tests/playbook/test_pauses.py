@@ -214,6 +214,20 @@ def test_a_worker_that_does_not_answer_is_told_of_once(play: Play) -> None:
     assert client.stop()["description"] == PLACE
 
 
+def test_a_worker_that_does_not_answer_is_looked_into_from_outside(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    play.sampled = {"w1": blocked(0)}
+    worker.blocked = blocked(1)
+    worker.hold = {"evaluate"}
+    client.request("pause", threadId=0)
+    for _ in range(3):
+        play.tick(1)
+    assert "it is blocked in lock.acquire (train.py:41), beside which" in client.told(Code.WORKER_SILENT)
+    worker.release("evaluate")
+    client.stop()
+
+
 @pytest.mark.parametrize("answer", ["", "nonsense", "[]", '{"cwd": "", "threads": [{}]}', "[" * 100_000, None])
 def test_a_worker_that_says_nonsense_costs_nothing(play: Play, answer: Any) -> None:
     client = play.session()

@@ -81,6 +81,41 @@ def test_an_attached_worker_that_cannot_answer(play: Play) -> None:
     client.refusal(Code.WORKER_GONE, seq)
 
 
+def test_a_worker_that_cannot_answer_is_looked_into_from_outside(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    play.sampled = {"w1": blocked(0)}
+    worker.hold = {"evaluate"}
+    seq = client.send("raydap/stack", worker="w1")
+    play.tick(2)
+    stack = client.answer(seq)
+    assert [thread["place"] for thread in stack["threads"]] == [PLACE]
+    play.sampled = {"w1": "nonsense"}
+    seq = client.send("raydap/stack", worker="w1")
+    play.tick(2)
+    client.refusal(Code.WORKER_SILENT, seq)
+    worker.release()
+
+
+def test_a_worker_whose_agent_does_not_answer_is_looked_into_from_outside(play: Play) -> None:
+    client, worker = released(play, "w1")
+    play.sampled = {"w1": blocked(0)}
+    seq = client.send("raydap/stack", worker="w1")
+    play.take(ReadStack)
+    play.feed(StackRead(worker.key, "", "it does not answer"))
+    assert [thread["place"] for thread in client.answer(seq)["threads"]] == [PLACE]
+    leave(play, client)
+
+
+def test_a_worker_without_an_agent_is_looked_into_from_outside(play: Play) -> None:
+    client = play.session({"autoAttach": False})
+    worker = play.worker("w1")
+    play.paused(worker)
+    play.sampled = {"w1": blocked(0)}
+    stack = client.request("raydap/stack", worker="w1")
+    assert [thread["place"] for thread in stack["threads"]] == [PLACE]
+
+
 def test_a_worker_that_runs_undebugged_is_asked_through_its_agent(play: Play) -> None:
     client, worker = released(play, "w1")
     first, second = client.send("raydap/stack", worker="w1"), client.send("raydap/stack", worker="w1")

@@ -14,7 +14,9 @@ from support.everybody import Everybody
 from support.look import bodies, evaluate, go_on, line_of, local_variables, problems, user_frames
 
 PROGRAM = """\
+import ctypes
 import os
+import sys
 import threading
 import time
 import ray
@@ -57,7 +59,20 @@ class Sleeper:
             naps += 1
         return "slept"
 
+@ray.remote(num_cpus=0.1)
+class Keeper:
+    # Its native code lets no Python code run.
+    def keep(self):
+        read("begin")
+        words = ["kept"]
+        ctypes.PyDLL(None).read(os.open({folder!r} + "/keep", os.O_RDONLY), ctypes.create_string_buffer(9), 5)
+        return words[0]  # It is free again.
+
 ray.init()
+if sys.argv[1:] == ["keep"]:
+    keeper = Keeper.remote()
+    print("result:", ray.get(keeper.keep.remote()))
+    sys.exit()
 getter, locker, sleeper = Getter.remote(), Locker.remote(), Sleeper.remote()
 calls = [getter.get.remote([task.remote()]), locker.lock_twice.remote("me"), sleeper.sleep.remote()]
 print("result:", ray.get(calls))
@@ -107,15 +122,22 @@ class Hung:
 
 
 @pytest.fixture
-def hung(client: Client, cluster: Cluster, children: ExitStack, tmp_path: Path) -> Hung:
+def arguments() -> list[str]:
+    """Those of the program."""
+    return []
+
+
+@pytest.fixture
+def hung(client: Client, cluster: Cluster, children: ExitStack, tmp_path: Path, arguments: list[str]) -> Hung:
     fifos = {}
-    for name in ("task", "lock"):
+    for name in ("task", "lock", "begin", "keep"):
         os.mkfifo(tmp_path / name)
         fifos[name] = os.open(tmp_path / name, os.O_RDWR)
         children.callback(os.close, fifos[name])
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.format(folder=str(tmp_path)))
     where = {"dashboard": cluster.dashboard, "program": str(program), "env": {"RAY_ADDRESS": cluster.address}}
+    where["args"] = arguments
     client.start_session("launch", where, filters=["uncaught"])
     return Hung(client, program, fifos)
 
@@ -165,3 +187,31 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     hung.tell("lock")
     (tmp_path / "awake").touch()
     assert "result: ['done7', 'locked by me', 'slept']" in hung.end()
+
+
+@pytest.mark.parametrize("arguments", [["keep"]])
+@pytest.mark.parametrize("attached", [False, True], ids=["alive", "attached"])
+def test_native_code_that_lets_no_python_run_is_shown_from_outside(hung: Hung, client: Client, attached: bool) -> None:
+    keeper = hung.everybody.one("Keeper.keep")["key"]
+    if attached:
+        client.request("raydap/attach", workers=[keeper])
+        hung.everybody.one("Keeper.keep", "running")
+    hung.tell("begin")
+    place = "blocked in native code below keep " + hung.place("ctypes.PyDLL(None)")
+    frame = next(each for each in hung.stack(keeper, place)["frames"] if each["isUsers"])
+    assert (frame["name"], frame["path"]) == ("keep", str(hung.path))
+    variables = {each["name"]: each["value"] for each in frame["variables"]}
+    assert "kept" in variables["words"]
+    if attached:
+        client.request("raydap/pause", workers=[keeper])
+        client.wait_event("output", lambda body: f"because it is {place}, beside which" in body["output"])
+        hung.tell("keep")
+        stop = client.wait_event("stopped")
+        assert stop["reason"] == "pause"
+        go_on(client, stop)
+        client.wait_event("terminated")
+        (problem,) = problems(client)
+        assert "[raydap 3002]" in problem
+    else:
+        hung.tell("keep")
+        assert "result: kept" in hung.end()

@@ -35,6 +35,7 @@ from raydap.core.effects import (
     ReachNodes,
     ReadStack,
     ReleaseAgent,
+    SampleStack,
     SendToClient,
     SendToWorker,
     StartDebuggee,
@@ -54,6 +55,7 @@ from raydap.core.events import (
     FilesChecked,
     PausedWorker,
     Shutdown,
+    StackSampled,
     Tick,
     WorkerLabel,
     WorkersAlive,
@@ -98,6 +100,7 @@ class Play:
         self.missing: set[str] = set()
         self.answer_checks = True
         self.errors_expected = False
+        self.sampled: dict[str, str] = {}
         self.now = 0.0
         self._origins: dict[int, str] = {}
         self._handles: dict[str, int] = {}
@@ -138,6 +141,9 @@ class Play:
                 self.described += [row.key for row in rows]
                 labels = {row.key: self.workers[row.key].label for row in rows}
                 self.feed(WorkersLabelled({key: label for key, label in labels.items() if label is not None}))
+            case SampleStack(row):
+                text = self.sampled.get(row.key, "")
+                self.feed(StackSampled(row.key, text, "" if text else "py-spy is not installed"))
             case CheckFiles(paths) if self.answer_checks:
                 self.feed(FilesChecked({path: path not in self.missing for path in paths}))
             case CheckFiles():

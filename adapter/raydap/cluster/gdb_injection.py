@@ -124,6 +124,14 @@ def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
     """Why gdb cannot work in this process, and what would help; "" if nothing is known to be in its way."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return f"raydap uses gdb on Linux on {' and '.join(_MACHINES)} only"
+    reason = tracing_obstacle(pid, node, ptrace_scope)
+    if not reason and shutil.which("gdb") is None:
+        return f"gdb is not installed on {node}; install it there, for example with `apt-get install gdb`"
+    return reason
+
+
+def tracing_obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
+    """Why no other process of this user may look into this one, on Linux; "" if nothing is known."""
     status = _status(pid)
     if _has_ended(pid):
         return f"it is no process of {node} that raydap can see: it has ended, or is in a container of its own"
@@ -133,8 +141,6 @@ def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
         return f"it belongs to the user {_user(owner)}; raydap has to run as that user, or as root"
     if status.get("TracerPid", "0") != "0":
         return f"process {status['TracerPid']} of {node} debugs it already; end that one"
-    if shutil.which("gdb") is None:
-        return f"gdb is not installed on {node}; install it there, for example with `apt-get install gdb`"
     try:
         scope = Path(ptrace_scope).read_text().strip()
     except OSError:

@@ -77,6 +77,14 @@ class ReadStack:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleStack:
+    """Read the stacks of this worker's process from outside, if it runs on raydap's machine. Answered by
+    StackSampled."""
+
+    worker: PausedWorker
+
+
+@dataclass(frozen=True, slots=True)
 class SendToWorker:
     worker: WorkerKey
     data: bytes
@@ -162,6 +170,7 @@ Effect = (
     | ReachNodes
     | InjectAgent
     | ReadStack
+    | SampleStack
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -138,6 +138,15 @@ class StackRead:
 
 
 @dataclass(frozen=True, slots=True)
+class StackSampled:
+    """As in StackRead, read from outside."""
+
+    worker: WorkerKey
+    text: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkersLabelled:
     labels: Mapping[WorkerKey, WorkerLabel]
 
@@ -291,6 +300,7 @@ Event = (
     | AgentsExpected
     | AgentInjected
     | StackRead
+    | StackSampled
     | WorkersLabelled
     | DiscoveryReady
     | DiscoveryFailed

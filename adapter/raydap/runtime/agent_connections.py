@@ -130,11 +130,11 @@ async def _check_alive(dial: Dial) -> None:
             raise ConnectionRefusedError("it has ended") from None
 
 
-async def read_stack(dial: Dial) -> str:
+async def read_stack(dial: Dial, timeout_s: float = HELLO_TIMEOUT_S) -> str:
     """The stacks of a process, as JSON of core/model/thread_stacks.py. Nothing is stopped or imported there. Raises
-    OSErrors, whose text is for users."""
+    OSErrors, whose text is for users. `timeout_s` is for the agent's first line."""
     with await _dial(dial) as connection:
-        await read_hello(connection)
+        await read_hello(connection, timeout_s)
         await asyncio.get_running_loop().sock_sendall(connection, b'{"stack": true}\n')
         text = await unix.read_to_end(connection, STACK_LIMIT, STACK_TIMEOUT_S)
     if not text:
@@ -149,9 +149,9 @@ async def _dial(dial: Dial) -> socket.socket:
         raise ConnectionRefusedError("it has ended") from None
 
 
-async def read_hello(connection: socket.socket) -> Hello:
+async def read_hello(connection: socket.socket, timeout_s: float = HELLO_TIMEOUT_S) -> Hello:
     """Raises OSError for anything that is not the first line of an agent of our version."""
-    return decode_hello(await unix.read_line(connection, HELLO_TIMEOUT_S))
+    return decode_hello(await unix.read_line(connection, timeout_s))
 
 
 def decode_hello(line: bytes) -> Hello:

@@ -10,9 +10,10 @@ import logging
 import os
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
+from raydap.cluster import py_spy
 from raydap.cluster import source as sources
 from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.debuggee_job import DebuggeeJob
@@ -226,12 +227,22 @@ class Engine:
         self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
 
     def _read_stack(self, effect: effects.ReadStack) -> None:
-        worker = effect.target.worker
+        self._tell_stack(ev.StackRead, effect.target.worker, self._dialer.read_stack(effect.target))
 
-        async def read() -> None:
-            self._handle(ev.StackRead(worker, await self._dialer.read_stack(effect.target)))
+    def _sample_stack(self, effect: effects.SampleStack) -> None:
+        self._tell_stack(ev.StackSampled, effect.worker.key, py_spy.read_stacks(effect.worker))
 
-        self._tasks.spawn(read(), lambda error: self._handle(ev.StackRead(worker, "", _reason(error))))
+    def _tell_stack(
+        self, event: type[ev.StackRead | ev.StackSampled], worker: WorkerKey, text: Coroutine[Any, Any, str]
+    ) -> None:
+        async def tell() -> None:
+            try:
+                told = event(worker, await text)
+            except OSError as error:
+                told = event(worker, "", _reason(error))
+            self._handle(told)
+
+        self._tasks.spawn(tell(), lambda error: self._handle(event(worker, "", _reason(error))))
 
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
@@ -363,6 +374,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.ReachNodes: Engine._reach_nodes,
     effects.InjectAgent: Engine._inject_agent,
     effects.ReadStack: Engine._read_stack,
+    effects.SampleStack: Engine._sample_stack,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

@@ -13,6 +13,9 @@ from raydap.transport.peer import Peer
 
 log = logging.getLogger("raydap")
 
+STACK_HELLO_TIMEOUT_S = 1.5
+"""Seconds for an agent of this machine that is asked for stacks, until its process is looked into from outside."""
+
 DIRECT_TIMEOUT_S = 10.0
 """Seconds for a direct connection, if there is no other way."""
 
@@ -68,7 +71,8 @@ class WorkerDialer:
 
     async def read_stack(self, target: DialWorker) -> str:
         """The stacks of a process with an agent, like agent_connections.read_stack."""
-        return await agent_connections.read_stack(lambda: self._dial_agent(target))
+        timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else STACK_HELLO_TIMEOUT_S
+        return await agent_connections.read_stack(lambda: self._dial_agent(target), timeout_s)
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""

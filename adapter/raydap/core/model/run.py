@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from raydap.core.errors import Code, ProblemError
-from raydap.core.events import PausedWorker
+from raydap.core.events import PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
 from raydap.core.model.breakpoints import Breakpoints
@@ -96,7 +96,7 @@ class Run:
     subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
     those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
     have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `stack_reads` are the
-    stacks that agents were asked for.
+    stacks that agents were asked for, and `stack_samples` those that are read from outside.
 
     `ending` is None unless the run is over and its program is being ended.
 
@@ -132,6 +132,7 @@ class Run:
         self.refusals: set[str] = set()
         self.to_pause: set[WorkerKey] = set()
         self.stack_reads: dict[WorkerKey, Future[str]] = {}
+        self.stack_samples: dict[WorkerKey, Future[StackSampled]] = {}
         self.ending: Ending | None = None
         self.injections: dict[WorkerKey, Injection] = {}
         self.awaits_cluster = False
@@ -147,8 +148,10 @@ class Run:
         self.started.set_exception(error)
         for _, checked in self.file_checks:
             checked.set_result(None)
-        for stack in list(self.stack_reads.values()):
-            stack.set_exception(error)
+        for read in list(self.stack_reads.values()):
+            read.set_exception(error)
+        for sample in list(self.stack_samples.values()):
+            sample.set_exception(error)
 
     @property
     def program(self) -> LaunchSettings | None:

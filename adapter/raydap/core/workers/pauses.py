@@ -6,19 +6,19 @@ stopped, and where they are (inworker/blocked_threads.py). Such a thread is show
 Its pause stays: when it runs on, it stops, and that stop takes the place of the snapshot.
 """
 
-from raydap.core.errors import Code, Problem, ProblemError, sentence
+from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.state import PendingPause, State
 from raydap.core.model.thread_stacks import ThreadStack, decode
 from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread, ThreadState, Worker
 from raydap.core.translate import snapshots
-from raydap.core.workers import stops
+from raydap.core.workers import native_code, stops
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
 
-SILENT_S = 3.0
-"""Seconds until the user is told that a worker does not even say where its threads are."""
+SILENT_S = 1.5
+"""Seconds until the user is told of a worker that does not even say where its threads are."""
 
 _ANSWER_TIMEOUT_S = 3600.0
 """Native code can keep all Python code of its process from running for any time."""
@@ -60,7 +60,7 @@ def examine(state: State) -> None:
             state.start(_show_blocked(state, worker, pause))
         elif not pause.reported and state.now >= pause.since + SILENT_S:
             pause.reported = True
-            state.report(silent(worker))
+            state.start(native_code.tell(state, worker))
 
 
 def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[None]:
@@ -89,13 +89,3 @@ def _show(state: State, worker: Worker, stack: ThreadStack) -> None:
     place = stack.place
     stopped = {"reason": "pause", "description": place, "text": place, "threadId": thread.handle}
     stops.halt(state, thread, {**stopped, "allThreadsStopped": False}, stack)
-
-
-def silent(worker: Worker) -> Problem:
-    """A worker that does not even say where its threads are."""
-    pid = worker.row.pid or "PID"
-    text = (
-        f"{worker} does not answer: it runs native code beside which no Python code can run; "
-        f"it pauses when that returns, and `py-spy dump --pid {pid}` on its node shows where it is."
-    )
-    return Problem(Code.WORKER_SILENT, sentence(text))

@@ -1,6 +1,7 @@
 """The stacks of a worker's threads, read while they run or hang (raydap/stack).
 
-An attached worker is asked through its debugger, any other through its agent. Neither stops it.
+An attached worker is asked through its debugger, any other through its agent. Neither stops it. One that does not
+answer, or has no agent, is looked into from outside (native_code.py).
 """
 
 from raydap.core.effects import ReadStack
@@ -9,17 +10,21 @@ from raydap.core.events import StackRead, WorkerLabel
 from raydap.core.flows import Flow, Future
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, decode
+from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import names, paths, snapshots
-from raydap.core.workers import attach
-from raydap.core.workers.pauses import silent
+from raydap.core.workers import attach, native_code
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
 from raydap.protocol import raydap_messages as messages
 from raydap.protocol.types import WorkerKey
 
-TIMEOUT_S = 5.0
-"""Seconds for an attached worker. It takes 0.1 s, unless native code lets no Python code run."""
+TIMEOUT_S = 1.5
+"""Seconds for an attached worker, until it is looked into from outside. It takes 0.1 s, unless native code lets no
+Python code run."""
+
+FAR_TIMEOUT_S = 5.0
+"""Seconds for one on another node, into which raydap cannot look otherwise."""
 
 
 def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
@@ -30,17 +35,43 @@ def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
     try:
         if worker is not None and worker.is_attached:
             name, settings = names.worker(worker), worker.settings
-            try:
-                text = yield from query(worker, calls.all_stacks(), TIMEOUT_S)
-            except ProblemError as error:
-                raise ProblemError(silent(worker)) if error.problem.code is Code.WORKER_SILENT else error from None
+            stacks = yield from _of_attached(state, worker)
         else:
             name = _name(state, key)
-            text = yield from _ask_agent(state, key)
-        return _as_message(name, decode(text), settings)
+            stacks = yield from _of_other(state, key)
+        return _as_message(name, stacks, settings)
     except ValueError as error:
         problem = Problem(Code.WORKER_BROKEN, f"The stack of {name} cannot be read.", str(error))
         raise ProblemError(problem) from None
+
+
+def _of_attached(state: State, worker: Worker) -> Flow[Stacks]:
+    try:
+        timeout_s = FAR_TIMEOUT_S if worker.row.over_relay else TIMEOUT_S
+        return decode((yield from query(worker, calls.all_stacks(), timeout_s)))
+    except ProblemError as error:
+        if error.problem.code is not Code.WORKER_SILENT:
+            raise
+    try:
+        return (yield from native_code.sample(state, worker.row))
+    except ValueError as error:
+        raise ProblemError(native_code.silent(worker, str(error))) from None
+
+
+def _of_other(state: State, key: WorkerKey) -> Flow[Stacks]:
+    run = state.run
+    known = run.alive.workers.get(key) or run.paused.candidates.get(key)
+    row = run.prepared.get(key) or (known.row if known is not None else None)
+    try:
+        return decode((yield from _ask_agent(state, key)))
+    except ProblemError as error:
+        if row is None or not row.pid:
+            raise
+        try:
+            return (yield from native_code.sample(state, row))
+        except ValueError as reason:
+            problem = error.problem
+            raise ProblemError(Problem(problem.code, problem.text, str(reason))) from None
 
 
 def read(state: State, event: StackRead) -> None:

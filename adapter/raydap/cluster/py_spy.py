@@ -1,0 +1,129 @@
+"""The stacks of a process that cannot tell them itself, as py-spy reads them from outside.
+
+No Python code runs in a process while native code keeps the lock of its interpreter, neither a debugger's nor an
+agent's. py-spy reads the memory of the process, for which it stops it for some hundredths of a second. Ray's dashboard
+needs it, so it is mostly installed beside Ray.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+from typing import Literal
+
+import msgspec
+
+from raydap.cluster.gdb_injection import tracing_obstacle
+from raydap.core.events import PausedWorker
+from raydap.core.model.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
+from raydap.transport.tcp import is_local_address
+
+TIMEOUT_S = 10.0
+"""Seconds for py-spy. It takes 0.04 (measured)."""
+
+_OWN_PACKAGES = ("ray", "debugpy")
+
+_OWN_THREADS = ("raydap", "pydevd.")
+
+_VALUE = 200
+"""Characters of a value that are shown."""
+
+
+class PySpyFailed(OSError):
+    """The reason, for users."""
+
+
+class _Variable(msgspec.Struct, frozen=True):
+    name: str
+    repr: str | None = None
+
+
+class _Frame(msgspec.Struct, frozen=True):
+    name: str
+    filename: str
+    line: int = 0
+    locals: tuple[_Variable, ...] | None = None
+
+
+class _Thread(msgspec.Struct, frozen=True):
+    """As in the output of `py-spy dump --json` (py-spy, src/stack_trace.rs)."""
+
+    pid: int
+    frames: tuple[_Frame, ...]
+    thread_name: str | None = None
+    os_thread_id: int | None = None
+    active: bool = False
+    owns_gil: bool = False
+
+
+async def read_stacks(worker: PausedWorker) -> str:
+    """JSON of `Stacks`, of all Python threads of the worker's process. Raises PySpyFailed."""
+    if not is_local_address(worker.host):
+        raise PySpyFailed("it runs on another machine than raydap")
+    pid = worker.pid
+    program = shutil.which(
+        "py-spy", path=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    )
+    if program is None:
+        raise PySpyFailed("py-spy, which could read it from outside, is not installed beside raydap")
+    process = await asyncio.create_subprocess_exec(
+        *(program, "dump", "--pid", str(pid), "--json", "--locals"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        output, errors = await asyncio.wait_for(process.communicate(), TIMEOUT_S)
+    except asyncio.TimeoutError:
+        raise PySpyFailed(f"py-spy has not answered in {TIMEOUT_S:g} seconds") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        reason = errors.decode(errors="replace").partition("\n")[0].removeprefix("Error: ")
+        obstacle = tracing_obstacle(pid, worker.node) if sys.platform == "linux" else ""
+        raise PySpyFailed(obstacle or f"py-spy fails ({reason})")
+    return msgspec.json.encode(decode(output)).decode()
+
+
+def decode(output: bytes) -> Stacks:
+    """Raises PySpyFailed for what is no output of py-spy."""
+    try:
+        threads = msgspec.json.decode(output, type=tuple[_Thread, ...])
+    except msgspec.DecodeError as error:
+        raise PySpyFailed(f"this py-spy is not known ({error})") from None
+    shown = [each for each in threads if not (each.thread_name or "").startswith(_OWN_THREADS)]
+    return Stacks("", tuple(_thread(each) for each in sorted(shown, key=lambda each: each.os_thread_id != each.pid)))
+
+
+def _thread(thread: _Thread) -> ThreadStack:
+    """The one that keeps the lock comes to no other line, whether it computes or waits there."""
+    frames = tuple(_frame(each) for each in thread.frames)
+    user = next((number for number, each in enumerate(frames) if each.owner == CodeOwner.USER), -1)
+    return ThreadStack(
+        name=thread.thread_name or "",
+        main=thread.os_thread_id == thread.pid,
+        activity="busy" if thread.active else "blocked",
+        call="",
+        frames=frames,
+        user=user,
+        is_users=user >= 0,
+    )
+
+
+def _frame(frame: _Frame) -> ThreadFrame:
+    variables = tuple(StackVariable(each.name, (each.repr or "")[:_VALUE], "") for each in frame.locals or ())
+    # It says qualified names, others say those of the code.
+    name = frame.name.rpartition(".")[2]
+    return ThreadFrame(name, frame.filename, frame.line, _owner(frame.filename), variables)
+
+
+def _owner(path: str) -> Literal[0, 1, 2]:
+    """By the path alone, because the process cannot be asked where its libraries are."""
+    for folder in ("/site-packages/", "/dist-packages/"):
+        _, found, rest = path.partition(folder)
+        if found:
+            return 2 if rest.split("/")[0] in _OWN_PACKAGES else 1
+    is_pythons = f"/lib/python{sys.version_info[0]}." in path
+    return 2 if is_pythons or path.startswith(("<frozen ", "<raydap agent>")) or path.endswith("_raylet.pyx") else 0

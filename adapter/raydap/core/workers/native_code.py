@@ -1,0 +1,57 @@
+"""Workers in native code that lets no Python code run beside it: neither their debugger nor their agent answers.
+
+Their stacks are read from outside, where that is possible (cluster/py_spy.py).
+"""
+
+from raydap.core.effects import SampleStack
+from raydap.core.errors import Code, Problem, sentence
+from raydap.core.events import PausedWorker, StackSampled
+from raydap.core.flows import Flow, Future
+from raydap.core.model.state import State
+from raydap.core.model.thread_stacks import Stacks, decode
+from raydap.core.model.worker import Worker
+from raydap.core.translate import snapshots
+
+
+def sample(state: State, row: PausedWorker) -> Flow[Stacks]:
+    """Raises ValueError, whose text is the reason for users, if they cannot be read."""
+    samples = state.run.stack_samples
+    if row.key not in samples:
+        samples[row.key] = Future()
+        state.emit(SampleStack(row))
+    event = yield from samples[row.key]
+    if event.problem:
+        raise ValueError(event.problem)
+    return decode(event.text)
+
+
+def sampled(state: State, event: StackSampled) -> None:
+    """Takes what py-spy has read."""
+    waiting = state.run.stack_samples.pop(event.worker, None)
+    if waiting is not None:
+        waiting.set_result(event)
+
+
+def tell(state: State, worker: Worker) -> Flow[None]:
+    """Says of a worker that does not pause where it is, with its stack."""
+    try:
+        stacks = yield from sample(state, worker.row)
+    except ValueError as error:
+        state.report(silent(worker, str(error)))
+        return
+    threads = [each for each in snapshots.mapped(stacks, worker.settings) if each.is_users] or stacks.threads
+    text = (
+        f"{worker} does not answer, because it is {threads[0].place}, beside which no Python code can run; "
+        "it pauses when that returns, and Show Stack (raydap/stack) tells more."
+    )
+    state.report(Problem(Code.WORKER_SILENT, sentence(text)))
+
+
+def silent(worker: Worker, reason: str = "") -> Problem:
+    """A worker that does not even say where its threads are, and whose stack cannot be read from outside."""
+    pid = worker.row.pid or "PID"
+    text = (
+        f"{worker} does not answer: it runs native code beside which no Python code can run; "
+        f"it pauses when that returns, and `py-spy dump --pid {pid}` on its node shows where it is."
+    )
+    return Problem(Code.WORKER_SILENT, sentence(text), reason)
