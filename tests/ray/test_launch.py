@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Cluster
+from local_cluster import Child, Cluster
 
 from support.bridge import Bridge
 from support.launched import ended, line_of, start, stopped_line
@@ -223,6 +223,47 @@ def test_the_programs_own_hooks_are_called(launch: Launch, tmp_path: Path) -> No
     assert evaluate(client, stop, "found") == "('by the program', 'by the user')"
     go_on(client, stop)
     assert "result: ('by the program', 'by the user')" in ended(client)
+
+
+FAILING_HOOKS = """\
+import ray
+
+def broken():
+    raise ValueError("broken")
+
+@ray.remote(num_cpus=0.1, max_retries=0)
+def work():
+    value = 1
+    return value  # here
+
+for hook in broken, "no_such_module.hook", 5, "":
+    try:
+        ray.init(runtime_env={"worker_process_setup_hook": hook}, log_to_driver=False)
+        outcome = ray.get(work.remote())
+    except Exception as error:
+        outcome = type(error).__name__
+    print("result:", outcome)
+    ray.shutdown()
+"""
+
+
+def test_setup_hooks_that_fail_do_so_as_without_raydap(
+    cluster: Cluster,
+    connect_to: Callable[[str, int], Client],
+    children: ExitStack,
+    run_driver: Callable[..., Child],
+    tmp_path: Path,
+) -> None:
+    """raydap logs Ray's reason, which has the traceback of the hook, so this bridge may print one."""
+    bridge = Bridge.start(tmp_path / "bridge.log")
+    children.callback(bridge.child.end)
+    client = start(connect_to(bridge.host, bridge.port), cluster, tmp_path, FAILING_HOOKS, "# here")
+    go_on(client, client.wait_event("stopped"))
+    launched = [line for line in ended(client).splitlines() if line.startswith("result:")]
+    assert launched == [f"result: {what}" for what in ("WorkerCrashedError", "WorkerCrashedError", "TypeError", 1)]
+    alone = run_driver(FAILING_HOOKS)
+    assert alone.wait() == 0, alone.output
+    assert [line for line in alone.output.splitlines() if line.startswith("result:")] == launched
 
 
 LONG = """\

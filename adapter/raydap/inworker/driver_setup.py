@@ -114,11 +114,14 @@ class DriverSetup:
                 f"{SETUP_HOOK}; give that one to ray.init() instead.\n"
             )
             return runtime_env
+        next_hook = runtime_env.get(SETUP_HOOK)
+        if not _ray_accepts(next_hook):
+            return runtime_env
         names = {
             "packed": packed_code(self.folder, *AGENT_FILES),
             "names": {"CHILDREN": self.children, "AT_START": os.path.join(self.folder, "at_start")},
             "raydap": self.raydap,
-            "next_hook": runtime_env.get(SETUP_HOOK),
+            "next_hook": None if next_hook == "" else next_hook,  # Ray's workers call nothing then.
         }
         with open(os.path.join(self.folder, "worker_setup.py"), encoding="utf-8") as file:
             code = file.read() + "\nset_up(lambda: unpacked(*packed), names, raydap, next_hook)\n"
@@ -182,6 +185,12 @@ def _job_has_hook(runtime_env: dict[str, Any]) -> bool:
     job = json.loads(os.environ.get("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")).get("runtime_env") or {}
     variables = {**(job.get("env_vars") or {}), **(runtime_env.get("env_vars") or {})}
     return SETUP_HOOK in job or SETUP_HOOK_VARIABLE in variables
+
+
+def _ray_accepts(hook: Any) -> bool:
+    """Whether `ray.init` takes this setup hook; it raises for any other one (ray/_private/runtime_env/setup_hook.py,
+    and ray/_private/function_manager.py for the name). Behind ours Ray would not see it, and workers would fail."""
+    return hook is None or isinstance(hook, str) or (callable(hook) and hasattr(hook, "__name__"))
 
 
 def _restore(given: str | None) -> None:

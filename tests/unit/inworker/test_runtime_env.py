@@ -65,6 +65,23 @@ def test_a_runtime_env_keeps_what_the_user_has_given(setup: DriverSetup) -> None
     assert made["worker_process_setup_hook"].__name__ == "raydap_agent"
 
 
+class Nameless:
+    def __call__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("hook", [0, 5, ["their.hook"], Nameless()])
+def test_a_setup_hook_that_ray_refuses_is_given_to_ray(setup: DriverSetup, hook: Any) -> None:
+    """Behind ours it would fail in each worker, or even run."""
+    given = {"worker_process_setup_hook": hook}
+    assert setup.prepared(given) == given
+
+
+def test_an_empty_setup_hook_is_none(setup: DriverSetup) -> None:
+    made = setup.prepared({"worker_process_setup_hook": ""})
+    assert made["worker_process_setup_hook"].args[1]["next_hook"] is None
+
+
 @pytest.mark.parametrize(
     ("runtime_env", "job"),
     [
