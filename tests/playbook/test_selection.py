@@ -39,6 +39,14 @@ def test_filters(play: Play, arguments: dict[str, Any], wanted: bool) -> None:
     assert worker.dials == wanted
 
 
+@pytest.mark.parametrize(("pattern", "wanted"), [("Map(*)", True), ("_map_task", True), ("Filter(*)", False)])
+def test_a_task_is_chosen_by_its_name_too(play: Play, pattern: str, wanted: bool) -> None:
+    play.session({"task": pattern})
+    worker = play.worker("w1", WorkerLabel("_map_task", title="Map(double)"))
+    play.paused(worker)
+    assert worker.dials == wanted
+
+
 def test_a_filter_waits_for_the_label(play: Play) -> None:
     play.session({"task": "Trainer.step"})
     worker = play.worker("w1")
@@ -84,6 +92,7 @@ def test_no_more_workers_than_wanted(play: Play) -> None:
             {"pid": 7, "node": "node-a"},
             "Trainer#2 · step · 7 · node-a",
         ),
+        (WorkerLabel("_map_task", title="Map(f)"), {"pid": 7, "node": "node-a"}, "Map(f) · 7 · node-a"),
         (None, {"pid": 7, "node": "node-a", "worker_type": "DRIVER"}, "driver · 7 · node-a"),
         (None, {"pid": 7, "node": ""}, "worker · 7 · 10.0.0.1"),
         (None, {"pid": 0, "node": "", "worker_type": "TARGET"}, "worker · 4711 · 10.0.0.1"),

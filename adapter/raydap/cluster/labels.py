@@ -72,7 +72,7 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> W
     job = str((newest or actor or {}).get("job_id") or "")
     submission = str(by_job.get(job, {}).get("submission_id") or "")
     if newest is not None and not newest.get("actor_id"):
-        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission)
+        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission, title=_given_name(newest))
     kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
     kind = kind or str((actor or {}).get("class_name") or "").rpartition(".")[2]
     methods = {_last(task, 2) for task in tasks}
@@ -87,20 +87,32 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> W
     )
 
 
+def _given_name(task: Row) -> str:
+    """The name that the task has from `.options(name=...)`. All tasks of Ray Data run the function `_map_task`, and are
+    named `Map(double)` and so on. Ray repeats the function for a task without a name."""
+    name = str(task.get("name") or "")
+    return "" if name == task.get("func_or_class_name") else _short(name)
+
+
 def _title(actor: Row, kind: str) -> str:
     """What tells an actor from others of its class: its registered name, its own `__repr__`, or its rank.
 
     Ray keeps the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
     the env_vars of its runtime_env, which torch.distributed reads, too.
     """
-    given = " ".join(str(actor.get("name") or actor.get("repr_name") or "").split())
+    given = _short(str(actor.get("name") or actor.get("repr_name") or ""))
     if given:
-        return given if len(given) <= _LONGEST_TITLE else f"{given[: _LONGEST_TITLE - 1]}…"
+        return given
     try:
         rank = json.loads(str(actor.get("serialized_runtime_env") or "{}"))["env_vars"]["RANK"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""
     return f"{kind}#{rank}" if str(rank).isdecimal() else ""
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 1]}…"
 
 
 def _last(task: Row, parts: int) -> str:

@@ -39,7 +39,8 @@ class WorkerLabel:
     """A worker's entries in Ray's task and actor lists. A field is "" if they do not say it (yet).
 
     `task` is a function's name, or `Class.method` for an actor; `actor` is the actor's class; `actor_name` its
-    registered name; `job` Ray's hex job id; `submission` its id in the Jobs API; `title` tells actors of a class apart.
+    registered name; `job` Ray's hex job id; `submission` its id in the Jobs API; `title` tells actors of a class apart,
+    and is the name that a task was given.
     """
 
     task: str = ""

@@ -20,8 +20,18 @@ def of(tasks: list[dict[str, Any]], actors: list[dict[str, Any]] | None = None) 
     return label([WORKER], tasks, actors or [], [])[WORKER.key]
 
 
-def test_a_task_is_named_by_its_function_not_by_the_users_text() -> None:
-    assert of([task("work", name="fancy name.x")]) == WorkerLabel(task="work", job="02000000")
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("work", ""),
+        ("Map(double)", "Map(double)"),
+        (" any\ntext.x ", "any text.x"),
+        ("Map(a)->" * 9, ("Map(a)->" * 5)[:39] + "…"),
+    ],
+)
+def test_the_name_that_a_task_was_given_stands_beside_its_function(name: str, title: str) -> None:
+    """It may be any text, so the function stays what it is."""
+    assert of([task("work", name=name)]) == WorkerLabel(task="work", job="02000000", title=title)
 
 
 def test_a_dotted_function_is_named_by_its_end() -> None:

@@ -30,12 +30,12 @@ def label(worker: Worker) -> str:
 
 
 def task(row: PausedWorker, label: WorkerLabel) -> str:
-    """A task's function, or `actor · method`, where the actor is its name or rank, else its class and pid.
+    """A task's name or function, or `actor · method`, where the actor is its name or rank, else its class and pid.
 
     What differs between the actors of one class comes first, because editors show the beginning of it only.
     """
     if not label.actor:
-        return label.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
+        return label.title or label.task or ("worker" if row.worker_type == "TARGET" else row.worker_type.lower())
     actor = label.title or (f"{label.actor} {row.pid}" if row.pid else label.actor)
     method = label.task.removeprefix(label.actor).removeprefix(".")
     return f"{actor} · {method}" if method else actor

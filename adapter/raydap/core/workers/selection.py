@@ -221,7 +221,7 @@ def is_wanted(run: Run, settings: AttachSettings, key: WorkerKey, label: WorkerL
     return (
         _matches(settings.job, label.job, label.submission)
         and _matches(settings.actor, label.actor, label.actor_name)
-        and _matches(settings.task, label.task, label.task.rpartition(".")[2])
+        and _matches(settings.task, label.task, label.task.rpartition(".")[2], "" if label.actor else label.title)
     )
 
 
