@@ -24,7 +24,10 @@ def start(
     environment = {"RAY_ADDRESS": cluster.address, **(env or {})}
     where = {"dashboard": cluster.dashboard, "program": str(program), "cwd": str(folder), "env": environment}
     breakpoints = {str(program): [line_of(source, text) for text in texts]}
-    client.start_session("launch", {**where, **more}, breakpoints=breakpoints, filters=["uncaught"])
+    arguments = {**where, **more}
+    client.start_session(
+        "launch", arguments, breakpoints=breakpoints, filters=["uncaught"], supportsInvalidatedEvent=True
+    )
     return client
 
 
