@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -16,7 +17,6 @@ import msgspec
 from raydap.cluster.gdb_injection import tracing_obstacle
 from raydap.core.events import PausedWorker
 from raydap.core.model.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
-from raydap.transport.tcp import is_local_address
 
 TIMEOUT_S = 10.0
 """Seconds for py-spy. It takes 0.04 (measured)."""
@@ -56,9 +56,10 @@ class _Thread(msgspec.Struct, frozen=True):
     owns_gil: bool = False
 
 
-async def read_stacks(worker: PausedWorker) -> str:
-    """JSON of `Stacks`, of all Python threads of the worker's process. Raises PySpyFailed."""
-    if not is_local_address(worker.host):
+async def read_stacks(worker: PausedWorker, is_local: Callable[[str], bool]) -> str:
+    """JSON of `Stacks`, of all Python threads of the worker's process. Raises PySpyFailed. `is_local` says whether this
+    machine has an address."""
+    if not is_local(worker.host):
         raise PySpyFailed("it runs on another machine than raydap")
     pid = worker.pid
     program = shutil.which(

@@ -230,7 +230,7 @@ class Engine:
         self._tell_stack(ev.StackRead, effect.target.worker, self._dialer.read_stack(effect.target))
 
     def _sample_stack(self, effect: effects.SampleStack) -> None:
-        self._tell_stack(ev.StackSampled, effect.worker.key, py_spy.read_stacks(effect.worker))
+        self._tell_stack(ev.StackSampled, effect.worker.key, py_spy.read_stacks(effect.worker, tcp.is_local_address))
 
     def _tell_stack(
         self, event: type[ev.StackRead | ev.StackSampled], worker: WorkerKey, text: Coroutine[Any, Any, str]

@@ -16,6 +16,7 @@ from raydap.cluster.py_spy import PySpyFailed
 from raydap.core.events import PausedWorker
 from raydap.core.model.thread_stacks import Stacks, decode
 from raydap.protocol.types import WorkerKey
+from raydap.transport.tcp import is_local_address
 
 PROGRAM = """\
 import ctypes, os, sys, threading
@@ -43,7 +44,7 @@ def test_a_process_that_keeps_its_lock(tmp_path: Path) -> None:
     with ExitStack() as stack:
         child = stack.enter_context(Child([sys.executable, str(program), str(fifo)], tmp_path / "log"))
         child.wait_for("keeps")
-        stacks = decode(asyncio.run(py_spy.read_stacks(row(child.process.pid))))
+        stacks = decode(asyncio.run(py_spy.read_stacks(row(child.process.pid), is_local_address)))
     (thread,) = stacks.threads  # Ours is not shown.
     assert thread.place == "blocked in native code below keep (program.py:9)"
     assert (thread.main, [frame.name for frame in thread.frames]) == (True, ["keep", "<module>"])
@@ -57,13 +58,13 @@ def test_a_process_that_keeps_its_lock(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_says_why(pid: int, host: str, reason: str) -> None:
     with pytest.raises(PySpyFailed, match=reason):
-        asyncio.run(py_spy.read_stacks(row(pid, host)))
+        asyncio.run(py_spy.read_stacks(row(pid, host), is_local_address))
 
 
 def test_without_py_spy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, path: None)
     with pytest.raises(PySpyFailed, match="not installed"):
-        asyncio.run(py_spy.read_stacks(row(os.getpid())))
+        asyncio.run(py_spy.read_stacks(row(os.getpid()), is_local_address))
 
 
 @pytest.mark.parametrize("output", [b"", b"{}", b'[{"pid": 1}]', b'[{"pid": 1, "frames": [{"name": 7}]}]'])
