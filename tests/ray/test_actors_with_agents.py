@@ -169,7 +169,7 @@ def test_many_sessions_leave_nothing_in_a_worker(
 
 
 COROUTINE = LOOP.replace("def run(", "async def run(").replace("time.sleep", "await asyncio.sleep")
-COROUTINE = COROUTINE.replace("import json,", "import asyncio, json,")
+COROUTINE = COROUTINE.replace("import gc,", "import asyncio, gc,")
 
 
 @pytest.mark.core
