@@ -174,7 +174,6 @@ if __name__ == "__main__":
 
 @pytest.mark.core
 def test_ray_serve_stops_in_a_replica_and_answers_after_it(launch: Launch) -> None:
-    pytest.importorskip("uvicorn", reason="ray[serve] is not installed, see pyproject.toml")
     client = launch(SERVE, "# in __init__", "# in a coroutine", "# in a method")
     go_on(client, next_stop(client, "# in __init__"))
     for place, number in (("# in a coroutine", "21"), ("# in a method", "4")):

@@ -42,7 +42,15 @@ kind = sys.argv[1]
 if kind == "task":
     function = task
 else:
-    function = {"actor": Shop, "async": AsyncShop, "threaded": Shop.options(max_concurrency=3)}[kind].remote().price
+    env_vars = {**POST_MORTEM["env_vars"], "RAY_USE_UVLOOP": str(int(kind == "uvloop"))}
+    actors = {
+        "actor": Shop,
+        "threaded": Shop.options(max_concurrency=3),
+        "asyncio": AsyncShop.options(runtime_env={"env_vars": env_vars}),
+        "uvloop": AsyncShop.options(runtime_env={"env_vars": env_vars}),
+    }
+    shop = actors[kind].remote()
+    function = shop.price
 for _ in range(2):
     try:
         ray.get(function.remote([]))
@@ -52,11 +60,14 @@ for _ in range(2):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("kind", ["task", "actor", "async", "threaded"])
+@pytest.mark.parametrize("kind", ["task", "actor", "asyncio", "uvloop", "threaded"])
 def test_the_failing_frame_is_shown_next(
     attach: Callable[..., Client], run_driver: Callable[..., Child], kind: str
 ) -> None:
-    """There are two calls, because after the first post mortem pydevd traces more of an actor's threads."""
+    """There are two calls, because after the first post mortem pydevd traces more of an actor's threads.
+
+    Ray uses uvloop, which ray[serve] brings, unless it is told otherwise; Ray 2.39 always does.
+    """
     client = attach()
     driver = run_driver(DRIVER, kind)
     for _ in range(2):

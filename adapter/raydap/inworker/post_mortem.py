@@ -1,7 +1,7 @@
 """Ray's post mortem, seen from the frame that raised; runs in the worker.
 
 Ray reports the exception of a task to pydevd from its own code (ray/util/debugpy.py, _debugpy_excepthook), where the
-thread is traced like any other. Three things go wrong there, and one override of the debugger object mends them:
+thread is traced like any other. Four things go wrong there, and one override of the debugger object mends them:
 
 **Another stop comes first.** The thread is marked as suspended, and stops at the next event of any code that is not
 pydevd's own: of contextlib, which pydevd uses, or of the exception's `__str__`. That stop shows Ray's hook, and the
@@ -14,17 +14,26 @@ as in a threaded actor, or in an async one after its first post mortem. Right af
 in the same thread, and the thread is not stopped once more. Only the identity of the exception is kept until then: a
 mark on it would reach the driver, and a reference would keep the locals of all its frames alive.
 
+**Coroutines are taken for threads.** uvloop, which Ray uses for async actors if it is installed, runs a coroutine
+without a Python frame below it. pydevd takes the coroutine then for the last frame of the thread, and what it raises
+for unhandled. It is not: the coroutine's task keeps it, and raises it again where somebody awaits the task. So pydevd
+does not stop there. If nobody handles the exception, Ray reports it later, from another thread.
+
 **Libraries are left out.** Under justMyCode pydevd ignores an exception if all its frames are in libraries, like that
 of an actor whose import has failed. Then nothing was shown of a worker that had waited for a debugger. So those frames
 count as the user's, as long as the thread is stopped.
 """
 
+import inspect
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
+
+_COROUTINE = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of code whose exceptions its caller keeps, as asyncio.Task does (Python's reference, "inspect")."""
 
 _FILTERS = ("apply_files_filter", "exclude_exception_by_filter", "in_project_scope")
 """Methods of pydevd's debugger that say whether a frame, or that of a traceback, is left out."""
@@ -35,6 +44,9 @@ class LastStop(threading.local):
 
     exception: int | None = None
     """Its `id`."""
+
+    ray_reports = False
+    """Whether this thread is in Ray's report of an exception."""
 
 
 class PostMortem:
@@ -66,13 +78,20 @@ class PostMortem:
             stop_on_unhandled_exception(debugger, thread, info, error)
             return
         if self.last.exception != id(error[1]):
-            with untraced(), self._libraries_shown(error):
-                stop_on_unhandled_exception(debugger, thread, info, error)
+            self.last.ray_reports = True
+            try:
+                with untraced(), self._libraries_shown(error):
+                    stop_on_unhandled_exception(debugger, thread, info, error)
+            finally:
+                self.last.ray_reports = False
         # The next exception can have the same identity: it may lie where this one was, or be this one, raised again.
         self.last.exception = None
 
     def _do_stop(self, thread: Any, frame: Any, frames: Any, error: Any) -> None:
         """Takes the place of pydevd's method, in which every thread waits that has stopped for such an exception."""
+        # The first frame of a traceback is the one that the exception leaves just now.
+        if not self.last.ray_reports and error[2] is not None and error[2].tb_frame.f_code.co_flags & _COROUTINE:
+            return
         self.last.exception = id(error[1])
         type(self.debugger).do_stop_on_unhandled_exception(self.debugger, thread, frame, frames, error)
 

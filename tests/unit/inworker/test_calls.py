@@ -60,6 +60,7 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
             "collections.abc",
             "contextlib",
             "dis",
+            "inspect",
             "itertools",
             "json",
             "linecache",
