@@ -116,12 +116,44 @@ def test_a_label_that_comes_late_renames_the_thread_for_those_who_can_take_it(pl
     worker.stop()
     plain.stop()
     thread = able.stop()["threadId"]
+    for client in (plain, able):
+        client.request("stackTrace", threadId=thread)
     play.feed(WorkersLabelled({worker.key: ACTOR}))
     assert able.event("thread") == {"reason": "started", "threadId": thread}
     plain.nothing()
     assert plain.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
     play.feed(WorkersLabelled({worker.key: ACTOR}))
     able.nothing()
+
+
+def test_an_editor_that_is_just_showing_a_stop_hears_of_a_name_afterwards(play: Play) -> None:
+    """VS Code drops a stop if it gets a `thread` event for its thread meanwhile."""
+    editor = play.session(supportsInvalidatedEvent=True)
+    (worker,) = play.attached("w1")
+    for number, label in enumerate((WorkerLabel(actor="Trainer"), ACTOR)):
+        worker.stop()
+        thread = editor.stop()["threadId"]
+        editor.request("threads")
+        editor.request("stackTrace", threadId=thread, levels=1)
+        play.feed(WorkersLabelled({worker.key: label}))
+        editor.nothing()
+        editor.request("stackTrace", threadId=thread, startFrame=1, levels=19)
+        assert editor.event("thread") == {"reason": "started", "threadId": thread}, number
+        editor.request("stackTrace", threadId=thread)
+        editor.nothing()
+        editor.request("continue", threadId=thread)
+        editor.event("continued")
+
+
+def test_an_editor_that_asks_for_names_anyway_gets_no_event(play: Play) -> None:
+    editor = play.session(supportsInvalidatedEvent=True)
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = editor.stop()["threadId"]
+    play.feed(WorkersLabelled({worker.key: ACTOR}))
+    assert editor.request("threads")["threads"][0]["name"].startswith("Trainer 101 · step · ")
+    editor.request("stackTrace", threadId=thread)
+    editor.nothing()
 
 
 def test_each_stop_asks_for_the_label_again_but_not_that_of_a_target(play: Play) -> None:

@@ -40,8 +40,9 @@ class Role(Enum):
 
 class View:
     """A client's knowledge of one run. `focus` is the thread that its user looks at, as far as requests show it.
-    `threads` and `breakpoints` were sent to it. `watching`: it gets changes of workers (raydap/workers); with `all`
-    also those of alive ones.
+    `threads` and `breakpoints` were sent to it. `seen` are the threads whose stack it has fetched since they stopped,
+    `renamed` those with a name that it has not got yet. `watching`: it gets changes of workers (raydap/workers); with
+    `all` also those of alive ones.
 
     `offered` are the workers for which a PARENT got a startDebugging request; `adopted` are those for which its editor
     opened no session, so that it shows them itself. `only` is the worker of a CHILD.
@@ -51,6 +52,8 @@ class View:
         self.focus: Thread | None = None
         self.threads: set[Handle] = set()
         self.breakpoints: set[Handle] = set()
+        self.seen: set[Handle] = set()
+        self.renamed: set[Handle] = set()
         self.watching = False
         self.all = False
         self.offered: dict[int, WorkerKey] = {}

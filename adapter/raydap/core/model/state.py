@@ -115,7 +115,8 @@ class State(WorkerContext):
         thread.end()
         for client in self.clients.values():
             if thread.handle in client.view.threads:
-                client.view.threads.remove(thread.handle)
+                for known in (client.view.threads, client.view.seen, client.view.renamed):
+                    known.discard(thread.handle)
                 client.event("thread", {"reason": "exited", "threadId": thread.handle})
 
     # Messages to users that answer no request.

@@ -11,7 +11,7 @@ from raydap.core.model.worker import AttachStage, Thread, ThreadState
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
-from raydap.core.workers import pauses, stops
+from raydap.core.workers import pauses, stops, thread_names
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 
@@ -108,4 +108,5 @@ def focus(state: State, request: Request, arguments: FocusArguments) -> None:
 
 
 def threads(state: State, request: Request, arguments: dict[str, Any]) -> Any:
+    thread_names.listed(request.client)
     return {"threads": [names.thread(thread) for thread in state.stopped_threads(request.client)]}

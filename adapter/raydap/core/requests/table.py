@@ -19,6 +19,7 @@ from raydap.core.requests.routing import (
     BY_THREAD,
     BY_VARIABLES,
     Route,
+    stack_trace,
 )
 from raydap.protocol.raydap_messages import REQUESTS, Arguments, Message
 
@@ -44,7 +45,7 @@ to do something after the answer sends it by `request.respond`."""
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`handler` is None for a request that is forwarded to the worker which `route` names.
+    """`handler` is None for a request that is only forwarded to the worker which `route` names.
 
     `types` are those of the arguments and of the answer's body; without them, both are the JSON objects that DAP's
     schema describes, with all that a client or a worker adds. `who` may send the request, and from which stage on
@@ -113,7 +114,7 @@ TABLE: dict[str, Row] = {
     ),
     "disconnect": Row(_FANOUT, session.disconnect, who=ANYBODY, since=_CONNECTED),
     "pause": Row(_FANOUT, execution.pause, who=DEBUGGERS),
-    "stackTrace": Row(_ROUTE, None, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
+    "stackTrace": Row(_ROUTE, stack_trace, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
     "exceptionInfo": Row(_ROUTE, None, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),
     "scopes": Row(_ROUTE, None, BY_FRAME),
     "variables": Row(_ROUTE, None, BY_VARIABLES, timeout_s=120.0, capabilities=("supportsValueFormattingOptions",)),

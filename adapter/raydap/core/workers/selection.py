@@ -11,11 +11,11 @@ from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled, Worke
 from raydap.core.model.paused import Candidate
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.model.worker import Worker
+from raydap.core.model.worker import Thread, Worker
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import attach
+from raydap.core.workers import attach, thread_names
 from raydap.core.workers.detach import REDIAL_DELAY_S, let_go
-from raydap.protocol.types import Handle, WorkerKey
+from raydap.protocol.types import WorkerKey
 
 AT_ONCE = 32
 """Handshakes at a time. Each is little work, but in a process of its own."""
@@ -171,13 +171,9 @@ def detach_worker(state: State, key: WorkerKey) -> None:
 
 
 def labelled(state: State, event: WorkersLabelled) -> None:
-    """Takes the labels that Ray's lists have (now) for workers. The names of shown threads may change.
-
-    `thread started` is sent once more for those threads, because an editor then asks for names again. Never send
-    `invalidated`: VS Code would show every stop anew, and move the user away from the current one.
-    """
+    """Takes the labels that Ray's lists have (now) for workers. The names of shown threads may change."""
     paused = state.run.paused
-    renamed: list[Handle] = []
+    renamed: list[Thread] = []
     for key, label in event.labels.items():
         worker = state.workers.get(key)
         if worker is not None or key in paused.candidates or key in paused.failures or key in state.run.prepared:
@@ -191,12 +187,10 @@ def labelled(state: State, event: WorkersLabelled) -> None:
             if each.row.agent and not each.leaving and not is_wanted:
                 detach_worker(state, each.key)
             else:
-                renamed += (thread.handle for thread in each.threads.values() if thread.is_shown)
+                renamed += (thread for thread in each.threads.values() if thread.is_shown)
     for client in state.ready_clients():
-        if "supportsInvalidatedEvent" in client.supports:
-            for handle in renamed:
-                if handle in client.view.threads:
-                    client.event("thread", {"reason": "started", "threadId": handle})
+        for thread in renamed:
+            thread_names.changed(client, thread)
 
 
 def is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:

@@ -111,6 +111,7 @@ def announce(client: Client, thread: Thread) -> None:
     if thread.handle not in client.view.threads:
         client.view.threads.add(thread.handle)
         client.event("thread", {"reason": "started", "threadId": thread.handle})
+    client.view.seen.discard(thread.handle)
     client.event("stopped", {**thread.stopped, "preserveFocusHint": elsewhere})
 
 
