@@ -1,11 +1,14 @@
 """Programs on a cluster of two machines: the other one has sockets of its own, which only the relay reaches."""
 
+import os
 import re
+import select
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,7 @@ from support import two_machines
 from support.everybody import Everybody
 from support.launched import ended, line_of, stopped_line
 from support.look import go_on, problems
-from support.two_machines import FAR, TwoMachines
+from support.two_machines import FAR, HEAD, TwoMachines
 
 pytestmark = pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
 
@@ -117,6 +120,50 @@ def test_the_first_line_that_runs_there_stops(
     assert "result: ['done', 7, 'near']" in ended(far_client)
     assert problems(far_client) == []
     assert bridge_log.read_text().count("are reached over the relay") == 1, "the head needs no relay"
+
+
+KILLED = """\
+import os
+import ray
+
+@ray.remote(num_cpus=0.1)
+def work(number):
+    total = number + 1
+    return total  # in a worker
+
+ray.init()
+totals = ray.get([work.options(resources=place).remote(1) for place in ({}, {"far": 0.1})])
+for _ in range(5000):
+    print("more than a pipe holds")
+with open("writing", "w") as file:
+    file.write(str(totals))
+os.rename("writing", "done")
+"""
+
+
+def kill(process: int) -> None:
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+
+
+def test_workers_of_both_machines_run_on_when_raydap_is_killed(
+    far_client: Client, machines: TwoMachines, tmp_path: Path, children: ExitStack
+) -> None:
+    launch(far_client, machines, tmp_path, KILLED, "# in a worker", python=sys.executable)
+    pid = far_client.wait_event("process")["systemProcessId"]
+    program = os.pidfd_open(pid)
+    children.callback(os.close, program)
+    children.callback(kill, program)
+    nodes = set()
+    for _ in range(2):
+        far_client.wait_event("stopped")
+    for row in far_client.request("raydap/workers")["workers"]:
+        nodes |= {row["node"]} if row["state"] == "stopped" else set()
+    assert nodes == {HEAD, FAR}
+    raydap = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(raydap, signal.SIGKILL)
+    assert select.select([program], [], [], 60)[0], "the program hangs"
+    assert (tmp_path / "done").read_text() == "[2, 2]"
 
 
 def test_a_driver_on_the_other_machine_is_reached(

@@ -65,3 +65,24 @@ def end_marked(grace: float) -> list[str]:
             finally:
                 os.close(descriptor)
     return overdue
+
+
+def descendants(pid: int) -> set[int]:
+    """The pids of the children of a process, of their children, and so on."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(OSError):  # It has ended just now.
+            for child in map(int, (task / "children").read_text().split()):
+                found |= {child, *descendants(child)}
+    return found
+
+
+def waiting_connections(pid: int) -> int:
+    """How many connections to Unix sockets of this process it has not accepted (proc(5), /proc/net/unix)."""
+    rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+    sockets = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # It has been closed just now.
+            sockets.add(os.readlink(descriptor))
+    listening = {row[7] for row in rows if len(row) == 8 and f"socket:[{row[6]}]" in sockets}
+    return sum(len(row) == 8 and row[6] == "0" and row[7] in listening for row in rows)

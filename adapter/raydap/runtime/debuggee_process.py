@@ -6,13 +6,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from typing import Literal
 
 from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.core.errors import Code, Problem
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.runtime.output_pipe import OutputPipe
 
 _TERMINATE_TIMEOUT_S = 5.0
 _DRAIN_TIMEOUT_S = 2.0
@@ -37,7 +39,8 @@ def environment(
 
 
 class DebuggeeProcess(asyncio.SubprocessProtocol):
-    """Runs the program in a process group of its own and passes on its output.
+    """Runs the program in a process group of its own and passes on its output. The program runs on if the bridge is
+    killed.
 
     Emits DebuggeeStarted, DebuggeeOutput in order, and DebuggeeExited last; or only DebuggeeFailed. The exit code of a
     process that a signal ended is 128 plus the signal, as in shells. POSIX only.
@@ -60,6 +63,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders = {fd: decoder(errors="replace") for fd in _CATEGORIES}
         self._filters = {fd: FrozenModulesFilter() for fd in _CATEGORIES}
+        self._pipes = {fd: OutputPipe(partial(self._received, fd), partial(self._ended, fd)) for fd in _CATEGORIES}
         self._started = asyncio.Event()
         self._exited = asyncio.Event()
         self._finished = asyncio.Event()
@@ -72,14 +76,21 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
             if missing:
                 self._fail(missing, "")
                 return
-            self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
-                lambda: self,
-                *command(settings),
-                cwd=settings.cwd,
-                env=environment(settings, self._environ, self._prepare),
-                stdin=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            with ExitStack() as descriptors:
+                sinks = []
+                for pipe in self._pipes.values():
+                    sinks.append(await pipe.open())
+                    descriptors.callback(os.close, sinks[-1])
+                self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
+                    lambda: self,
+                    *command(settings),
+                    cwd=settings.cwd,
+                    env=environment(settings, self._environ, self._prepare),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=sinks[0],
+                    stderr=sinks[1],
+                    start_new_session=True,
+                )
         except (OSError, ValueError) as error:
             self._fail(f"{settings.python or sys.executable} cannot be run", repr(error))
         finally:
@@ -109,10 +120,10 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         name = self._settings.module or os.path.basename(self._settings.program or "")
         self._emit(DebuggeeStarted(name, transport.get_pid()))
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
+    def _received(self, fd: int, data: bytes) -> None:
         self._output(fd, self._decoders[fd].decode(data))
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+    def _ended(self, fd: int) -> None:
         decoder = self._decoders.pop(fd, None)
         if decoder is not None:
             self._output(fd, decoder.decode(b"", final=True))
@@ -135,6 +146,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         self._finished.set()
         code = self._transport.get_returncode() or 0
         self._transport.close()
+        self._close_pipes()
         self._emit(DebuggeeExited(code if code >= 0 else 128 - code))
 
     def _output(self, fd: int, text: str) -> None:
@@ -148,7 +160,12 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         with suppress(ProcessLookupError):
             os.killpg(self._transport.get_pid(), number)
 
+    def _close_pipes(self) -> None:
+        for pipe in self._pipes.values():
+            pipe.close()
+
     def _fail(self, why: str, detail: str) -> None:
+        self._close_pipes()
         self._emit(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, f"The program was not started: {why}.", detail)))
 
 
