@@ -305,3 +305,15 @@ def test_nothing_is_ended_that_was_not_launched(client: Client, stop_at: Callabl
     with pytest.raises(RequestFailed, match="1002"):
         client.request(command)
     assert "result: 1009" in at.end()
+
+
+def test_a_jump_to_what_is_no_line_leaves_the_thread_as_it_is(client: Client, stop_at: Callable[..., At]) -> None:
+    at = stop_at(PROGRAM, "total += point.x")
+    source = {"path": str(at.debuggee.path)}
+    for wrong in (None, "x", 0):
+        with pytest.raises(RequestFailed, match='"line" must be the number of a line'):
+            client.request("gotoTargets", source=source, line=wrong)
+    (target,) = client.request("gotoTargets", source=source, line=9999)["targets"]
+    with pytest.raises(RequestFailed, match="after the current code block"):
+        client.request("goto", threadId=at.thread, targetId=target["id"])
+    assert "result: 1009" in at.end()

@@ -181,3 +181,15 @@ def test_modules_are_those_of_the_worker_looked_at_and_have_ids_of_their_own(pla
     (second,) = client.request("modules")["modules"]
     assert first["id"] != second["id"]
     assert [event["module"]["id"] for event in client.modules] == [first["id"], second["id"]]
+
+
+@pytest.mark.parametrize("line", [None, "x", "9", True, 9.5, 0, -1, 2**31, [9]])
+def test_what_is_no_line_never_reaches_the_worker(play: Play, line: Any) -> None:
+    """debugpy offers it, and its thread is lost when `goto` cannot read it."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    client.stop()
+    worker.heard.clear()
+    client.refused(Code.BAD_ARGUMENT, "gotoTargets", source={"path": "/app/train.py"}, line=line)
+    assert worker.commands() == []

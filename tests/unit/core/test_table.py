@@ -17,9 +17,10 @@ def test_every_command_is_one_of_the_protocol() -> None:
 @pytest.mark.parametrize("command", TABLE)
 def test_every_command_is_handled_or_routed(command: str) -> None:
     row = TABLE[command]
-    # `source` is routed too, except for files to which the bridge itself gave the reference. `stackTrace` may be
-    # followed by a name.
-    assert (row.handler is not None) == (row.mode is not Mode.ROUTE or command in ("source", "stackTrace"))
+    # These are routed too, but not only: the bridge itself answers for some files, tells of a name after a stack, and
+    # refuses what is no line.
+    checked = ("source", "stackTrace", "gotoTargets")
+    assert (row.handler is not None) == (row.mode is not Mode.ROUTE or command in checked)
     assert (row.route is not None) == (row.mode in (Mode.ROUTE, Mode.RESUME))
     assert row.timeout_s > 0
 

@@ -32,6 +32,9 @@ class Route:
     else_focused: bool = False
 
 
+_MAX_LINE = 2**31 - 1
+"""CPython keeps lines in a C int."""
+
 BY_THREAD = Route("threadId", Kind.THREAD)
 BY_FRAME = Route("frameId", Kind.FRAME)
 BY_FRAME_ELSE_FOCUS = Route("frameId", Kind.FRAME, else_focused=True)
@@ -79,6 +82,15 @@ def stack_trace(state: State, request: Request, arguments: dict[str, Any]) -> Fl
     request.respond(body)
     if is_whole and thread.is_shown:
         thread_names.shown(request.client, thread.handle)
+
+
+def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+    """Forwards it if the line is one. debugpy offers any line, and its thread is lost when `goto` cannot read it
+    (pydevd_comm.py, InternalSetNextStatementThread). Raises ProblemError."""
+    line = arguments.get("line")
+    if type(line) is not int or not 0 < line <= _MAX_LINE:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "line" must be the number of a line.'))
+    return (yield from forward(state, request, BY_FOCUS, arguments))
 
 
 def _finish_stack(

@@ -19,6 +19,7 @@ from raydap.core.requests.routing import (
     BY_THREAD,
     BY_VARIABLES,
     Route,
+    goto_targets,
     stack_trace,
 )
 from raydap.protocol.raydap_messages import REQUESTS, Arguments, Message
@@ -140,7 +141,7 @@ TABLE: dict[str, Row] = {
     "completions": Row(_ROUTE, None, BY_FRAME_ELSE_FOCUS, who=DEBUGGERS, capabilities=("supportsCompletionsRequest",)),
     "stepInTargets": Row(_ROUTE, None, BY_FRAME, capabilities=("supportsStepInTargetsRequest",)),
     "source": Row(_ROUTE, sources.source, BY_SOURCE),
-    "gotoTargets": Row(_ROUTE, None, BY_FOCUS, capabilities=("supportsGotoTargetsRequest",)),
+    "gotoTargets": Row(_ROUTE, goto_targets, BY_FOCUS, capabilities=("supportsGotoTargetsRequest",)),
     "modules": Row(_ROUTE, None, BY_FOCUS, capabilities=("supportsModulesRequest",)),
     "continue": replace(_STEP, capabilities=("supportsSingleThreadExecutionRequests",)),
     "next": _STEP,
