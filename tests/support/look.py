@@ -65,7 +65,9 @@ def walk(client: Client, stops: int, *names: str) -> Counter[tuple[str, ...]]:
 
 
 def name_of(client: Client, stop: Mapping[str, Any], start: str) -> list[str]:
-    """The parts of the thread's name, once it begins as the pattern `start`: a stop is never held back for its name."""
+    """The parts of the thread's name, once it begins as the pattern `start`: a stop is never held back for its name.
+    Who has the stack of the stop hears of a name that becomes known later."""
+    frames(client, stop)
     while True:
         listed = client.request("threads")["threads"]
         (name,) = (thread["name"] for thread in listed if thread["id"] == stop["threadId"])
