@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dap_client import Client
@@ -292,3 +293,49 @@ def test_gdb_reaches_everybody_there(
     assert "result: 0" in driver.output
     assert problems(far_client) == []
     assert len(re.findall("agent of .* by gdb on its node", bridge_log.read_text())) > 1
+
+
+KEEPS = """\
+import ctypes
+import os
+import ray
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+def keep(fifo):
+    words = ["kept"]
+    with open(fifo, "rb") as file:
+        ctypes.PyDLL(None).read(file.fileno(), ctypes.create_string_buffer(9), 5)
+    return words[0]
+
+ray.init()
+print("result:", ray.get(keep.remote(FIFO)))
+"""
+
+
+def test_native_code_there_is_shown_from_outside(
+    far_client: Client, machines: TwoMachines, tmp_path: Path, children: ExitStack
+) -> None:
+    program, fifo = tmp_path / "program.py", tmp_path / "fifo"
+    program.write_text(KEEPS.replace("FIFO", repr(str(fifo))))
+    os.mkfifo(fifo)
+    command = [*machines.head, sys.executable, str(program)]
+    driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
+    with fifo.open("wb", buffering=0) as end:  # Returns when the task has opened it, too.
+        far_client.start_session("attach", {"dashboard": machines.dashboard})
+        worker = Everybody(far_client).one("keep")
+        assert worker["node"] == FAR
+        place = "blocked in native code below keep (program.py:9)"
+        threads: list[dict[str, Any]] = []
+
+        def is_there() -> bool:
+            threads[:] = far_client.request("raydap/stack", worker=worker["key"])["threads"]
+            return any(thread["place"] == place for thread in threads)
+
+        wait_for(is_there)
+        (thread,) = (thread for thread in threads if thread["place"] == place)
+        frame = next(each for each in thread["frames"] if each["isUsers"])
+        assert {each["name"]: each["value"] for each in frame["variables"]}["words"] == '["kept"]'
+        end.write(b"12345")
+    assert driver.wait() == 0, driver.output
+    assert "result: kept" in driver.output
+    assert problems(far_client) == []

@@ -6,20 +6,18 @@ needs it, so it is mostly installed beside Ray.
 """
 
 import asyncio
-import os
-import shutil
 import sys
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
 from raydap.cluster.gdb_injection import tracing_obstacle
+from raydap.cluster.relay_actor import py_spy_output
 from raydap.core.events import PausedWorker
 from raydap.core.model.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
 
-TIMEOUT_S = 10.0
-"""Seconds for py-spy. It takes 0.04 (measured)."""
+MAX_OUTPUT = 16 * 1024 * 1024
+"""Bytes of the output that are read from another node."""
 
 _OWN_PACKAGES = ("ray", "debugpy")
 
@@ -56,36 +54,13 @@ class _Thread(msgspec.Struct, frozen=True):
     owns_gil: bool = False
 
 
-async def read_stacks(worker: PausedWorker, is_local: Callable[[str], bool]) -> str:
-    """JSON of `Stacks`, of all Python threads of the worker's process. Raises PySpyFailed. `is_local` says whether this
-    machine has an address."""
-    if not is_local(worker.host):
-        raise PySpyFailed("it runs on another machine than raydap")
-    pid = worker.pid
-    program = shutil.which(
-        "py-spy", path=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
-    )
-    if program is None:
-        raise PySpyFailed("py-spy, which could read it from outside, is not installed beside raydap")
-    process = await asyncio.create_subprocess_exec(
-        *(program, "dump", "--pid", str(pid), "--json", "--locals"),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+async def output(worker: PausedWorker) -> bytes:
+    """What py-spy prints of a worker of this machine. Raises PySpyFailed."""
     try:
-        output, errors = await asyncio.wait_for(process.communicate(), TIMEOUT_S)
-    except asyncio.TimeoutError:
-        raise PySpyFailed(f"py-spy has not answered in {TIMEOUT_S:g} seconds") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode != 0:
-        reason = errors.decode(errors="replace").partition("\n")[0].removeprefix("Error: ")
-        obstacle = tracing_obstacle(pid, worker.node) if sys.platform == "linux" else ""
-        raise PySpyFailed(obstacle or f"py-spy fails ({reason})")
-    return msgspec.json.encode(decode(output)).decode()
+        return await asyncio.to_thread(py_spy_output, worker.pid)
+    except OSError as error:
+        obstacle = tracing_obstacle(worker.pid, worker.node) if sys.platform == "linux" else ""
+        raise PySpyFailed(obstacle or str(error)) from None
 
 
 def decode(output: bytes) -> Stacks:

@@ -10,7 +10,8 @@ The first line of a connection is the request `{"node_id": ..., ...}`, with a ta
 - `"host"` and `"port"`: a debug port;
 - `"agent"`: the path of an agent's socket (inworker/agent.py);
 - `"listen"`: a name under which agents that begin find raydap. What comes are lines: AgentWatch in relay_actor.py.
-- `"call"`: the number of a call, from one of these lines: the agent's own connection.
+- `"call"`: the number of a call, from one of these lines: the agent's own connection;
+- `"py_spy"`: a process. What comes is the output of py-spy (py_spy.py).
 
 The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if
 the target was not reached. Then bytes go both ways until either side ends. With `"inject"` the request is another one,

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
-from raydap.cluster import py_spy
 from raydap.cluster import source as sources
 from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.debuggee_job import DebuggeeJob
@@ -230,7 +229,7 @@ class Engine:
         self._tell_stack(ev.StackRead, effect.target.worker, self._dialer.read_stack(effect.target))
 
     def _sample_stack(self, effect: effects.SampleStack) -> None:
-        self._tell_stack(ev.StackSampled, effect.worker.key, py_spy.read_stacks(effect.worker, tcp.is_local_address))
+        self._tell_stack(ev.StackSampled, effect.worker.key, self._dialer.sample_stack(effect.worker))
 
     def _tell_stack(
         self, event: type[ev.StackRead | ev.StackSampled], worker: WorkerKey, text: Coroutine[Any, Any, str]

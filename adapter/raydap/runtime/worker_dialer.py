@@ -5,8 +5,13 @@ import socket
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
+import msgspec
+
+from raydap.cluster import py_spy
 from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.relay_actor import PY_SPY_TIMEOUT_S
 from raydap.core.effects import DialWorker
+from raydap.core.events import PausedWorker
 from raydap.runtime import agent_connections
 from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer
@@ -73,6 +78,20 @@ class WorkerDialer:
         """The stacks of a process with an agent, like agent_connections.read_stack."""
         timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else STACK_HELLO_TIMEOUT_S
         return await agent_connections.read_stack(lambda: self._dial_agent(target), timeout_s)
+
+    async def sample_stack(self, worker: PausedWorker) -> str:
+        """JSON of `Stacks`, of all Python threads of the worker's process, as py-spy reads them on its node. Raises
+        OSError, whose text is for users."""
+        has_relay = self.mode != "never" and worker.node_id != ""
+        is_local = tcp.is_local_address(worker.host)
+        if has_relay and (self.mode == "always" or not is_local):
+            with await self.relay.open(worker.node_id, {"py_spy": worker.pid}) as connection:
+                output = await unix.read_to_end(connection, py_spy.MAX_OUTPUT, PY_SPY_TIMEOUT_S)
+        elif is_local:
+            output = await py_spy.output(worker)
+        else:
+            raise py_spy.PySpyFailed("it runs on another machine than raydap, and the relay may not be used")
+        return msgspec.json.encode(py_spy.decode(output)).decode()
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""

@@ -14,9 +14,8 @@ from local_cluster import Child
 from raydap.cluster import py_spy
 from raydap.cluster.py_spy import PySpyFailed
 from raydap.core.events import PausedWorker
-from raydap.core.model.thread_stacks import Stacks, decode
+from raydap.core.model.thread_stacks import Stacks
 from raydap.protocol.types import WorkerKey
-from raydap.transport.tcp import is_local_address
 
 PROGRAM = """\
 import ctypes, os, sys, threading
@@ -33,8 +32,8 @@ Keeper().keep(os.open(sys.argv[1], os.O_RDWR))
 """
 
 
-def row(pid: int, host: str = "127.0.0.1") -> PausedWorker:
-    return PausedWorker(WorkerKey("w1"), host, 0, pid, host)
+def row(pid: int) -> PausedWorker:
+    return PausedWorker(WorkerKey("w1"), "127.0.0.1", 0, pid, "127.0.0.1")
 
 
 def test_a_process_that_keeps_its_lock(tmp_path: Path) -> None:
@@ -44,27 +43,22 @@ def test_a_process_that_keeps_its_lock(tmp_path: Path) -> None:
     with ExitStack() as stack:
         child = stack.enter_context(Child([sys.executable, str(program), str(fifo)], tmp_path / "log"))
         child.wait_for("keeps")
-        stacks = decode(asyncio.run(py_spy.read_stacks(row(child.process.pid), is_local_address)))
+        stacks = py_spy.decode(asyncio.run(py_spy.output(row(child.process.pid))))
     (thread,) = stacks.threads  # Ours is not shown.
     assert thread.place == "blocked in native code below keep (program.py:9)"
     assert (thread.main, [frame.name for frame in thread.frames]) == (True, ["keep", "<module>"])
     assert {each.name: each.value for each in thread.frames[0].locals}["words"] == '["kept"]'
 
 
-@pytest.mark.parametrize(
-    ("pid", "host", "reason"),
-    [(2**22 + 1, "127.0.0.1", "has ended"), (1, "192.0.2.1", "another machine")],
-    ids=["ended", "far"],
-)
-def test_what_cannot_be_read_says_why(pid: int, host: str, reason: str) -> None:
-    with pytest.raises(PySpyFailed, match=reason):
-        asyncio.run(py_spy.read_stacks(row(pid, host), is_local_address))
+def test_a_process_that_has_ended_says_so() -> None:
+    with pytest.raises(PySpyFailed, match="has ended"):
+        asyncio.run(py_spy.output(row(2**22 + 1)))
 
 
 def test_without_py_spy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, path: None)
     with pytest.raises(PySpyFailed, match="not installed"):
-        asyncio.run(py_spy.read_stacks(row(os.getpid()), is_local_address))
+        asyncio.run(py_spy.output(row(os.getpid())))
 
 
 @pytest.mark.parametrize("output", [b"", b"{}", b'[{"pid": 1}]', b'[{"pid": 1, "frames": [{"name": 7}]}]'])

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from raydap.cluster import py_spy
 from raydap.cluster.relay import RelayFailed
 from raydap.core.effects import DialWorker
+from raydap.core.events import PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import worker_dialer
 from raydap.runtime.worker_dialer import DIRECT_BEFORE_RELAY_TIMEOUT_S, DIRECT_TIMEOUT_S, WorkerDialer
@@ -21,13 +23,15 @@ REFUSAL = ConnectionRefusedError(111, "Connection refused")
 
 
 class Ways:
-    """Stands in for both ways; each has an error to raise, or None. `went` tells which were tried."""
+    """Stands in for both ways; each has an error to raise, or None. `went` tells which were tried. If the relay `says`
+    something, it then ends its connections."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.direct: OSError | None = None
         self.relay: OSError | None = None
         self.went: list[str] = []
         self.patience = 0.0
+        self.says = b""
         self.closed = 0
         self.ends: list[socket.socket] = []
         monkeypatch.setattr(tcp, "dial", self._dial)
@@ -47,6 +51,9 @@ class Ways:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self.ends.append(theirs)
+        if self.says:
+            theirs.sendall(self.says)
+            theirs.shutdown(socket.SHUT_WR)
         return ours
 
     async def close(self) -> None:
@@ -188,3 +195,37 @@ def test_messages_and_the_end_come_over_the_relay(ways: Ways) -> None:
         assert await asyncio.wait_for(said.get(), 30) == "closed over the relay"
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("mode", "host", "node", "way"),
+    [
+        ("auto", NEAR, "n1", "here"),
+        ("auto", NEAR, "", "here"),
+        ("auto", FAR, "n1", "relay"),
+        ("always", NEAR, "n1", "relay"),
+        ("always", NEAR, "", "here"),
+        ("never", NEAR, "n1", "here"),
+        ("never", FAR, "n1", "another machine"),
+        ("auto", FAR, "", "another machine"),
+    ],
+)
+def test_stacks_are_read_from_outside_on_the_workers_node(
+    ways: Ways, monkeypatch: pytest.MonkeyPatch, mode: Any, host: str, node: str, way: str
+) -> None:
+    async def output(worker: PausedWorker) -> bytes:
+        ways.went.append("here")
+        return b"[]"
+
+    async def sample() -> str:
+        return await WorkerDialer(mode, unknown).sample_stack(PausedWorker(WorkerKey("w1"), host, 0, 7, node_id=node))
+
+    monkeypatch.setattr(py_spy, "output", output)
+    ways.says = b"[]"
+    if way == "another machine":
+        with pytest.raises(py_spy.PySpyFailed, match=way):
+            asyncio.run(sample())
+        assert ways.went == []
+    else:
+        assert "threads" in asyncio.run(sample())
+        assert ways.went == [way]

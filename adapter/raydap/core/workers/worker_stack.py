@@ -23,9 +23,6 @@ TIMEOUT_S = 1.5
 """Seconds for an attached worker, until it is looked into from outside. It takes 0.1 s, unless native code lets no
 Python code run."""
 
-FAR_TIMEOUT_S = 5.0
-"""Seconds for one on another node, into which raydap cannot look otherwise."""
-
 
 def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
     """Raises ProblemError if it cannot be read."""
@@ -47,8 +44,7 @@ def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
 
 def _of_attached(state: State, worker: Worker) -> Flow[Stacks]:
     try:
-        timeout_s = FAR_TIMEOUT_S if worker.row.over_relay else TIMEOUT_S
-        return decode((yield from query(worker, calls.all_stacks(), timeout_s)))
+        return decode((yield from query(worker, calls.all_stacks(), TIMEOUT_S)))
     except ProblemError as error:
         if error.problem.code is not Code.WORKER_SILENT:
             raise
