@@ -68,7 +68,7 @@ def decode(output: bytes) -> Stacks:
     try:
         threads = msgspec.json.decode(output, type=tuple[_Thread, ...])
     except msgspec.DecodeError as error:
-        raise PySpyFailed(f"this py-spy is not known ({error})") from None
+        raise PySpyFailed(f"the output of py-spy cannot be read ({error})") from None
     shown = [each for each in threads if not (each.thread_name or "").startswith(_OWN_THREADS)]
     return Stacks("", tuple(_thread(each) for each in sorted(shown, key=lambda each: each.os_thread_id != each.pid)))
 
