@@ -83,4 +83,4 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     go_on(client, stop)
     assert driver.wait() == 0, driver.output
     assert re.search(r"result: \w+Error ran on", driver.output), driver.output
-    assert len(problems(client)) <= 1
+    assert len(problems(client)) <= 1, "\n".join(problems(client))

@@ -44,12 +44,15 @@ async def run_in_actor(worker_id: str, source: str) -> None:
 
 
 async def _result(call: Any) -> str:
-    from ray.exceptions import RayError
+    from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError
 
     try:
         return str(await call)
+    except ActorUnavailableError:
+        return "Ray cannot reach its actor now"
+    except ActorDiedError:
+        return "its actor has died"
     except RayError as error:
-        # The actor has ended meanwhile, for example.
         return " ".join(str(error).split())[:200]
 
 

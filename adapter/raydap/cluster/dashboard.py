@@ -1,5 +1,6 @@
 """Asks a Ray dashboard which workers are paused, what they run, and how others ended."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -47,6 +48,9 @@ def is_crash(exit_reason: tuple[str, str]) -> bool:
 
 _NODES = [_LIMIT, *_where("state", "=", "ALIVE")]
 
+_NODES_AGE_S = 1.0
+"""Seconds for which an answer about the nodes of the same workers is good."""
+
 
 class Dashboard:
     """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`. `on_jobs`
@@ -55,19 +59,31 @@ class Dashboard:
     def __init__(self, rest: Rest, on_jobs: Callable[[list[Row]], None] = lambda rows: None) -> None:
         self.rest = rest
         self._on_jobs = on_jobs
+        self._nodes: dict[str, str] = {}
+        self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
 
     async def paused(self) -> tuple[PausedWorker, ...]:
         """All live workers that wait for a debugger, in the dashboard's order."""
-        rows = await self._rows("workers", _PAUSED)
+        rows = await self._on_living_nodes(await self._rows("workers", _PAUSED))
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
     async def alive(self) -> dict[PausedWorker, WorkerLabel]:
         """All live workers and drivers but raydap's own, at most 10,000, and what they run. Their `port` is 0."""
-        rows = await self._rows("workers", _ALIVE)
+        rows = await self._on_living_nodes(await self._rows("workers", _ALIVE))
         processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
         labels = await self.labels(workers)
         return {worker: labels[worker.key] for worker in workers if not _is_relay(labels[worker.key])}
+
+    async def _on_living_nodes(self, workers: list[Row]) -> list[Row]:
+        """Those whose node is not dead. Ray's list of workers keeps those of a dead node as alive, and as paused, for
+        minutes. The nodes are asked for after the workers, so the node of a new worker is among them."""
+        wanted = {row.get("node_id") for row in workers if row.get("node_id")}
+        asked_at, asked = self._nodes_asked
+        if wanted and (wanted != asked or time.monotonic() - asked_at >= _NODES_AGE_S):
+            self._nodes_asked = (time.monotonic(), wanted)
+            self._nodes = await self.nodes()
+        return [row for row in workers if not row.get("node_id") or row["node_id"] in self._nodes]
 
     async def nodes(self) -> dict[str, str]:
         """The addresses of all nodes that are alive, by Ray's hex ids."""

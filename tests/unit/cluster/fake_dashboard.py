@@ -34,6 +34,7 @@ class FakeDashboard:
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {
             "/api/v0/workers": listing([]),
+            "/api/v0/nodes": listing([{"node_id": WORKER["node_id"], "node_ip": WORKER["ip"]}]),
             "/api/v0/tasks": listing([]),
             "/api/v0/actors": listing([]),
             "/api/jobs/": [],

@@ -38,6 +38,11 @@ def ask(
     return asyncio.run(main())
 
 
+def asked_for(fake: FakeDashboard, resource: str) -> int:
+    """How often."""
+    return [request.path for request in fake.requests].count(f"/api/v0/{resource}")
+
+
 def problem(fake: FakeDashboard, environ: dict[str, str] | None = None, **limits: Any) -> Problem:
     with pytest.raises(ProblemError) as caught:
         ask(fake, Dashboard.paused, environ, **limits)
@@ -54,6 +59,26 @@ def test_paused_workers_are_read_in_both_shapes(flat: bool) -> None:
     first, second = ask(fake, Dashboard.paused)
     assert first == PAUSED
     assert (second.key, second.worker_type, second.pid) == (driver["worker_id"], "DRIVER", 1)
+
+
+def test_workers_of_a_dead_node_are_not_paused() -> None:
+    """Ray lists them as paused for minutes after. The nodes are asked for again when a worker of another one appears,
+    and when the last answer is old."""
+    fake = FakeDashboard()
+    of_dead = {**WORKER, "worker_id": "w2", "node_id": "ef" * 28}
+    fake.answers["/api/v0/workers"] = listing([WORKER])
+
+    async def look(dashboard: Dashboard) -> None:
+        assert [await dashboard.paused(), await dashboard.paused()] == [(PAUSED,)] * 2
+        assert asked_for(fake, "nodes") == 1
+        fake.answers["/api/v0/workers"] = listing([WORKER, of_dead])
+        assert await dashboard.paused() == (PAUSED,)
+        assert asked_for(fake, "nodes") == 2
+        fake.answers["/api/v0/nodes"] = listing([{"node_id": of_dead["node_id"], "node_ip": "10.0.0.8"}])
+        dashboard._nodes_asked = (float("-inf"), dashboard._nodes_asked[1])
+        assert [worker.key for worker in await dashboard.paused()] == ["w2"]
+
+    ask(fake, look)
 
 
 def test_both_filters_are_asked_for() -> None:
@@ -215,14 +240,14 @@ def test_a_cluster_that_wants_a_token_gets_it() -> None:
     fake = FakeDashboard()
     fake.answers["/api/v0/workers"] = guarded("s3cret")
     assert ask(fake, Dashboard.paused, {"RAY_AUTH_TOKEN": "s3cret"}) == (PAUSED,)
-    assert len(fake.requests) == 2
+    assert asked_for(fake, "workers") == 2
 
 
 def test_with_auth_mode_the_token_is_sent_at_once() -> None:
     fake = FakeDashboard()
     fake.answers["/api/v0/workers"] = guarded("s3cret")
     assert ask(fake, Dashboard.paused, {"RAY_AUTH_TOKEN": "s3cret", "RAY_AUTH_MODE": "token"}) == (PAUSED,)
-    assert len(fake.requests) == 1
+    assert asked_for(fake, "workers") == 1
 
 
 def test_a_cluster_that_wants_none_gets_none() -> None:
@@ -285,6 +310,8 @@ def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
     drivers = {"01000000" + "f" * 48: 5, "02000000" + "f" * 48: 6}
     rows = [{**WORKER, "worker_id": key, "worker_type": kind, "pid": int(key[1])} for key, kind in types.items()]
     rows += [{**WORKER, "worker_id": key, "worker_type": "DRIVER", "pid": pid} for key, pid in drivers.items()]
+    # Ray's list keeps the workers of a node that has died.
+    rows.append({**WORKER, "worker_id": "w7", "pid": 7, "node_id": "ef" * 28})
     fake.answers["/api/v0/workers"] = listing([*rows, {**WORKER, "worker_id": None}, {**WORKER, "ip": ""}])
     fake.answers["/api/v0/tasks"] = listing([{"worker_id": "w1", "func_or_class_name": "train", "job_id": "01000000"}])
     actors = [
@@ -308,4 +335,5 @@ def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
     # Ray's own limit is 100 rows.
     assert query["limit"] == "10000"
     assert (query.getall("filter_keys"), query.getall("filter_values")) == (["is_alive"], ["True"])
-    assert len(fake.requests) == 4
+    assert asked_for(fake, "workers") == 1
+    assert len(fake.requests) == 5

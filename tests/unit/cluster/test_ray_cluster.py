@@ -50,16 +50,17 @@ PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7",
 
 
 class Polling:
-    """A running source and what it emits, but for the jobs (test_jobs.py)."""
+    """A running source and what it emits, but for the jobs (test_jobs.py), and for the nodes unless `nodes`."""
 
-    def __init__(self, settings: AttachSettings, timing: Timing = FAST, **options: Any) -> None:
+    def __init__(self, settings: AttachSettings, timing: Timing = FAST, nodes: bool = False, **options: Any) -> None:
         self.events: list[Event] = []
+        self._left_out = JobsListed if nodes else (JobsListed, NodesAlive)
         self._news = asyncio.Event()
         self.source = RayCluster(settings, self._emit, environ={"HOME": "/nonexistent"}, timing=timing, **options)
         self._task: asyncio.Task[None] | None = None
 
     def _emit(self, event: Event) -> None:
-        if not isinstance(event, JobsListed):
+        if not isinstance(event, self._left_out):
             self.events.append(event)
             self._news.set()
 
@@ -479,7 +480,7 @@ def test_prepared_programs_are_looked_for_while_there_are_other_nodes_and_none_i
         one = {"node_id": "n1", "node_ip": "10.0.0.1"}
         fake.answers["/api/v0/nodes"] = listing([one])
         timing = replace(FAST, nodes_pause_s=0.0, prepared_pause_s=0.0)
-        async with Polling(AttachSettings(dashboard=fake.url), timing) as polling:
+        async with Polling(AttachSettings(dashboard=fake.url), timing, nodes=True) as polling:
             await polling.next(NodesAlive)
             await fake.asked(5)
             assert asked() == 0, "there is one node"

@@ -82,8 +82,10 @@ def examine_again(state: State) -> None:
 
 
 def _failed(state: State, key: WorkerKey, injection: Injection, reason: str) -> None:
-    """Those that have the same reason, such as no gdb, are one sentence."""
+    """The user hears of the first failure of each worker; those that have the same reason, such as no gdb, are one
+    sentence."""
     run = state.run
+    is_first = injection.delay == 0
     injection.under_way = False
     injection.delay = min(injection.delay * 2, RETRY_DELAY_S[1]) or RETRY_DELAY_S[0]
     injection.until = state.now + injection.delay
@@ -93,11 +95,11 @@ def _failed(state: State, key: WorkerKey, injection: Injection, reason: str) -> 
     text = f"raydap cannot attach to {_name(worker.row)} while it runs: {reason.rstrip('.')}."
     problem = Problem(Code.NO_AGENT, text)
     run.alive.set_problem(key, str(problem))
-    if reason in run.refusals:
-        state.log("info", str(problem))
-    else:
+    if is_first and reason not in run.refusals:
         run.refusals.add(reason)
         state.report(problem)
+    else:
+        state.log("info", str(problem))
 
 
 def _may_inject(run: Run) -> bool:
