@@ -194,14 +194,15 @@ class RayCluster:
     async def _report_ready(self) -> None:
         assert self._dashboard is not None
         self._ready_reported = self._ever_answered = True
-        sockets = ""
+        session, sockets = None, ""
         if self._settings.reach != "paused":
             with suppress(ProblemError):
                 session = await self._dashboard.session_name()
-                if session is not None:
-                    sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
-                    await self._prepared.look_at_cluster(session)
+        if session is not None:
+            sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
+        if session is not None:
+            await self._prepared.look_at_cluster(session)
 
     def _report(self, paused: tuple[PausedWorker, ...]) -> None:
         if paused or self._last:

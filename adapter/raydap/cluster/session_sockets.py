@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 
@@ -13,27 +14,28 @@ def find(session: str, environ: Mapping[str, str] = os.environ, proc: Path = Pat
     """
     # ray/_common/utils.py, get_default_system_temp_dir.
     default = os.path.join(environ.get("RAY_TMPDIR") or "/tmp", "ray", session)
-    for folder in (default, *_session_dirs(session, proc)):
+    for folder in chain((default,), _session_dirs(session, proc)):
         sockets = os.path.join(folder, "sockets")
         if os.path.isdir(sockets):
             return sockets
     return ""
 
 
-def _session_dirs(session: str, proc: Path) -> list[str]:
+def _session_dirs(session: str, proc: Path) -> Iterator[str]:
     """Those in the command lines of all raylets, of whichever user."""
-    found = []
     for _, words in raylets(proc):
-        found += [word.partition("=")[2] for word in words if word.startswith("--session_dir=")]
-    return [folder for folder in found if os.path.basename(folder) == session]
+        folders = (word.partition("=")[2] for word in words if word.startswith("--session_dir="))
+        yield from (folder for folder in folders if os.path.basename(folder) == session)
 
 
 def raylets(proc: Path) -> Iterator[tuple[Path, list[str]]]:
     """The folders of all raylets in /proc, of whichever user, and the words of their command lines."""
-    for path in proc.glob("[0-9]*/cmdline"):
+    for name in os.listdir(proc) if proc.is_dir() else ():
         try:
-            words = os.fsdecode(path.read_bytes()).split("\0")
+            # A machine has thousands of processes, and a Path for each takes longer than to read it.
+            with open(f"{proc}/{name}/cmdline", "rb") as file:
+                words = os.fsdecode(file.read()).split("\0")
         except OSError:
-            continue  # It has ended.
+            continue  # It has ended, or is no process.
         if os.path.basename(words[0]) == "raylet":
-            yield path.parent, words
+            yield proc / name, words

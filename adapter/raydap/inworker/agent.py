@@ -312,10 +312,10 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
     """The answer; {} if there is none. Reads no further than the line, because DAP follows."""
     line = b""
     while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
-        byte = connection.recv(1)
-        if not byte:
+        seen = connection.recv(LINE_LIMIT, socket.MSG_PEEK)
+        if not seen:
             return {}
-        line += byte
+        line += connection.recv(seen.find(b"\n") + 1 or len(seen))
     answer = json.loads(line)
     return answer if isinstance(answer, dict) else {}
 

@@ -58,12 +58,24 @@ async def _read_to_end(connection: socket.socket, limit: int) -> bytes:
 async def _read_line(connection: socket.socket) -> bytes:
     line = b""
     while not line.endswith(b"\n"):
-        # What follows the line is not ours to read.
-        byte = await asyncio.get_running_loop().sock_recv(connection, 1)
-        line += byte
-        if not byte or len(line) > LINE_LIMIT:
+        # What follows the line is not ours to read, so we look at it first.
+        await _readable(connection)
+        seen = connection.recv(LINE_LIMIT, socket.MSG_PEEK)
+        if not seen or len(line) + len(seen.partition(b"\n")[0]) >= LINE_LIMIT:
             raise ConnectionError("it sent no line")
+        line += connection.recv(seen.find(b"\n") + 1 or len(seen))
     return line
+
+
+async def _readable(connection: socket.socket) -> None:
+    """Returns when there is something to read, or the peer has ended the connection."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(connection, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(connection)
 
 
 async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:

@@ -1,0 +1,78 @@
+"""A line is read from a Unix socket, and nothing of what follows, however the peer sends it."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from raydap.transport import unix
+
+TURNS = 5
+"""Of the event loop, in which it reads what has come."""
+
+Pair = tuple[socket.socket, socket.socket]
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    """Ours, and the peer's."""
+    ours, peer = socket.socketpair()
+    ours.setblocking(False)
+    with ours, peer:
+        yield ours, peer
+
+
+def read(connection: socket.socket) -> bytes:
+    return asyncio.run(unix.read_line(connection, 20.0))
+
+
+def test_what_follows_a_line_is_left(pair: Pair) -> None:
+    ours, peer = pair
+    peer.sendall(b"one\ntwo\nContent-Length: 2")
+    assert [read(ours), read(ours)] == [b"one\n", b"two\n"]
+    assert ours.recv(100) == b"Content-Length: 2"
+
+
+def test_a_line_that_comes_in_parts(pair: Pair) -> None:
+    ours, peer = pair
+
+    async def both() -> bytes:
+        reading = asyncio.create_task(unix.read_line(ours, 20.0))
+        for part in (b"a", b"bc", b"d\ne"):
+            peer.sendall(part)
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+            if not reading.done():
+                assert nothing_left(ours), "it has been read"
+        return await reading
+
+    assert asyncio.run(both()) == b"abcd\n"
+    assert ours.recv(100) == b"e"
+
+
+def nothing_left(connection: socket.socket) -> bool:
+    with pytest.raises(BlockingIOError):
+        connection.recv(1, socket.MSG_PEEK)
+    return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"no end", b"x" * unix.LINE_LIMIT, b"x" * unix.LINE_LIMIT + b"\n"])
+def test_what_is_no_line(pair: Pair, sent: bytes) -> None:
+    ours, peer = pair
+    peer.sendall(sent)
+    peer.shutdown(socket.SHUT_WR)
+    with pytest.raises(ConnectionError, match="it sent no line"):
+        read(ours)
+
+
+def test_the_longest_line(pair: Pair) -> None:
+    ours, peer = pair
+    line = b"x" * (unix.LINE_LIMIT - 1) + b"\n"
+    peer.sendall(line)
+    assert read(ours) == line
+
+
+def test_a_peer_that_says_nothing(pair: Pair) -> None:
+    with pytest.raises(TimeoutError, match=r"nothing came within 0\.01 s"):
+        asyncio.run(unix.read_line(pair[0], 0.01))
