@@ -68,7 +68,19 @@ class Keeper:
         ctypes.PyDLL(None).read(os.open({folder!r} + "/keep", os.O_RDONLY), ctypes.create_string_buffer(9), 5)
         return words[0]  # It is free again.
 
+@ray.remote(num_cpus=0.1)
+class Waiter:
+    async def wait(self, refs):
+        turn = 9
+        return await self.fetch(refs[0]) + str(turn)
+    async def fetch(self, ref):
+        return await ref
+
 ray.init()
+if sys.argv[1:] == ["wait"]:
+    waiter = Waiter.remote()
+    print("result:", ray.get(waiter.wait.remote([task.remote()])))
+    sys.exit()
 if sys.argv[1:] == ["keep"]:
     keeper = Keeper.remote()
     print("result:", ray.get(keeper.keep.remote()))
@@ -187,6 +199,22 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     hung.tell("lock")
     (tmp_path / "awake").touch()
     assert "result: ['done7', 'locked by me', 'slept']" in hung.end()
+
+
+@pytest.mark.parametrize("arguments", [["wait"]])
+@pytest.mark.parametrize("attached", [False, True], ids=["alive", "attached"])
+def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, client: Client, attached: bool) -> None:
+    waiter = hung.everybody.one("Waiter.wait")["key"]
+    if attached:
+        client.request("raydap/attach", workers=[waiter])
+        hung.everybody.one("Waiter.wait", "running")
+    found = hung.stack(waiter, "blocked in await ref " + hung.place("return await ref"))
+    assert (found["coroutine"], found["isUsers"]) == (True, True)
+    fetch, wait = (frame for frame in found["frames"] if frame["isUsers"])
+    assert (fetch["name"], wait["name"]) == ("fetch", "wait")
+    assert {each["name"]: each["value"] for each in wait["variables"]}["turn"] == "9"
+    hung.tell("task")
+    assert "result: done9" in hung.end()
 
 
 @pytest.mark.parametrize("arguments", [["keep"]])

@@ -9,8 +9,8 @@ import os
 from importlib.machinery import SourceFileLoader
 from types import CodeType
 
-AGENT_FILES: tuple[str, ...] = ("safe_values.py", "stack_reader.py", "agent_socket.py", "breakpoint_hooks.py")
-AGENT_FILES += ("raydap_calls.py", "pydevd_lifetime.py")
+AGENT_FILES: tuple[str, ...] = ("safe_values.py", "coroutines.py", "stack_reader.py", "agent_socket.py")
+AGENT_FILES += ("breakpoint_hooks.py", "raydap_calls.py", "pydevd_lifetime.py")
 AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 

@@ -87,7 +87,7 @@ _CHANGES = _source(
     "changes",
 )
 _FILES = _source("file_queries")
-_READING = _source("file_queries", "safe_values", "stack_reader", "blocked_threads")
+_READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", "blocked_threads")
 _STACKS = _packed(_READING, "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 

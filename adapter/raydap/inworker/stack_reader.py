@@ -7,16 +7,18 @@ A thread that computes cannot be told from one that waits by its frames: both st
 processor tells them apart, so each thread is looked at twice.
 """
 
+import itertools
 import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
+    from raydap.inworker.coroutines import waiting_coroutines
     from raydap.inworker.safe_values import type_name, value_text
 
 INTERVAL_S = 0.1
@@ -30,6 +32,9 @@ _JUMPS = ("JUMP", "POP_JUMP", "FOR_ITER", "RESUME")
 _FRAMES = 150
 """Frames of a thread, innermost first, and local variables of a frame."""
 _VARIABLES = 50
+
+_COROUTINES = 50
+"""Coroutines that are shown."""
 
 _SIZE = 200_000
 """Characters of JSON for all threads. A message to the debugger may have more (message_limit.py)."""
@@ -51,6 +56,9 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
     The result has the current directory `cwd` and `threads`. A thread has its `ident`, `name`, `main`, what it does
     (`activity`), and its `frames`, innermost first. `user` is the index of the frame that the user knows best, or -1;
     `call` is what this frame has called, or "". `is_users`: it runs code of the user's, or a task of Ray.
+
+    Without `threads` the result has the coroutines that wait in the user's code, too, each as a thread with
+    `coroutine`; `more` is how many further ones there are.
     """
     hidden = {threading.get_ident(), *own}
     before, cpu = _places(), _cpu_times()
@@ -74,12 +82,26 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
             "name": thread.name if thread is not None else str(ident),
             "main": ident == main,
             "activity": _activity(before.get(ident), frames[ident], used / elapsed),
-            **_read_frames(frames[ident], folders, _SIZE // len(wanted)),
+            **_read_frames(_callers(frames[ident]), folders, _SIZE // len(wanted)),
         }
         if any(frame["name"] == _HELD for frame in entry["frames"]):
             entry["activity"] = "stopped"
         read.append(entry)
-    return {"cwd": _cwd(), "threads": read}
+    coroutines = _read_coroutines(folders) if threads is None else []
+    shown = coroutines[:_COROUTINES]
+    return {"cwd": _cwd(), "threads": read + shown, "more": len(coroutines) - len(shown)}
+
+
+def _read_coroutines(folders: list[str]) -> list[dict[str, Any]]:
+    """Those with code of the user's. Ray, Ray Serve and web servers have dozens of their own."""
+    read: list[dict[str, Any]] = []
+    for name, frames in waiting_coroutines():
+        if any(_owner(frame.f_code.co_filename, folders) == _USERS for frame in frames):
+            # Those that are not shown need no values.
+            size = _SIZE // _COROUTINES if len(read) < _COROUTINES else 0
+            entry = {"ident": 0, "name": name, "main": False, "activity": "blocked", "coroutine": True}
+            read.append({**entry, **_read_frames(iter(frames), folders, size)})
+    return read
 
 
 def as_json(stacks: dict[str, Any]) -> str:
@@ -146,12 +168,18 @@ def _owner(path: str, folders: list[str]) -> int:
     return _USERS
 
 
-def _read_frames(innermost: Any, folders: list[str], size: int) -> dict[str, Any]:
+def _callers(frame: Any) -> Iterator[Any]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[str, Any]:
+    """What read_stacks tells of these frames, innermost first, in about `size` characters of JSON."""
     frames: list[dict[str, Any]] = []
     user, best, is_users = -1, _PLUMBING, False
     call = ""
-    frame = innermost
-    while frame is not None and len(frames) < _FRAMES:
+    for frame in itertools.islice(stack, _FRAMES):
         code = frame.f_code
         owner = _owner(code.co_filename, folders)
         entry = {"name": code.co_name, "path": code.co_filename, "line": frame.f_lineno or 0, "owner": owner}
@@ -165,7 +193,6 @@ def _read_frames(innermost: Any, folders: list[str], size: int) -> dict[str, Any
             break
         # Ray calls a method of an actor by this, whoever has written the method.
         is_users = is_users or owner == _USERS or code.co_name == "actor_method_executor"
-        frame = frame.f_back
     return {"frames": frames, "user": user, "call": call, "is_users": is_users}
 
 
@@ -183,8 +210,8 @@ def _variables(frame: Any) -> list[dict[str, str]]:
 
 
 def _called(frame: Any) -> str:
-    """What a frame has called and waits for, as its source names it: `ray.get`, or `with self.lock`; "" if the source
-    does not say. Before Python 3.11 only the line is known."""
+    """What a frame has called and waits for, as its source names it: `ray.get`, `with self.lock`, or `await result`; ""
+    if the source does not say. Before Python 3.11 only the line is known."""
     # Only a process whose stack somebody wants needs these.
     import ast
     import linecache
@@ -197,6 +224,8 @@ def _called(frame: Any) -> str:
         calls = [] if text.startswith("with ") else _calls(text)
         if calls and (is_exact or len(calls) == 1):
             return _short(ast.unparse(calls[0].func))
+        if not calls and "await " in text:
+            return _short(text[text.index("await ") :])
         statement = ast.parse(line + " pass").body[0] if line.startswith("with ") else None
         if isinstance(statement, ast.With):
             return _short("with " + ast.unparse(statement.items[0].context_expr))

@@ -139,12 +139,14 @@ class StackFrame(Message, frozen=True):
 
 
 class ThreadStack(Message, frozen=True):
-    """One thread. `place` says where it is; `frames` are innermost first. `isUsers`: it runs code of the user's."""
+    """One thread, or a coroutine that waits. `place` says where it is; `frames` are innermost first. `isUsers`: it runs
+    code of the user's."""
 
     name: str
     place: str
     is_users: bool
     frames: tuple[StackFrame, ...]
+    coroutine: bool = False
 
 
 class WorkerStack(Message, frozen=True):

@@ -58,6 +58,7 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
             "ast",
             "collections",
             "collections.abc",
+            "gc",
             "contextlib",
             "dis",
             "inspect",

@@ -1,8 +1,10 @@
 """What each thread of a process does, told by two looks at its stack."""
 
+import asyncio
+import contextlib
 import hashlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import resources
 from typing import Any
 
@@ -15,7 +17,7 @@ OVER = threading.Event()
 def read() -> dict[str, Any]:
     """The names of the files, which run in one module."""
     names: dict[str, Any] = {"__name__": "reader"}
-    for file in ("safe_values.py", "stack_reader.py"):
+    for file in ("safe_values.py", "coroutines.py", "stack_reader.py"):
         exec(resources.files("raydap.inworker").joinpath(file).read_text("utf-8"), names)
     return names
 
@@ -33,6 +35,50 @@ def compute() -> None:
 
 def wait() -> None:
     OVER.wait()
+
+
+async def step(turn: int, answer: "asyncio.Future[None]") -> None:
+    await answer
+
+
+async def batches(turn: int, answer: "asyncio.Future[None]") -> AsyncIterator[int]:
+    await step(turn, answer)
+    yield turn
+
+
+async def train(turn: int, answer: "asyncio.Future[None]") -> None:
+    async for _ in batches(turn, answer):
+        pass
+
+
+async def wait_for_end() -> None:
+    """Until another thread says so."""
+    await asyncio.to_thread(OVER.wait)
+
+
+@contextlib.contextmanager
+def event_loop(count: int) -> Iterator[None]:
+    """In a thread: so many coroutines that wait, and one that waits for the end."""
+    began = threading.Event()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[None] = loop.create_future()
+        tasks = [asyncio.create_task(train(turn, answer), name=f"train {turn}") for turn in range(count)]
+        await asyncio.sleep(0)
+        loop.call_soon(began.set)
+        await wait_for_end()
+        answer.set_result(None)
+        await asyncio.gather(*tasks)
+
+    thread = threading.Thread(target=asyncio.run, args=(main(),), daemon=True)
+    thread.start()
+    assert began.wait(20)
+    try:
+        yield
+    finally:
+        OVER.set()
+        thread.join()
 
 
 @pytest.fixture(autouse=True)
@@ -75,3 +121,33 @@ def test_a_source_that_has_changed_names_no_call(read: dict[str, Any], tmp_path:
     assert found["call"] == ""
     OVER.set()
     thread.join()
+
+
+def test_coroutines_that_wait(read: dict[str, Any]) -> None:
+    with event_loop(2):
+        stacks = read["read_stacks"]()
+    waiting = {each["name"]: each for each in stacks["threads"] if each.get("coroutine")}
+    # Beside them `main` waits.
+    waiting = {name: each for name, each in waiting.items() if name.startswith("train")}
+    assert sorted(waiting) == ["train 0", "train 1"]
+    found = waiting["train 1"]
+    assert [frame["name"] for frame in found["frames"]] == ["step", "batches", "train"]
+    assert (found["activity"], found["user"], found["is_users"], found["main"]) == ("blocked", 0, True, False)
+    assert found["call"] == "await answer"
+    assert {"name": "turn", "value": "1", "type": "int"} in found["frames"][0]["locals"]
+    assert stacks["more"] == 0
+    assert all(not each.get("coroutine") for each in read["read_stacks"]()["threads"]), "they have ended"
+
+
+def test_many_coroutines(read: dict[str, Any]) -> None:
+    with event_loop(70):
+        stacks = read["read_stacks"]()
+    assert sum(each.get("coroutine", False) for each in stacks["threads"]) == 50
+    assert stacks["more"] == 21
+
+
+def test_one_thread_has_no_coroutines(read: dict[str, Any]) -> None:
+    """Those that a pause is for, for example."""
+    with event_loop(2):
+        stacks = read["read_stacks"]([threading.get_ident(), threading.main_thread().ident])
+    assert not any(each.get("coroutine") for each in stacks["threads"])

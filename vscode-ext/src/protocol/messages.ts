@@ -120,12 +120,16 @@ export interface StackFrame {
   readonly variables: readonly StackVariable[];
 }
 
-/** One thread. `place` says where it is; `frames` are innermost first. `isUsers`: it runs code of the user's. */
+/**
+ * One thread, or a coroutine that waits. `place` says where it is; `frames` are innermost first. `isUsers`: it runs
+ * code of the user's.
+ */
 export interface ThreadStack {
   readonly name: string;
   readonly place: string;
   readonly isUsers: boolean;
   readonly frames: readonly StackFrame[];
+  readonly coroutine: boolean;
 }
 
 /**

@@ -30,7 +30,8 @@ class ThreadFrame(msgspec.Struct, frozen=True):
 
 class ThreadStack(msgspec.Struct, frozen=True):
     """`frames` are innermost first; `user` is the index of the one that the user knows best, or -1, and `call` what it
-    has called, or "". `id` is the debugger's, if there is one."""
+    has called, or "". `id` is the debugger's, if there is one. `coroutine`: it is a coroutine that waits, in no
+    thread."""
 
     name: str
     main: bool
@@ -40,6 +41,7 @@ class ThreadStack(msgspec.Struct, frozen=True):
     user: int
     is_users: bool
     id: int = 0
+    coroutine: bool = False
 
     @property
     def place(self) -> str:
@@ -63,10 +65,12 @@ class ThreadStack(msgspec.Struct, frozen=True):
 
 
 class Stacks(msgspec.Struct, frozen=True):
-    """`cwd` is the current directory of the process, to which paths may be relative."""
+    """`cwd` is the current directory of the process, to which paths may be relative. `more` is the number of coroutines
+    that wait and are not among `threads`."""
 
     cwd: str
     threads: tuple[ThreadStack, ...]
+    more: int = 0
 
 
 def decode(text: object) -> Stacks:

@@ -106,12 +106,16 @@ def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages
     shown = sorted(snapshots.mapped(stacks, settings), key=lambda stack: not stack.is_users)
     threads = tuple(_thread(stack, folder) for stack in shown)
     text = "\n".join([f"{name}\n", *(_thread_text(thread) for thread in threads)])
+    if stacks.more:
+        text += f"\n{stacks.more} more coroutines wait.\n"
     return messages.WorkerStack(name=name, threads=threads, text=text)
 
 
 def _thread(stack: ThreadStack, folder: str | None) -> messages.ThreadStack:
     frames = tuple(_frame(frame, folder) for frame in stack.frames)
-    return messages.ThreadStack(name=stack.name, place=stack.place, is_users=stack.is_users, frames=frames)
+    return messages.ThreadStack(
+        name=stack.name, place=stack.place, is_users=stack.is_users, frames=frames, coroutine=stack.coroutine
+    )
 
 
 def _frame(frame: ThreadFrame, folder: str | None) -> messages.StackFrame:
@@ -127,7 +131,7 @@ def _frame(frame: ThreadFrame, folder: str | None) -> messages.StackFrame:
 
 def _thread_text(thread: messages.ThreadStack) -> str:
     """Frames are innermost first, in the words of a traceback; the variables are those of the user's frames."""
-    lines = [f"Thread {thread.name}: {thread.place}"]
+    lines = [f"{'Coroutine' if thread.coroutine else 'Thread'} {thread.name}: {thread.place}"]
     for frame in thread.frames:
         lines.append(f'  File "{frame.path}", line {frame.line}, in {frame.name}')
         if frame.is_users:

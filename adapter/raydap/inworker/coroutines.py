@@ -1,0 +1,79 @@
+"""Finds the coroutines that wait, with their frames; runs in the worker.
+
+No thread executes them: the thread of their event loop serves others meanwhile, or sleeps, so its stack says nothing of
+them. No code of the user's runs.
+"""
+
+import sys
+from typing import Any
+
+_TRIES = 10
+"""Other threads may begin tasks while the set of them is read."""
+
+_FRAME = ("cr_frame", "gi_frame", "ag_frame")
+_AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
+"""Attributes of coroutines, generators and asynchronous generators (Python's documentation of `inspect`)."""
+
+_WRAPPERS = ("coroutine_wrapper", "async_generator_asend")
+"""Python's own types through which one of these awaits another, and which have no such attribute. Ray's coroutine,
+which is compiled and has no frame, awaits a method of an actor so."""
+
+
+def waiting_coroutines() -> list[tuple[str, list[Any]]]:
+    """The name of each asyncio task that waits, and its frames, innermost first."""
+    found = []
+    for name, awaited in _tasks():
+        frames: list[Any] = []
+        while awaited is not None and _is_pythons(type(awaited)):
+            frame = _attribute(awaited, _FRAME)
+            if frame is not None:
+                frames.insert(0, frame)
+            awaited = _attribute(awaited, _AWAITED) or _wrapped(awaited)
+        # One that runs at this moment is part of its thread's stack, and has a caller.
+        if frames and frames[-1].f_back is None:
+            found.append((name, frames))
+    # In the order in which asyncio numbers tasks.
+    return sorted(found, key=lambda each: (len(each[0]), each[0]))
+
+
+def _is_pythons(kind: type) -> bool:
+    """Whether an object of this type has no code of the user's, so that its attributes can be read."""
+    return str(kind.__module__).startswith(("builtins", "_cython"))
+
+
+def _attribute(awaited: Any, names: tuple[str, ...]) -> Any:
+    return next((getattr(awaited, name) for name in names if hasattr(awaited, name)), None)
+
+
+def _wrapped(awaited: Any) -> Any:
+    if type(awaited).__name__ not in _WRAPPERS:
+        return None
+    import gc
+
+    inner = (each for each in gc.get_referents(awaited) if _is_pythons(type(each)))
+    return next((each for each in inner if _attribute(each, _FRAME) is not None), None)
+
+
+def _tasks() -> list[tuple[str, Any]]:
+    """The names and coroutines of asyncio's tasks of all threads (asyncio/tasks.py, all_tasks, which tells those of one
+    event loop only)."""
+    tasks = sys.modules.get("asyncio.tasks")
+    if tasks is None:
+        return []
+    kind = tasks.Task
+    found: list[Any] = []
+    if sys.version_info >= (3, 14):
+        # They are in lists of the C code, one for each thread.
+        import gc
+
+        found = gc.get_objects()
+    # Before Python 3.12 the first one has another name, and there is no second one.
+    for name in ("_scheduled_tasks", "_all_tasks", "_eager_tasks"):
+        for _ in range(_TRIES):
+            try:
+                found += list(getattr(tasks, name, ()))
+                break
+            except RuntimeError:
+                continue
+    # A class of the user's may have methods of its own for this.
+    return [(str(kind.get_name(each)), kind.get_coro(each)) for each in found if issubclass(type(each), kind)]
