@@ -30,9 +30,9 @@ class Loop:
             time.sleep(0.01)
         return "ran on"
 
-ray.init()
+ray.init(_node_ip_address=HERE)  # Otherwise it may be a driver of the node that dies.
 stop = os.path.abspath("stop")
-near, doomed = Loop.remote(), Loop.options(resources={"doomed": 0.1}).remote()
+near, doomed = [Loop.options(resources={place: 0.01}).remote() for place in PLACES]
 calls = [near.run.remote(stop), doomed.run.remote(stop)]
 print("running", flush=True)
 try:
@@ -59,7 +59,8 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
 ) -> None:
     host = f"127.79.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
     children.enter_context(start_node(cluster, host, "doomed", tmp_path / "doomed.log")).wait_for("runtime started")
-    driver = run_driver(PROGRAM, cwd=tmp_path)
+    source = PROGRAM.replace("PLACES", repr([f"node:{cluster.host}", "doomed"])).replace("HERE", repr(cluster.host))
+    driver = run_driver(source, cwd=tmp_path)
     children.callback((tmp_path / "stop").touch)
     driver.wait_for("running")
     attach(reach="any")
@@ -73,7 +74,7 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     kill_node(host)
     everybody.wait(lambda it: it.workers[doomed["key"]]["state"] == "gone")
     program = next(tmp_path.glob("program*.py"))
-    line = {"line": line_of(PROGRAM, "# again and again")}
+    line = {"line": line_of(source, "# again and again")}
     client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[line])
     client.request("raydap/attach", workers=[near["key"]])
     stop = client.wait_event("stopped")
