@@ -1,6 +1,5 @@
 """Workers that nobody has prepared, and that never call breakpoint(): what `"reach": "any"` does (docs/usage)."""
 
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -84,6 +83,7 @@ busy = [Busy.remote()] if "Busy" in sys.argv else []
 starts = {"Busy": lambda: busy[0].compute.remote(), "loop": loop.remote, "sleeper": sleeper.remote}
 starts["locked"] = locked.remote
 calls = [start() for name, start in starts.items() if name in sys.argv]
+print("running", flush=True)
 wrong = turns = 0
 while not open_latch():
     while os.path.exists(f"{LATCH}/quiet") and not open_latch():
@@ -151,6 +151,8 @@ def play(attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_pa
         program = tmp_path / "program.py"
         program.write_text(PROGRAM)
         driver = run_driver(program, str(tmp_path), *names)
+        # A stop before that would keep it from starting the others.
+        driver.wait_for("running")
         return Play(driver, attach(reach="any", **arguments), program)
 
     return start
@@ -236,5 +238,5 @@ def way(bridge: Bridge, everybody: Everybody, label: str) -> str:
     """By which way the worker that runs this has got its agent."""
     states = ("stopped", "running")
     (key,) = everybody.wait(lambda all_: [each["key"] for state in states for each in all_.here(label, state)])
-    ways: list[str] = re.findall(f"agent of {key}: by (.*)", bridge.child.output)
-    return ways[-1]
+    # Its agent may call before gdb has ended.
+    return bridge.child.wait_for(f"agent of {key}: by (.*)\n").group(1)

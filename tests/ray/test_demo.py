@@ -31,7 +31,7 @@ def test_the_walk_sees_every_stop_and_the_jobs_result(run_program: Callable[...,
     ):
         assert re.search(rf"^\d/9  {who} · [\w.-]+$", walk.output, re.MULTILINE), walk.output
     assert re.search(r"frames: __init__ \(trainer\.py:\d+\)", walk.output), "only the client has set this breakpoint"
-    assert "ZeroDivisionError: float division by zero" in walk.output
+    assert "division by zero" in walk.output
 
 
 def test_ctrl_c_ends_everything_it_started(run_program: Callable[..., Child]) -> None:

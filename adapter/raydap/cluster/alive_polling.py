@@ -28,10 +28,13 @@ class AlivePolling:
 
     async def run(self) -> None:
         """Polls until it is cancelled."""
+        took = 0.0
         while True:
             begun = time.monotonic()
             await self._poll()
-            await asyncio.sleep(max(self._pause_s, PAUSE_FACTOR * (time.monotonic() - begun)))
+            # A single slow answer counts for nothing: the dashboard may have loaded what it needs for the first one.
+            before, took = took, time.monotonic() - begun
+            await asyncio.sleep(max(self._pause_s, PAUSE_FACTOR * min(before, took)))
 
     async def _poll(self) -> None:
         try:

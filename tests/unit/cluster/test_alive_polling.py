@@ -1,7 +1,7 @@
 """Asking for all workers: again and again, through failures, and never faster than the dashboard can bear."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -17,13 +17,14 @@ DOWN = ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not 
 
 
 class Asked:
-    """Answers with these, each after so many seconds; then polling is cancelled. `pauses` are those between answers."""
+    """Answers with these, each after so many seconds, or at once; then polling is cancelled. `pauses` are those between
+    answers."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: object, seconds: float = 0.0) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: object, seconds: Sequence[float] = ()) -> None:
         self.events: list[WorkersAlive] = []
         self.pauses: list[float] = []
         self._answers = list(answers)
-        self._seconds = seconds
+        self._seconds = list(seconds)
         self._now = 0.0
         monkeypatch.setattr(alive_polling, "time", SimpleNamespace(monotonic=lambda: self._now))
         monkeypatch.setattr(alive_polling, "asyncio", SimpleNamespace(sleep=self._sleep))
@@ -31,7 +32,7 @@ class Asked:
     async def _ask(self) -> Mapping[PausedWorker, WorkerLabel] | None:
         if not self._answers:
             raise asyncio.CancelledError
-        self._now += self._seconds
+        self._now += self._seconds.pop(0) if self._seconds else 0.0
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -61,10 +62,18 @@ def test_a_failure_is_no_answer_and_ends_nothing(
     assert [record.getMessage() for record in caplog.records] == ["asking for all workers failed"]
 
 
-@pytest.mark.parametrize(("seconds", "pause"), [(0.0, 2.0), (0.1, 2.0), (0.5, 5.0)])
-def test_the_pause_is_long_enough_for_a_slow_dashboard(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, pause: float
+@pytest.mark.parametrize(
+    ("seconds", "pauses"),
+    [
+        ([0.0, 0.0, 0.0], [2.0, 2.0, 2.0]),
+        ([0.1, 0.1, 0.1], [2.0, 2.0, 2.0]),
+        ([0.5, 0.6, 0.7], [2.0, 5.0, 6.0]),
+        ([9.0, 0.1, 9.0], [2.0, 2.0, 2.0]),
+    ],
+)
+def test_the_pause_is_long_enough_for_a_dashboard_that_is_always_slow(
+    monkeypatch: pytest.MonkeyPatch, seconds: list[float], pauses: list[float]
 ) -> None:
-    asked = Asked(monkeypatch, WORKERS, DOWN, seconds=seconds)
+    asked = Asked(monkeypatch, WORKERS, DOWN, WORKERS, seconds=seconds)
     asked.run()
-    assert asked.pauses == [pytest.approx(pause)] * 2
+    assert asked.pauses == pytest.approx(pauses)
