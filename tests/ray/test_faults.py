@@ -41,7 +41,7 @@ for call in [walker.walk.remote(number) for number, walker in enumerate(walkers)
         arrived.append(ray.get(call))
     except ray.exceptions.RayError as error:
         arrived.append(type(error).__name__)
-print("result:", arrived)
+print(f"result: {arrived}")  # At once: Ray prints what workers say from another thread.
 """
 
 RUNNER = """\
@@ -62,7 +62,7 @@ for call in [run.remote(0), run.remote(1)]:
         arrived.append(ray.get(call))
     except ray.exceptions.RayError as error:
         arrived.append(type(error).__name__)
-print("result:", arrived)
+print(f"result: {arrived}")
 """
 
 PID = "__import__('os').getpid()"
