@@ -102,6 +102,9 @@ class FakeDebugpy(asyncio.Protocol):
 _RESUME = re.compile(r"\.threads\.resume\(\d+\)$")
 
 
+NODE = "ab" * 28
+
+
 class FakeDashboard:
     """Lists the workers nobody is attached to, as Ray's state API does."""
 
@@ -115,11 +118,15 @@ class FakeDashboard:
         self._requests += 1
         if request.path == "/api/jobs/":
             return web.json_response([])
-        rows = [self._row(port) for port in sorted(self._paused)] if request.path.endswith("/workers") else []
+        rows: list[Message] = []
+        if request.path.endswith("/workers"):
+            rows = [self._row(port) for port in sorted(self._paused)]
+        elif request.path.endswith("/nodes"):
+            rows = [{"node_id": NODE, "node_ip": "127.0.0.1"}]
         return web.json_response({"result": True, "msg": "", "data": {"result": {"total": len(rows), "result": rows}}})
 
     def _row(self, port: int) -> Message:
-        identity = {"worker_id": f"{port:056x}", "ip": "127.0.0.1", "pid": port, "node_id": "ab" * 28}
+        identity = {"worker_id": f"{port:056x}", "ip": "127.0.0.1", "pid": port, "node_id": NODE}
         state = {"worker_type": "WORKER", "debugger_port": port, "num_paused_threads": 1, "is_alive": True}
         return identity | state
 

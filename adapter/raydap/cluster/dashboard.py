@@ -77,13 +77,14 @@ class Dashboard:
 
     async def _on_living_nodes(self, workers: list[Row]) -> list[Row]:
         """Those whose node is not dead. Ray's list of workers keeps those of a dead node as alive, and as paused, for
-        minutes. The nodes are asked for after the workers, so the node of a new worker is among them."""
+        minutes. The nodes are asked for after the workers, so the node of a new worker is among them. An answer without
+        any node says nothing: no worker may be overlooked."""
         wanted = {row.get("node_id") for row in workers if row.get("node_id")}
         asked_at, asked = self._nodes_asked
         if wanted and (wanted != asked or time.monotonic() - asked_at >= _NODES_AGE_S):
             self._nodes_asked = (time.monotonic(), wanted)
             self._nodes = await self.nodes()
-        return [row for row in workers if not row.get("node_id") or row["node_id"] in self._nodes]
+        return [row for row in workers if not row.get("node_id") or row["node_id"] in self._nodes or not self._nodes]
 
     async def nodes(self) -> dict[str, str]:
         """The addresses of all nodes that are alive, by Ray's hex ids."""

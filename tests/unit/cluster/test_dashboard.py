@@ -77,6 +77,9 @@ def test_workers_of_a_dead_node_are_not_paused() -> None:
         fake.answers["/api/v0/nodes"] = listing([{"node_id": of_dead["node_id"], "node_ip": "10.0.0.8"}])
         dashboard._nodes_asked = (float("-inf"), dashboard._nodes_asked[1])
         assert [worker.key for worker in await dashboard.paused()] == ["w2"]
+        fake.answers["/api/v0/nodes"] = listing([])
+        dashboard._nodes_asked = (float("-inf"), dashboard._nodes_asked[1])
+        assert len(await dashboard.paused()) == 2, "there is no cluster without nodes"
 
     ask(fake, look)
 
