@@ -17,6 +17,8 @@ from typing import Any
 
 from local_cluster import Child
 
+import raydap
+
 HEAD, FAR = "10.77.0.1", "10.77.0.2"
 
 _LINK = f"""
@@ -92,6 +94,16 @@ class TwoMachines:
             yield
         finally:
             self._set_up(self.far, _FIREWALL.splitlines()[-1])
+
+    @contextmanager
+    def without_raydap(self) -> Iterator[None]:
+        """raydap is not installed on the far machine meanwhile."""
+        folder = Path(raydap.__file__).parent
+        self._set_up(self.far, f"mount -t tmpfs tmpfs {folder}")
+        try:
+            yield
+        finally:
+            self._set_up(self.far, f"umount --lazy {folder}")
 
     def actors(self) -> list[dict[str, Any]]:
         """All that Ray lists, those that have ended too (ray/util/state/common.py, ActorState)."""

@@ -1,12 +1,9 @@
 """Makes the program of a submitted job a prepared one, wherever in the cluster its driver runs."""
 
-import base64
-import json
-import zlib
 from collections.abc import Sequence
 from importlib import resources
 
-from raydap.inworker.agent_code import AGENT_FILES
+from raydap.inworker.agent_code import packed_start_files
 
 _KEY = "raydap"
 
@@ -23,13 +20,12 @@ def metadata(session: str, name: str, children: bool) -> dict[str, str]:
     """The job's, with what the command needs (inworker/job_start.py). Ray shows it to whom it shows the job; there is
     no secret in it. `session` is the cluster's, and `name` is under what raydap listens there. `children`: the
     program's subprocesses have agents, too."""
-    files = ("agent_code.py", "driver_setup.py", "worker_setup.py", "at_start/sitecustomize.py", *AGENT_FILES)
-    sources = {name: _read("raydap.inworker", name) for name in files}
-    packed = base64.b64encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
-    code = [_read("raydap.cluster", "session_sockets.py"), _read("raydap.inworker", "job_start.py")]
+    packed = packed_start_files(str(resources.files("raydap.inworker")))
+    code = [_read("raydap.cluster", "session_sockets.py"), _read("raydap.inworker", "start_files.py")]
+    code.append(_read("raydap.inworker", "job_start.py"))
     code.append(f"start(find, {packed!r}, {session!r}, {name!r}, {children!r})\n")
     return {_KEY: "\n".join(code)}
 
 
 def _read(package: str, name: str) -> str:
-    return resources.files(package).joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
     from raydap.inworker.pydevd_lifetime import global_debugger
     from raydap.inworker.python_commands import PythonCommands
+    from raydap.inworker.start_files import unpack_once
 
 
 FORK_TIMEOUT_S = 10.0
@@ -135,13 +136,21 @@ CHILDREN = True
 AT_START = ""
 """The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
 
+PACKED = ""
+"""The files for such a folder, where that one does not exist, as on another machine. driver_setup.py may set it."""
+
 
 def follow_children(agent: Any) -> None:
     """Called once in a process, before its agent begins. Raises nothing: a Python whose children cannot be followed is
     debugged without them."""
     try:
         Forks(agent, CHILDREN)
-        if CHILDREN and os.path.isdir(AT_START):
-            PythonCommands(agent, AT_START).follow()
+        if CHILDREN and (PACKED or os.path.isdir(AT_START)):
+            PythonCommands(agent, lambda: at_start_folder(os.path.dirname(agent.folder))).follow()
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug the children of this process: {error!r}\n")
+
+
+def at_start_folder(session: str) -> str:
+    """AT_START, or one in the folder of the Ray session. Raises OSError."""
+    return AT_START if os.path.isdir(AT_START) else unpack_once(PACKED, session)

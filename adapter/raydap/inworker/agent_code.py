@@ -3,16 +3,24 @@
 Compiling takes 10 to 18 ms (measured), by which each worker would start later.
 """
 
+import base64
 import importlib.util
+import json
 import marshal
 import os
+import zlib
 from importlib.machinery import SourceFileLoader
 from types import CodeType
 
 AGENT_FILES: tuple[str, ...] = ("safe_values.py", "coroutines.py", "stack_reader.py", "agent_socket.py")
 AGENT_FILES += ("breakpoint_hooks.py", "raydap_calls.py", "pydevd_lifetime.py")
-AGENT_FILES += ("agent.py", "agent_children.py", "python_commands.py", "driver_agent.py", "actor_threads.py")
+AGENT_FILES += ("agent.py", "agent_children.py", "start_files.py", "python_commands.py", "driver_agent.py")
+AGENT_FILES += ("actor_threads.py",)
 """What makes an agent; they are run in this order, in one module."""
+
+START_FILES: tuple[str, ...] = ("agent_code.py", "driver_setup.py", "worker_setup.py", "at_start/sitecustomize.py")
+START_FILES += AGENT_FILES
+"""What a Python needs to begin with an agent (at_start/sitecustomize.py)."""
 
 COMPILED_AS = "<raydap agent>"
 """The file of all this code, as agent.py says it to pydevd."""
@@ -33,8 +41,16 @@ def _renamed(code: CodeType | None) -> CodeType:
 def packed_code(folder: str, *files: str) -> tuple[bytes, bytes, list[str]]:
     """For worker_setup.py, `unpacked`: what files in the folder compile to, as in a `.pyc`, and their text for another
     version of Python. Raises OSError and SyntaxError."""
-    texts = []
-    for file in files:
-        with open(os.path.join(folder, file), encoding="utf-8") as source:
-            texts.append(source.read())
+    texts = [read_text(folder, file) for file in files]
     return importlib.util.MAGIC_NUMBER, marshal.dumps(read_code(folder, *files)), texts
+
+
+def packed_start_files(folder: str) -> str:
+    """For start_files.py, `unpack`: START_FILES, which are in the folder. Raises OSError."""
+    texts = {name: read_text(folder, name) for name in START_FILES}
+    return base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
+
+
+def read_text(folder: str, file: str) -> str:
+    with open(os.path.join(folder, *file.split("/")), encoding="utf-8") as source:
+        return source.read()

@@ -6,13 +6,16 @@ of an agent in a folder, like one that `raydap run` starts, and nothing else is 
 nor its JobSupervisor.
 """
 
-import base64
 import json
 import os
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # The text of start_files.py is run before this one.
+    from raydap.inworker.start_files import unpack
 
 JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 """Ray's variable with the runtime_env and the metadata of a job (dashboard/modules/job/job_supervisor.py)."""
@@ -47,13 +50,3 @@ def forget_metadata() -> None:
     config = json.loads(os.environ[JOB_CONFIG])
     config["metadata"].pop("raydap", None)
     os.environ[JOB_CONFIG] = json.dumps(config)
-
-
-def unpack(packed: str, folder: str) -> str:
-    """The folder of sitecustomize.py."""
-    at_start = os.path.join(folder, "at_start")
-    os.mkdir(at_start)
-    for name, source in json.loads(zlib.decompress(base64.b64decode(packed))).items():
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-            file.write(source)
-    return at_start

@@ -13,7 +13,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so this name is there.
+    from raydap.inworker.raydap_calls import path_here
 
 OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
 """Modules that start Pythons in which the program's code does not run: Ray's daemons (start_ray_process), debugpy's
@@ -25,11 +29,13 @@ Environment = Mapping[bytes, bytes]
 
 
 class PythonCommands:
-    """`agent` is the one agent of the process (agent.py), and `at_start` the folder of sitecustomize.py."""
+    """`agent` is the one agent of the process (agent.py). `at_start` returns the folder of sitecustomize.py, or raises
+    OSError; it is called when a Python is started."""
 
-    def __init__(self, agent: Any, at_start: str) -> None:
+    def __init__(self, agent: Any, at_start: Callable[[], str]) -> None:
         self.agent = agent
         self.at_start = at_start
+        self._complained = False
 
     def follow(self) -> None:
         """Replaces the functions by which Python starts programs. All others use these (os.py, subprocess.py,
@@ -80,14 +86,18 @@ class PythonCommands:
         None is that of this process. Without `child` the Python takes the place of this process. Raises nothing, so
         that the original function complains of wrong arguments."""
         try:
-            gone = self.agent.raydap and not os.path.exists(self.agent.raydap)
+            raydap = self.agent.raydap and path_here(self.agent.raydap, self.agent.folder)
+            gone = raydap and not os.path.exists(raydap)
             if gone or not is_python(executables) or is_own():
                 return None
             given = environment_of(env)
-            ours = os.fsencode(self.at_start)
+            folder = self._folder()
+            if not folder:
+                return None
+            ours = os.fsencode(folder)
             paths = [each for each in given.get(b"PYTHONPATH", b"").split(b":") if each != ours]
             settings = {
-                "raydap": self.agent.raydap,
+                "raydap": raydap,
                 "folder": self.agent.folder,
                 "children": True,
                 "identity": self.agent.identity_of_child() if child else self.agent.identity,
@@ -96,6 +106,16 @@ class PythonCommands:
             return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": json.dumps(settings).encode()}
         except Exception:
             return None
+
+    def _folder(self) -> str:
+        """`at_start`, or "" if there is none."""
+        try:
+            return self.at_start()
+        except OSError as error:
+            if not self._complained:
+                self._complained = True
+                sys.stderr.write(f"raydap cannot debug the Pythons that this process starts: {error}\n")
+            return ""
 
 
 def environment_of(env: Any) -> Environment:

@@ -26,7 +26,7 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
             return raydap if call(raydap) else ""
         except FileNotFoundError:
             # It is on another machine, or has ended.
-            here = os.path.join(folder, os.path.basename(raydap))
+            here = path_here(raydap, folder)
             with contextlib.suppress(OSError):
                 wait_for_relay(here)
                 return here if call(here) else ""
@@ -43,6 +43,12 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
         except OSError:
             pass  # It has ended just now, or belongs to somebody else.
     return ""
+
+
+def path_here(raydap: str, folder: str) -> str:
+    """The path of a raydap on this machine: that of its relay in the folder, if it is on another machine, or has
+    ended."""
+    return raydap if os.path.exists(raydap) else os.path.join(folder, os.path.basename(raydap))
 
 
 def raydaps_in(folder: str) -> list[str]:
