@@ -136,7 +136,7 @@ CHILDREN = True
 AT_START = ""
 """The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
 
-PACKED = ""
+PACKED_START_FILES = ""
 """The files for such a folder, where that one does not exist, as on another machine. driver_setup.py may set it."""
 
 
@@ -145,7 +145,7 @@ def follow_children(agent: Any) -> None:
     debugged without them."""
     try:
         Forks(agent, CHILDREN)
-        if CHILDREN and (PACKED or os.path.isdir(AT_START)):
+        if CHILDREN and (PACKED_START_FILES or os.path.isdir(AT_START)):
             PythonCommands(agent, lambda: at_start_folder(os.path.dirname(agent.folder))).follow()
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug the children of this process: {error!r}\n")
@@ -153,4 +153,4 @@ def follow_children(agent: Any) -> None:
 
 def at_start_folder(session: str) -> str:
     """AT_START, or one in the folder of the Ray session. Raises OSError."""
-    return AT_START if os.path.isdir(AT_START) else unpack_once(PACKED, session)
+    return AT_START if os.path.isdir(AT_START) else unpack_once(PACKED_START_FILES, session)

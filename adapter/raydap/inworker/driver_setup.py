@@ -119,7 +119,7 @@ class DriverSetup:
             return runtime_env
         children = {"CHILDREN": self.children, "AT_START": os.path.join(self.folder, "at_start")}
         if self.children:
-            children["PACKED"] = packed_start_files(self.folder)
+            children["PACKED_START_FILES"] = packed_start_files(self.folder)
         names = {
             "packed": packed_code(self.folder, *AGENT_FILES),
             "names": children,

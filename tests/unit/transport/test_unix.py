@@ -9,7 +9,7 @@ import pytest
 from raydap.transport import unix
 
 TURNS = 5
-"""Of the event loop, in which it reads what has come."""
+"""The event loop reads what has come within so many turns."""
 
 Pair = tuple[socket.socket, socket.socket]
 
