@@ -110,6 +110,44 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
         time.sleep(0.01)
 
 
+# The main thread waits in Python's library until there is a file beside the program.
+WAITS = """\
+import os, queue, threading, time
+from pathlib import Path
+
+words = queue.Queue()
+
+def read():
+    while not Path(__file__).with_name("word").exists():
+        time.sleep(0.01)
+    words.put("word")
+
+def take():
+    word = words.get()
+    print("taken", word, flush=True)
+
+threading.Thread(target=read).start()
+print("begun", flush=True)
+take()
+"""
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_thread_that_waits_meanwhile_is_debugged_by_the_next_session(
+    start: Start, children: ExitStack, tmp_path: Path
+) -> None:
+    """Before Python 3.12 it runs no line in which it could end the tracing of the first session."""
+    program = start(WAITS)
+    program.called().close()
+    program.child.wait_for("begun")
+    while next(each for each in stacks(program) if each["main"])["frames"][0]["name"] != "wait":
+        pass
+    attach(program, program.dial(), children, 13).leave()
+    worker = attach(program, program.dial(), children, 13)
+    (tmp_path / "word").touch()
+    assert worker.stop()[:2] == ("breakpoint", 'print("taken", word, flush=True)')
+
+
 # The loop calls nothing, and its callers run no line. The other thread tells when somebody traces them.
 COMPUTES = """\
 import sys, threading, time

@@ -61,7 +61,7 @@ print("begun", flush=True)
 time.sleep(1000)
 """
 
-# pydevd begins its last threads late, as it can on a busy machine.
+# pydevd begins its last threads late, as it can on a busy machine, when its writer has found that raydap has gone.
 LATE = """\
 import os
 def wait():
@@ -72,7 +72,9 @@ wait()
 import pydevd
 original = pydevd.PyDB.start_auxiliary_daemon_threads
 def start_auxiliary_daemon_threads(debugger):
-    debugger.reader.join()
+    while debugger.writer.is_alive():
+        debugger.writer.add_command(debugger.cmd_factory.make_thread_created_message(debugger.writer))
+        debugger.writer.join(0.01)
     original(debugger)
     print("started", flush=True)
 pydevd.PyDB.start_auxiliary_daemon_threads = start_auxiliary_daemon_threads

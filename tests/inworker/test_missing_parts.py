@@ -135,7 +135,8 @@ def test_breakpoint_raises_nothing_when_it_cannot_stop(start: Start, children: E
 
 def test_a_python_without_the_function_that_starts_programs_is_debugged(tmp_path: Path, children: ExitStack) -> None:
     (tmp_path / "packages").mkdir()
-    without = "import subprocess, _posixsubprocess\ndel _posixsubprocess.fork_exec\n"
+    # pydevd asks for the processor when it is imported; before Python 3.11 the first answer needs another program.
+    without = "import platform, subprocess, _posixsubprocess\nplatform.processor()\ndel _posixsubprocess.fork_exec\n"
     (tmp_path / "packages" / "sitecustomize.py").write_text(without)
     program = PreparedProgram.start("print('ran')\n", tmp_path, tmp_path / "packages", children)
     worker = attach(program, program.called(), children, 1)

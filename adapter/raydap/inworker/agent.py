@@ -255,8 +255,7 @@ class Session:
         import pydevd
 
         def start_client(host: str, port: int) -> socket.socket:
-            # Before raydap's first request is read, because pydevd's reader does not wait for `settrace` to return. It
-            # is not pydevd's global one any more if raydap hangs up meanwhile.
+            # It is not pydevd's global one any more if raydap hangs up meanwhile.
             debugger = pydevd.get_global_debugger()
             self._prepare(debugger)
             self._started = debugger
@@ -269,16 +268,19 @@ class Session:
         # Otherwise pydevd would go on with the host and port of an earlier session.
         pydevd.SetupHolder.setup = None
         try:
-            pydevd.settrace(
-                host="localhost",
-                port=1,
-                suspend=False,
-                wait_for_ready_to_run=False,
-                block_until_connected=True,
-                dont_trace_end_patterns=(FILE,),
-                patch_multiprocessing=False,
-                notify_stdin=False,
-            )
+            # Requests wait until all threads are traced. Otherwise raydap could have set its breakpoints, and a thread
+            # run past them.
+            with self.connection.reading:
+                pydevd.settrace(
+                    host="localhost",
+                    port=1,
+                    suspend=False,
+                    wait_for_ready_to_run=False,
+                    block_until_connected=True,
+                    dont_trace_end_patterns=(FILE,),
+                    patch_multiprocessing=False,
+                    notify_stdin=False,
+                )
         finally:
             pydevd.start_client, pydevd.time = original, time
 

@@ -7,18 +7,21 @@ there, write to it, or close it. So each use first looks whether the number is s
 import errno
 import os
 import socket
+import threading
 from typing import Any
 
 
 class AgentSocket(socket.socket):
     """Takes over the descriptor of another socket, which is of no use then. Its methods raise OSError (EBADF) when the
-    program has closed the descriptor; `close` and `drop` raise nothing."""
+    program has closed the descriptor; `close` and `drop` raise nothing. Nobody reads from it while somebody else holds
+    `reading`."""
 
     def __init__(self, taken: socket.socket) -> None:
         timeout = taken.gettimeout()
         super().__init__(fileno=taken.detach())
         self.settimeout(timeout)
         self._file = self._present()
+        self.reading = threading.Lock()
 
     def accept(self) -> "tuple[AgentSocket, Any]":
         self._check()
@@ -26,8 +29,9 @@ class AgentSocket(socket.socket):
         return AgentSocket(connection), address
 
     def recv(self, *args: Any) -> bytes:
-        self._check()
-        return super().recv(*args)
+        with self.reading:
+            self._check()
+            return super().recv(*args)
 
     def sendall(self, *args: Any) -> None:
         self._check()

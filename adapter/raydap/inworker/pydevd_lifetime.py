@@ -140,15 +140,21 @@ def current_stacks() -> dict[int, list[Any]]:
 
 
 def trace_no_more(stacks: dict[int, list[Any]]) -> None:
-    """Each of these threads ends its own tracing at its next line."""
+    """Each of these threads ends its own tracing at its next line.
+
+    A thread that waits comes to that line perhaps in the next session, whose tracing it leaves alone.
+    """
     import pydevd_tracing
 
-    end = sys.settrace
+    end, current = sys.settrace, sys.gettrace
 
     def trace(frame: Any, event: str, arg: Any) -> None:
-        end(None)
-        for each in stack_of(frame):
-            each.f_trace = None
+        if current() is trace:
+            end(None)
+            for each in stack_of(frame):
+                each.f_trace = None
+        else:
+            frame.f_trace = None
 
     pydevd_tracing.set_trace_to_threads(trace, list(stacks), create_dummy_thread=False)
     for innermost, *callers in stacks.values():
