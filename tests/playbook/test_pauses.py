@@ -197,6 +197,22 @@ def test_a_stop_is_told_again_if_it_could_be_lost(play: Play) -> None:
     assert client.stop()["threadId"] == thread
 
 
+def test_a_stop_that_is_told_again_while_its_thread_is_to_run_on_is_not_shown(play: Play) -> None:
+    """Otherwise a thread would stay stopped for clients that has run on."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1, reason="pause")
+    thread = client.stop()["threadId"]
+    worker.hold = {"evaluate"}
+    seq = client.send("continue", threadId=thread)
+    worker.stop(1, reason="pause")
+    worker.release("evaluate")
+    client.answer(seq)
+    assert client.event("continued")["threadId"] == thread
+    client.nothing()
+    assert client.request("threads") == {"threads": []}
+
+
 def test_a_worker_that_does_not_answer_is_told_of_once(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")

@@ -62,7 +62,7 @@ def job(tmp_path: Path) -> Job:
     return Job(tmp_path)
 
 
-def test_the_program_is_prepared_and_knows_its_raydap(job: Job) -> None:
+def test_it_knows_its_raydap(job: Job) -> None:
     said, errors = job.run("program.py", "a b", "-c")
     assert said["argv"] == ["program.py", "a b", "-c"]
     assert said["name"] == "__main__"

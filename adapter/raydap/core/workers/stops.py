@@ -26,8 +26,10 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
-    if body.get("reason") == "pause" and thread.state is ThreadState.STOPPED:
-        return  # It is told again, because it might have been lost (inworker/blocked_threads.py).
+    if body.get("reason") == "pause" and thread.state in (ThreadState.STOPPED, ThreadState.RESUMING):
+        # It is told again, because it might have been lost (inworker/blocked_threads.py). A thread that is to run on
+        # has stopped before: the worker has sent this before it took the command.
+        return
     if body.get("reason") == "exception" and worker.run.breakpoints.conditions:
         state.start(_show_exception(state, thread, body))
     elif worker.threaded:
