@@ -118,3 +118,24 @@ def test_a_cluster_whose_programs_know_nothing_of_it(
     child.wait_for("running")
     check(client, prepared_cluster, program, tmp_path / "stop")
     assert child.wait() == 0, child.output
+
+
+def test_pythons_that_workers_of_such_a_cluster_start(
+    client: Client, prepared_cluster: Cluster, program: Path, shell: Callable[[str, Cluster], Child], tmp_path: Path
+) -> None:
+    started = tmp_path / "started.py"
+    started.write_text("word = 'over'\nprint(word)\n")
+    starts = f"import subprocess, sys; return subprocess.check_output([sys.executable, {str(started)!r}], text=True)"
+    program.write_text(program.read_text().replace('return "over"', starts))
+    child = shell(f"python {program}", prepared_cluster)
+    child.wait_for("running")
+    client.start_session(
+        "attach", {"dashboard": prepared_cluster.dashboard}, breakpoints={str(started): [2]}, filters=["uncaught"]
+    )
+    (tmp_path / "stop").touch()
+    stop = client.wait_event("stopped")
+    (frame, *_) = user_frames(client, stop)
+    assert (frame["source"]["path"], frame["line"]) == (str(started), 2)
+    go_on(client, stop)
+    assert child.wait() == 0, child.output
+    assert "result: over" in child.output

@@ -295,6 +295,8 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 UNPREPARED = """\
 import os
+import subprocess
+import sys
 import ray
 
 @ray.remote(num_cpus=0.1, resources={"far": 0.1})
@@ -302,23 +304,25 @@ def loop():
     count = 0
     while count % 1000 or not os.path.exists(END):
         count += 1  # loop
-    return count % 1000
+    return subprocess.run([sys.executable, CHILD]).returncode
 
 ray.init()
 print("result:", ray.get(loop.remote()))
 """
 
 
-def test_gdb_reaches_everybody_there(
+def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
     far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
 ) -> None:
     """The tasks that run gdb may get the very workers that are meant, or those of each other."""
     assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
     program = tmp_path / "program.py"
-    program.write_text(UNPREPARED.replace("END", repr(str(tmp_path / "end"))))
+    child = tmp_path / "child.py"
+    child.write_text("code = 7\nexit(code)\n")
+    program.write_text(UNPREPARED.replace("END", repr(str(tmp_path / "end"))).replace("CHILD", repr(str(child))))
     command = [*machines.head, sys.executable, str(program)]
     driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
-    breakpoints = {str(program): [line_of(UNPREPARED, "# loop")]}
+    breakpoints = {str(program): [line_of(UNPREPARED, "# loop")], str(child): [2]}
     arguments = {"dashboard": machines.dashboard, "reach": "any"}
     far_client.start_session("attach", arguments, breakpoints=breakpoints, filters=["uncaught"])
     stop = far_client.wait_event("stopped")
@@ -327,9 +331,13 @@ def test_gdb_reaches_everybody_there(
     everybody.wait(lambda it: all(worker["agent"] for worker in it.workers.values() if worker["node"] == FAR))
     (tmp_path / "end").touch()
     far_client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
-    go_on(far_client, stop)
-    assert driver.wait() == 0, driver.output
-    assert "result: 0" in driver.output
+    with machines.without_raydap():
+        go_on(far_client, stop)
+        stop = far_client.wait_event("stopped")
+        assert stopped_line(far_client, stop) == "exit(code)"
+        go_on(far_client, stop)
+        assert driver.wait() == 0, driver.output
+    assert "result: 7" in driver.output
     assert problems(far_client) == []
     assert len(re.findall("agent of .* by gdb on its node", bridge_log.read_text())) > 1
 

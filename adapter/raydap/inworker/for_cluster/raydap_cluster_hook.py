@@ -18,6 +18,7 @@ def start() -> None:
         for file in ("agent_code.py", "worker_setup.py"):
             with open(os.path.join(folder, file), encoding="utf-8") as source:
                 exec(compile(source.read(), "<raydap agent>", "exec"), names)
-        names["set_up"](lambda: names["read_code"](folder, *names["AGENT_FILES"]), {}, "", None)
+        children = {"AT_START": os.path.join(folder, "at_start")}
+        names["set_up"](lambda: names["read_code"](folder, *names["AGENT_FILES"]), children, "", None)
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
