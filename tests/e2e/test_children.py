@@ -24,7 +24,7 @@ if __name__ == "__main__":
     with multiprocessing.get_context("{how}").Pool(1) as pool:
         pending = pool.apply_async(work, (21,))
         meanwhile = "the parent runs on"
-        print("result:", pending.get(), flush=True)
+        print("result: " + str(pending.get()), flush=True)
 """
 
 COMMAND = """\
@@ -35,7 +35,7 @@ def work(number):
     return doubled
 
 if "child" in sys.argv:
-    print("result:", work(21), flush=True)
+    print("result: " + str(work(21)), flush=True)
 else:
     child = subprocess.Popen([sys.executable, "-Xfrozen_modules=off", __file__, "child"])
     meanwhile = "the parent runs on"

@@ -49,7 +49,7 @@ def work(point, items):
     return total
 
 many = {f"key{number}": number for number in range(250)}
-print("result:", work(Point(20), many), flush=True)
+print("result: " + str(work(Point(20), many)), flush=True)
 code = "breakpoint()\\ncell = 1\\ncell += 1\\n"
 import linecache
 linecache.cache["<cell>"] = (len(code), None, code.splitlines(True), "<cell>")

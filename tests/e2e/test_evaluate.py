@@ -21,7 +21,7 @@ def work(odd, nested):
     breakpoint()
     return len(nested)
 
-print("result:", work(Odd(), {"list": [1, 2, 3]}))
+print("result: " + str(work(Odd(), {"list": [1, 2, 3]})))
 """
 
 

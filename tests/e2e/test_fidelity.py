@@ -30,7 +30,7 @@ def work(point, items):
     total += 1000
     return total + sum(items)
 
-print("result:", work(Point(), [1, 2, 3]), flush=True)
+print("result: " + str(work(Point(), [1, 2, 3])), flush=True)
 """
 
 
@@ -163,7 +163,7 @@ def test_code_without_a_file_is_fetched_from_its_worker(client: Client, stop_at:
 PICKLED = """\
 code = "def add(number):\\n    breakpoint()\\n    return number + 1\\n"
 exec(compile(code, "/no/such/driver.py", "exec"))
-print("result:", add(20))
+print("result: " + str(add(20)))
 """
 
 

@@ -13,7 +13,7 @@ def double(number):
     result = 2 * number
     return result
 
-print("result:", double(21))
+print("result: " + str(double(21)))
 """
 
 

@@ -18,7 +18,7 @@ def outer():
     second = inner(2)
     return first + second
 
-print("result:", outer())
+print("result: " + str(outer()))
 """
 
 

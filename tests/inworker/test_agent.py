@@ -110,6 +110,42 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
         time.sleep(0.01)
 
 
+# Between two sessions its thread is left as one that is about to stop.
+ABOUT_TO_STOP = """\
+import sys, threading, time
+
+def work(number):
+    return number * 2
+
+agent = sys.modules["_raydap_agent"].AGENT
+def info():
+    return getattr(threading.main_thread(), "additional_info", None)
+
+while agent.session is None:
+    time.sleep(0.01)
+while agent.session is not None or info() is None:
+    work(1)
+    time.sleep(0.01)
+info().pydev_state = 2
+print("left", flush=True)
+while agent.session is None or agent.session.debugger is None:
+    time.sleep(0.01)
+work(2)
+"""
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_thread_that_was_about_to_stop_does_not_stop_in_the_next_session(start: Start, children: ExitStack) -> None:
+    program = start(ABOUT_TO_STOP)
+    program.called().close()
+    worker = attach(program, program.dial(), children, 4)
+    worker.stop()
+    worker.leave()
+    program.child.wait_for("left")
+    worker = attach(program, program.dial(), children, 4)
+    assert worker.stop()[:2] == ("breakpoint", "return number * 2")
+
+
 # The main thread waits in Python's library until there is a file beside the program.
 WAITS = """\
 import os, queue, threading, time

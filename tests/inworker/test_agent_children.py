@@ -38,7 +38,7 @@ def work(number):
 if __name__ == "__main__":
     import multiprocessing
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        print("result:", pool.apply(work, (21,)), flush=True)
+        print("result: " + str(pool.apply(work, (21,))), flush=True)
     work(1)
 """
 

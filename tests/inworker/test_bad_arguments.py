@@ -17,7 +17,7 @@ def work(number):
     total = number + 1
     return total
 
-print("result:", work(6))
+print("result: " + str(work(6)))
 """
 
 WRONG: tuple[Any, ...] = (None, 1_000_003, -1, 1.5, 2**70, True, "x", "", [None], [], {"a": 1}, {}, [{"a": None}])

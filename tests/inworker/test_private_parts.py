@@ -62,17 +62,17 @@ PARTS = {
     ),
     "the mark of a client": Part(
         "has(debugger.authentication, 'access_token', 'login', 'logout', 'is_authenticated')",
-        "agent.Session._prepare, relisten.stop_for_clients_only",
+        "pydevd_lifetime.prepare, relisten.stop_for_clients_only",
         "A process says that raydap cannot begin its debugpy. See the class _Authentication in pydevd.py.",
     ),
     "the count of changes": Part(
         "isinstance(debugger.mtime, int)",
-        "agent.Session._prepare, relisten._listen_again",
+        "pydevd_lifetime.prepare, relisten._listen_again",
         "Breakpoints of an earlier session come back. See what PyDB.on_breakpoints_changed raises.",
     ),
     "ignored exits": Part(
         "has(debugger, 'ignore_system_exit_code', '_ignore_system_exit_codes')",
-        "agent.Session._prepare",
+        "pydevd_lifetime.prepare",
         "`sys.exit(3)` stops as a failure. See PyDB.ignore_system_exit_code.",
     ),
     "the threads that it keeps": Part(

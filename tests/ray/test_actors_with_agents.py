@@ -48,7 +48,7 @@ except ray.exceptions.RayActorError:
     pass
 second = ray.get(restarted.get.remote())
 detached = Detached.remote()
-print("result:", first != second, ray.get(detached.get.remote()))
+print("result: " + " ".join(map(str, [first != second, ray.get(detached.get.remote())])))
 ray.kill(detached)
 """
 
@@ -104,7 +104,7 @@ ray.init()
 loop = Loop.remote()
 running = loop.run.remote(os.getcwd())
 print("running", flush=True)
-print("result:", ray.get(running))
+print("result: " + str(ray.get(running)))
 """
 
 

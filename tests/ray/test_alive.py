@@ -132,7 +132,7 @@ class Trainer:
 
 ray.init()
 trainer = Trainer.remote()
-print("result:", ray.get(trainer.train.remote()))
+print("result: " + str(ray.get(trainer.train.remote())))
 """
 
 

@@ -27,7 +27,7 @@ def work(engine):
     return subprocess.run([sys.executable, engine], capture_output=True, text=True).stdout
 
 ray.init()
-print("result:", ray.get(work.remote(sys.argv[1])))
+print("result: " + str(ray.get(work.remote(sys.argv[1]))))
 """
 
 

@@ -10,7 +10,7 @@ _PROGRAM = """
 import ray
 
 ray.init()
-print("result:", ray.get(ray.remote(num_cpus=0.1)(lambda: 6 * 7).remote()))
+print("result: " + str(ray.get(ray.remote(num_cpus=0.1)(lambda: 6 * 7).remote())))
 """
 
 

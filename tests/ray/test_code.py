@@ -29,7 +29,7 @@ def work(number):
 
 ray.init()
 print("to stderr", file=sys.stderr, flush=True)
-print("result:", ray.get(work.remote(42)))
+print("result: " + str(ray.get(work.remote(42))))
 sys.exit(int(sys.argv[1]))
 """
 

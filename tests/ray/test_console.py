@@ -23,7 +23,7 @@ class Walker:
         return number
 
 walkers = [Walker.remote() for _ in range(3)]
-print("result:", ray.get([walker.walk.remote(number) for number, walker in enumerate(walkers)]))
+print("result: " + str(ray.get([walker.walk.remote(number) for number, walker in enumerate(walkers)])))
 sys.exit(3)
 """
 

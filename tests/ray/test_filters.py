@@ -39,7 +39,7 @@ def peel():
 ray.init()
 print("job", ray.get_runtime_context().get_job_id(), flush=True)
 apple, banana = Apple.remote(), Banana.options(name="chiquita").remote()
-print("result:", ray.get([apple.hold.remote(), banana.hold.remote(), peel.remote()]))
+print("result: " + str(ray.get([apple.hold.remote(), banana.hold.remote(), peel.remote()])))
 """
 
 ONCE = """\
@@ -51,7 +51,7 @@ def once(number):
     return number
 
 ray.init()
-print("result:", ray.get([once.remote(number) for number in range(3)]))
+print("result: " + str(ray.get([once.remote(number) for number in range(3)])))
 """
 
 

@@ -39,7 +39,7 @@ def work(number, how):
     return {"by_fork": by_fork, "by_multiprocessing": by_multiprocessing}[how](number)
 
 ray.init()
-print("result:", ray.get(work.remote(21, sys.argv[1])))
+print("result: " + str(ray.get(work.remote(21, sys.argv[1]))))
 """
 
 

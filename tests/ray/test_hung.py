@@ -79,15 +79,15 @@ class Waiter:
 ray.init()
 if sys.argv[1:] == ["wait"]:
     waiter = Waiter.remote()
-    print("result:", ray.get(waiter.wait.remote([task.remote()])))
+    print("result: " + str(ray.get(waiter.wait.remote([task.remote()]))))
     sys.exit()
 if sys.argv[1:] == ["keep"]:
     keeper = Keeper.remote()
-    print("result:", ray.get(keeper.keep.remote()))
+    print("result: " + str(ray.get(keeper.keep.remote())))
     sys.exit()
 getter, locker, sleeper = Getter.remote(), Locker.remote(), Sleeper.remote()
 calls = [getter.get.remote([task.remote()]), locker.lock_twice.remote("me"), sleeper.sleep.remote()]
-print("result:", ray.get(calls))
+print("result: " + str(ray.get(calls)))
 """
 
 

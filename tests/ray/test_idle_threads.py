@@ -35,7 +35,7 @@ ray.get(crowd.__ray_ready__.remote())
 print("idle", flush=True)
 with open(sys.argv[1]) as go:
     go.read()
-print("result:", sum(ray.get([crowd.step.remote() for _ in range({THREADS})])))
+print("result: " + str(sum(ray.get([crowd.step.remote() for _ in range({THREADS})]))))
 """
 
 

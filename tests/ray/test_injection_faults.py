@@ -43,7 +43,7 @@ with open(sys.argv[1]) as go:
     go.read()
 for actor in (idle, busy):
     try:
-        print("result:", ray.get(actor.step.remote()))
+        print("result: " + str(ray.get(actor.step.remote())))
     except ray.exceptions.RayActorError:
         print("result: ended")
 """

@@ -54,7 +54,7 @@ if __name__ == "__main__":
     actors = Plain.remote(7), Async.remote(), Threaded.remote()
     calls = [outer.remote(1), *(actor.get.remote() for actor in actors)]
     values = ray.get(calls)
-    print("result:", values)  # in the driver
+    print("result: " + str(values))  # in the driver
 """
 
 PLACES = {
@@ -143,7 +143,7 @@ try:
     print(ray.get([work.remote(), work.remote()]))
     ray.get(failing.fail.remote())
 except ray.exceptions.RayTaskError as error:
-    print("result:", type(error.cause).__name__, "port:", ray.get(failing.port.remote()))
+    print("result: " + " ".join(map(str, [type(error.cause).__name__, "port:", ray.get(failing.port.remote())])))
 """
 
 
@@ -169,7 +169,7 @@ ray.init()
 number = 1
 breakpoint()
 number += 1
-print("result:", number)
+print("result: " + str(number))
 breakpoint()
 """
 
@@ -182,7 +182,7 @@ def test_a_breakpoint_of_the_driver_itself_stops_it(launch: Launch) -> None:
     for step in ("next", "stepIn", "continue"):
         client.request(step, threadId=stop["threadId"])
         lines.append(stopped_line(client, client.wait_event("stopped")))
-    assert lines == ["breakpoint()", "number += 1", 'print("result:", number)', "breakpoint()"]
+    assert lines == ["breakpoint()", "number += 1", 'print("result: " + str(number))', "breakpoint()"]
     go_on(client, stop)
     assert "result: 2" in ended(client)
 
@@ -206,7 +206,7 @@ def look():
     return found  # here
 
 ray.init(runtime_env={"worker_process_setup_hook": set_up})
-print("result:", ray.get(look.remote()))
+print("result: " + str(ray.get(look.remote())))
 """
 
 HOOK = """\
@@ -242,7 +242,7 @@ for hook in broken, "no_such_module.hook", 5, "":
         outcome = ray.get(work.remote())
     except Exception as error:
         outcome = type(error).__name__
-    print("result:", outcome)
+    print("result: " + str(outcome))
     ray.shutdown()
 """
 
@@ -282,7 +282,7 @@ class Loop:
 ray.init()
 loop = Loop.remote()
 result = ray.get(loop.run.remote(os.path.abspath("stop")))
-print("result:", result)
+print("result: " + str(result))
 """
 
 
@@ -301,7 +301,7 @@ def test_a_breakpoint_that_is_set_later_stops_a_running_worker(launch: Launch, t
     assert "result: True" in ended(client)
 
 
-KILLED = LONG.replace('print("result:", result)', 'print(result, file=open("done", "w"))')
+KILLED = LONG.replace('print("result: " + str(result))', 'print(result, file=open("done", "w"))')
 
 
 def test_the_program_runs_on_when_raydap_is_killed(

@@ -42,7 +42,7 @@ if __name__ == "__main__":
     values += [in_pool(3), exit_code(4)]
     plain = Plain.remote()
     values.append(ray.get(plain.get.remote(5)))
-    print("result:", values)  # in the driver
+    print("result: " + str(values))  # in the driver
 """
 
 
@@ -101,7 +101,7 @@ if __name__ == "__main__" and sys.argv[1:]:
 elif __name__ == "__main__":
     ray.init()
     values = [exit_code(1), ray.get(run.remote(os.path.abspath(__file__), 2))]
-    print("result:", values)  # in the driver
+    print("result: " + str(values))  # in the driver
 """
 
 
@@ -123,7 +123,7 @@ def environment():
     return found  # in a worker
 
 ray.init(num_cpus=1)
-print("result:", ray.get(environment.remote()))
+print("result: " + str(ray.get(environment.remote())))
 """
 
 

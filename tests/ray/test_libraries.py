@@ -81,7 +81,7 @@ if __name__ == "__main__":
     numbers = numbers.map_batches(
         Add, fn_constructor_args=[100], batch_size=2, num_cpus=0.2, compute=ray.data.ActorPoolStrategy(size=1)
     )
-    print("result:", [row["id"] for row in numbers.take_all()])
+    print("result: " + str([row["id"] for row in numbers.take_all()]))
 """
 
 DATA_RESULT = "result: [100, 102, 104, 106]"
@@ -166,7 +166,7 @@ if __name__ == "__main__":
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         handle = serve.run(Doubler.bind(2))
         answer = urllib.request.urlopen(f"http://127.0.0.1:{port}/?number=21").read().decode()
-        print("result:", answer, handle.triple.remote(4).result())
+        print("result: " + " ".join(map(str, [answer, handle.triple.remote(4).result()])))
     finally:
         serve.shutdown()
 """
@@ -210,7 +210,7 @@ if __name__ == "__main__":
             scaling_config=train.ScalingConfig(num_workers=2, resources_per_worker={"CPU": 0.1}),
             run_config=train.RunConfig(name="stops", storage_path=folder),
         )
-        print("result:", trainer.fit().metrics["loss"])
+        print("result: " + str(trainer.fit().metrics["loss"]))
 """
 
 

@@ -32,7 +32,7 @@ for call in [walker.walk.remote(number) for number, walker in enumerate(walkers)
         arrived.append(ray.get(call))
     except ray.exceptions.RayActorError:
         arrived.append("lost")
-print("result:", arrived)
+print("result: " + str(arrived))
 """
 
 ITERATING = """\
@@ -46,7 +46,7 @@ class Walker:
 
 ray.init()
 walkers = [Walker.remote() for _ in range(2)]
-print("result:", [ray.get([walker.walk.remote(turn) for walker in walkers]) for turn in range(3)])
+print("result: " + str([ray.get([walker.walk.remote(turn) for walker in walkers]) for turn in range(3)]))
 """
 
 

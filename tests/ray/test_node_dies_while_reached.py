@@ -36,9 +36,9 @@ near, doomed = [Loop.options(resources={place: 0.01}).remote() for place in PLAC
 calls = [near.run.remote(stop), doomed.run.remote(stop)]
 print("running", flush=True)
 try:
-    print("result:", ray.get(calls[1]))
+    print("result: " + str(ray.get(calls[1])))
 except ray.exceptions.RayError as error:
-    print("result:", type(error).__name__, ray.get(calls[0]))
+    print("result: " + " ".join(map(str, [type(error).__name__, ray.get(calls[0])])))
 """
 
 

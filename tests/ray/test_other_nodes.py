@@ -55,7 +55,9 @@ if __name__ == "__main__":
         time.sleep(0.01)
     fresh_loop = Loop.options(runtime_env={"env_vars": {"NEW": "1"}}).remote()
     fresh = fresh_loop.run.remote(stop)
-    print("result:", ray.get(later.options(runtime_env={"env_vars": {"NEW": "2"}}).remote()), ray.get(running))
+    env = {"env_vars": {"NEW": "2"}}
+    values = [ray.get(later.options(runtime_env=env).remote()), ray.get(running)]
+    print("result: " + " ".join(map(str, values)))
     ray.get(fresh)
 """
 
@@ -79,9 +81,9 @@ if __name__ == "__main__":
     calls = [loop.options(resources={node: 0.1}).remote(stop) for node in ("far", "doomed")]
     print("running", flush=True)
     try:
-        print("result:", ray.get(calls[1]))
+        print("result: " + str(ray.get(calls[1])))
     except ray.exceptions.RayError as error:
-        print("result:", type(error).__name__, ray.get(calls[0]))
+        print("result: " + " ".join(map(str, [type(error).__name__, ray.get(calls[0])])))
 """
 
 NODE_REACHED = r"agents on node \w+ are reached over the relay"

@@ -30,7 +30,7 @@ server = Server.remote()
 try:
     ray.get(server.answer.remote(3))
 except ValueError as error:
-    print("result:", type(error.cause).__name__, ray.get(server.answer.remote(2)))
+    print("result: " + " ".join(map(str, [type(error.cause).__name__, ray.get(server.answer.remote(2))])))
 """
 
 
@@ -108,7 +108,7 @@ ray.init()
 try:
     ray.get(outer.remote(1))
 except ZeroDivisionError as error:
-    print("result:", type(error.cause).__name__)
+    print("result: " + str(type(error.cause).__name__))
 """
 
 

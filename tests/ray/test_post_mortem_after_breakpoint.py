@@ -55,7 +55,7 @@ for _ in range(2):
     try:
         ray.get(function.remote([]))
     except ValueError as error:
-        print("result:", error.cause)
+        print("result: " + str(error.cause))
 """
 
 

@@ -34,7 +34,7 @@ ray.init()
 loop = Loop.remote()
 running = loop.run.remote(FILE)
 print("running", flush=True)
-print("result:", ray.get(running), flush=True)
+print("result: " + str(ray.get(running)), flush=True)
 """
 
 

@@ -41,7 +41,9 @@ if __name__ == "__main__":
     print("running", os.getpid(), sys.argv[1:], flush=True)
     while not os.path.exists(start):
         time.sleep(0.01)  # in the driver
-    print("result:", ray.get(later.options(runtime_env={"env_vars": {"NEW": "1"}}).remote()), ray.get(running))
+    env = {"env_vars": {"NEW": "1"}}
+    values = [ray.get(later.options(runtime_env=env).remote()), ray.get(running)]
+    print("result: " + " ".join(map(str, values)))
     sys.exit(3)
 """
 

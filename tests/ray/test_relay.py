@@ -26,7 +26,7 @@ def count(number):
     return number
 
 ray.init()
-print("result:", ray.get([count.remote(number) for number in range({tasks})]))
+print("result: " + str(ray.get([count.remote(number) for number in range({tasks})])))
 """
 
 RAYDAP = [sys.executable, "-m", "raydap"]

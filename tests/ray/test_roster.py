@@ -26,7 +26,7 @@ class Trainer:
 
 ray.init()
 trainers = [Trainer.remote() for _ in range(3)]
-print("result:", ray.get([trainer.train.remote(rank) for rank, trainer in enumerate(trainers)]))
+print("result: " + str(ray.get([trainer.train.remote(rank) for rank, trainer in enumerate(trainers)])))
 """
 
 

@@ -33,7 +33,7 @@ counted = ray.get(count.remote(0))
 breakpoint()
 counted += ray.get(count.remote(10))
 breakpoint()
-print("result:", counted)
+print("result: " + str(counted))
 """
 
 

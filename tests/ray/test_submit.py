@@ -36,7 +36,8 @@ class Actor:
 if __name__ == "__main__":
     ray.init(runtime_env={"worker_process_setup_hook": set_up, "env_vars": {"MORE": "1"}})
     actor = Actor.remote()
-    print("result:", ray.get(actor.get.remote()), sys.argv, sorted(ray.get_runtime_context().runtime_env))
+    values = [ray.get(actor.get.remote()), sys.argv, sorted(ray.get_runtime_context().runtime_env)]
+    print("result: " + " ".join(map(str, values)))
     print("left:", "RAYDAP_AGENT" in os.environ, "at_start" in os.environ.get("PYTHONPATH", ""))
     subprocess.run([sys.executable, "child.py"], check=True)
     sys.exit(int(sys.argv[1]))
@@ -129,7 +130,7 @@ def look():
     return os.environ["SET_UP"]
 
 ray.init()
-print("result:", ray.get(look.remote()))
+print("result: " + str(ray.get(look.remote())))
 """
 
 HOOKS = """\

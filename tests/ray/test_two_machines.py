@@ -54,7 +54,7 @@ if __name__ == "__main__":
     ray.init()
     counter = Counter.remote()
     values = ray.get([work.remote(), counter.get.remote(), near.remote()])
-    print("result:", values)  # in the driver
+    print("result: " + str(values))  # in the driver
 """
 
 RUNNING = """\
@@ -72,7 +72,7 @@ total = 0
 while not os.path.exists(os.path.join(os.path.dirname(__file__), "stop")):
     total += 1  # in the driver
     time.sleep(0.01)
-print("result:", ray.get(work.remote(21)))
+print("result: " + str(ray.get(work.remote(21))))
 """
 
 PLACES = ["# in a task", "# in __init__", "# in a method", "# beside raydap", "# in a forked child", "# in the driver"]
@@ -140,7 +140,7 @@ if __name__ == "__main__" and sys.argv[1:]:
     sys.exit(double(int(sys.argv[1])))
 elif __name__ == "__main__":
     ray.init()
-    print("result:", ray.get([run.remote(os.path.abspath(__file__), number) for number in (1, 2)]))
+    print("result: " + str(ray.get([run.remote(os.path.abspath(__file__), number) for number in (1, 2)])))
 """
 
 
@@ -243,7 +243,7 @@ def pause():
     return "went on"
 
 ray.init()
-print("result:", ray.get(pause.remote()))
+print("result: " + str(ray.get(pause.remote())))
 """
 
 
@@ -307,7 +307,7 @@ def loop():
     return subprocess.run([sys.executable, CHILD]).returncode
 
 ray.init()
-print("result:", ray.get(loop.remote()))
+print("result: " + str(ray.get(loop.remote())))
 """
 
 
@@ -355,7 +355,7 @@ def keep(fifo):
     return words[0]
 
 ray.init()
-print("result:", ray.get(keep.remote(FIFO)))
+print("result: " + str(ray.get(keep.remote(FIFO))))
 """
 
 

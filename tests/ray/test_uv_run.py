@@ -23,7 +23,7 @@ def task():
     return parent[1]  # in the worker
 
 ray.init()
-print("result:", ray.get(task.remote()))
+print("result: " + str(ray.get(task.remote())))
 """
 
 

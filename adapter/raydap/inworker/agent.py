@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_children import follow_children
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
-    from raydap.inworker.pydevd_lifetime import WithoutSleep, global_debugger, import_debugpy, stop, unknown_debugpy
+    from raydap.inworker.pydevd_lifetime import (
+        WithoutSleep,
+        global_debugger,
+        import_debugpy,
+        prepare,
+        stop,
+        unknown_debugpy,
+    )
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.stack_reader import as_json, read_stacks
 
@@ -204,8 +211,6 @@ class Session:
     what it knows the process by: a driver says another one once `ray.init` has given it an id. `left` is set when
     nothing of the session is there any more."""
 
-    changes = 0
-
     def __init__(self, connection: "AgentSocket", client: str, key: str) -> None:
         self.connection = connection
         self.client = client
@@ -257,7 +262,7 @@ class Session:
         def start_client(host: str, port: int) -> socket.socket:
             # It is not pydevd's global one any more if raydap hangs up meanwhile.
             debugger = pydevd.get_global_debugger()
-            self._prepare(debugger)
+            prepare(debugger)
             self._started = debugger
             write_line(self.connection, {"error": ""})
             self.connection.settimeout(None)
@@ -283,19 +288,6 @@ class Session:
                 )
         finally:
             pydevd.start_client, pydevd.time = original, time
-
-    def _prepare(self, debugger: Any) -> None:
-        # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
-        debugger.authentication.access_token = "agent"
-        debugger.authentication.login("agent")
-        debugger.has_adapter = False
-        # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
-        # counts from 0: the breakpoints of the last session would come back.
-        Session.changes += 1_000_000
-        debugger.mtime = Session.changes
-        # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none
-        # with breakOnSystemExitZero.
-        debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:

@@ -1,6 +1,7 @@
 """How pydevd comes into a process with an agent, and how it leaves; runs there, as a part of the agent."""
 
 import contextlib
+import itertools
 import os
 import sys
 import threading
@@ -50,6 +51,25 @@ class WithoutSleep:
     def sleep(self, seconds: float) -> None: ...
 
 
+CHANGES = itertools.count(1_000_000, 1_000_000)
+
+
+def prepare(debugger: Any) -> None:
+    """Before its first request is read."""
+    # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
+    debugger.authentication.access_token = "agent"
+    debugger.authentication.login("agent")
+    debugger.has_adapter = False
+    # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object counts
+    # from 0: the breakpoints of the last session would come back.
+    debugger.mtime = next(CHANGES)
+    # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none with
+    # breakOnSystemExitZero.
+    debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
+    # A thread that was about to stop when the last session ended would stop now, as if for a pause.
+    resume_all()
+
+
 def global_debugger() -> Any:
     """pydevd's debugger object, None without one."""
     return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
@@ -72,13 +92,17 @@ def stop(debugger: Any) -> None:
 
 
 def let_threads_run(debugger: Any) -> None:
-    from _pydevd_bundle.pydevd_comm import resume_threads
-
     try:
         debugger.authentication.logout()
     finally:
         # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
-        resume_threads("*")
+        resume_all()
+
+
+def resume_all() -> None:
+    from _pydevd_bundle.pydevd_comm import resume_threads
+
+    resume_threads("*")
 
 
 def end_threads(debugger: Any) -> None:

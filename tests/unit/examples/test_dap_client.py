@@ -15,7 +15,7 @@ def double(number):
     breakpoint()
     return result
 
-print("result:", double(21))
+print("result: " + str(double(21)))
 """
 
 
