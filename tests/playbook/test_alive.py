@@ -318,6 +318,11 @@ def test_a_driver_with_an_agent_is_listed_once(play: Play) -> None:
     client.request("raydap/attach", workers=["pid-4711"])
     assert told(client) == [("pid-4711", "attaching"), ("pid-4711", "running")]
     assert listed(client, all=True) == {"02000000ffff": "alive", "pid-4711": "running"}
+    driver.die()
+    assert told(client) == [("pid-4711", "gone")]
+    # Ray may still list it.
+    play.alive(in_ray, other)
+    assert told(client) == []
     end(play, client)
 
 

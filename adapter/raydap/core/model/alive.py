@@ -29,13 +29,14 @@ class AliveWorkers:
         self.ended: set[WorkerKey] = set()
 
     def replace(self, workers: Mapping[WorkerKey, AliveWorker]) -> None:
-        """Takes a new report, without the workers that are attached or paused. Those that are missing have ended."""
+        """Takes a new report, without the workers that are attached or paused, and those in `ended`. Those that are
+        missing have ended."""
         for key in [key for key in self.workers if key not in workers]:
             self.take(key)
             self.problems.pop(key, None)
             self._roster.end(key, "")
         for key, worker in workers.items():
-            if key not in self.ended and self.workers.get(key) != worker:
+            if self.workers.get(key) != worker:
                 self.workers[key] = worker
                 self._roster.mark(key)
         self.ended.clear()

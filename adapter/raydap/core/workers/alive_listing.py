@@ -39,6 +39,8 @@ def listed(state: State, event: WorkersAlive) -> None:
     for reported, label in event.workers.items():
         row = _with_agent(run, reported)
         worker = state.workers.get(row.key)
+        if run.alive.ended.intersection(_keys(row)):
+            continue  # The report is older than its end.
         if worker is None and not run.paused.has(row.key):
             alive[row.key] = AliveWorker(row, label)
         elif worker is not None and worker.label == WorkerLabel() != label:
@@ -51,12 +53,16 @@ def listed(state: State, event: WorkersAlive) -> None:
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
-    """The row with the agent of the same process, if there is one. A driver with an agent may have called before it got
-    its id from Ray, and is then known by its process (runtime/agents.py)."""
-    keys = [row.key]
-    if row.worker_type == "DRIVER":
-        keys += [WorkerKey(f"pid-{row.pid} on {row.node_id}"), WorkerKey(f"pid-{row.pid}")]
-    return next((run.prepared[key] for key in keys if key in run.prepared), row)
+    """The row with the agent of the same process, if there is one."""
+    return next((run.prepared[key] for key in _keys(row) if key in run.prepared), row)
+
+
+def _keys(row: PausedWorker) -> list[WorkerKey]:
+    """What raydap may know the process by. A driver with an agent may have called before it got its id from Ray, and is
+    then known by its process (runtime/agents.py)."""
+    if row.worker_type != "DRIVER":
+        return [row.key]
+    return [row.key, WorkerKey(f"pid-{row.pid} on {row.node_id}"), WorkerKey(f"pid-{row.pid}")]
 
 
 def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
