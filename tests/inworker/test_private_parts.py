@@ -114,7 +114,7 @@ PARTS = {
         "'mark_thread_suspended', 'internal_run_thread') and has(pydevd_utils, 'get_non_pydevd_threads') "
         "and has(pydevd_comm, 'resume_threads') and takes(pydevd_api.PyDevdAPI.request_suspend_thread, 'py_db', "
         "'thread_id')",
-        "thread_control.py, blocked_threads.py, pydevd_lifetime.let_threads_run",
+        "thread_control.py, blocked_threads.py, pydevd_lifetime.resume_all",
         "Single threads are neither resumed nor paused. See PyDevdAPI.request_resume_thread.",
     ),
     "what a step is": Part(

@@ -18,7 +18,7 @@ from local_cluster import Child, clean_environment
 
 from support import two_machines
 from support.everybody import Everybody
-from support.launched import ended, line_of, stopped_line
+from support.launched import STARTS_PYTHONS, ended, line_of, stopped_line
 from support.look import go_on, problems
 from support.two_machines import FAR, HEAD, TwoMachines
 
@@ -123,42 +123,22 @@ def test_the_first_line_that_runs_there_stops(
     assert bridge_log.read_text().count("are reached over the relay") == 1, "the head needs no relay"
 
 
-STARTS_PYTHONS = """\
-import os
-import subprocess
-import sys
-import ray
-
-def double(number):
-    return number * 2  # in a child
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-def run(file, number):
-    return subprocess.run([sys.executable, file, str(number)]).returncode
-
-if __name__ == "__main__" and sys.argv[1:]:
-    sys.exit(double(int(sys.argv[1])))
-elif __name__ == "__main__":
-    ray.init()
-    print("result: " + str(ray.get([run.remote(os.path.abspath(__file__), number) for number in (1, 2)])))
-"""
-
-
 @pytest.mark.parametrize("submit", [False, True])
 def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_there(
     far_client: Client, machines: TwoMachines, tmp_path: Path, submit: bool
 ) -> None:
     with machines.without_raydap():
-        launch(far_client, machines, tmp_path, STARTS_PYTHONS, "# in a child", submit=submit, python=sys.executable)
-        for _ in range(2):
+        source = STARTS_PYTHONS.replace("num_cpus=0.1", 'num_cpus=0.1, resources={"far": 0.1}')
+        launch(far_client, machines, tmp_path, source, "# in a child", submit=submit, python=sys.executable)
+        for parents in ("child of driver", *2 * [("child of run", "child of worker")]):
             stop = far_client.wait_event("stopped")
             assert stopped_line(far_client, stop).endswith("# in a child")
             (name,) = (
                 each["name"] for each in far_client.request("threads")["threads"] if each["id"] == stop["threadId"]
             )
-            assert name.startswith(("child of run", "child of worker"))
+            assert name.startswith(parents)
             go_on(far_client, stop)
-        assert "result: [2, 4]" in ended(far_client)
+        assert "result: [2, 4, 6]" in ended(far_client)
     assert problems(far_client) == []
 
 

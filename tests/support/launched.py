@@ -8,6 +8,32 @@ from local_cluster import Cluster
 
 from support.look import bodies, user_frames
 
+# It starts a Python in the driver, and one in each of two tasks.
+STARTS_PYTHONS = """\
+import os
+import subprocess
+import sys
+import ray
+
+def double(number):
+    return number * 2  # in a child
+
+def exit_code(file, number):
+    return subprocess.run([sys.executable, file, str(number)]).returncode
+
+@ray.remote(num_cpus=0.1)
+def run(file, number):
+    return exit_code(file, number)
+
+if __name__ == "__main__" and sys.argv[1:]:
+    sys.exit(double(int(sys.argv[1])))
+elif __name__ == "__main__":
+    ray.init()
+    file = os.path.abspath(__file__)
+    values = [exit_code(file, 1), *ray.get([run.remote(file, number) for number in (2, 3)])]
+    print("result: " + str(values))  # in the driver
+"""
+
 
 def start(
     client: Client,

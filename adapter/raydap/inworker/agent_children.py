@@ -137,7 +137,7 @@ AT_START = ""
 """The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
 
 PACKED_START_FILES = ""
-"""The files for such a folder, where that one does not exist, as on another machine. driver_setup.py may set it."""
+"""The files for such a folder, where that one does not exist, as on another machine (agent_code.py, child_settings)."""
 
 
 def follow_children(agent: Any) -> None:

@@ -51,6 +51,13 @@ def packed_start_files(folder: str) -> str:
     return base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
 
 
+def child_settings(folder: str, wanted: bool) -> dict[str, bool | str]:
+    """What agent_children.py is told in a worker, perhaps on a machine where the folder does not exist. `wanted`: the
+    worker's children have agents. Raises OSError."""
+    settings: dict[str, bool | str] = {"CHILDREN": wanted, "AT_START": os.path.join(folder, "at_start")}
+    return {**settings, "PACKED_START_FILES": packed_start_files(folder)} if wanted else settings
+
+
 def read_text(folder: str, file: str) -> str:
     with open(os.path.join(folder, *file.split("/")), encoding="utf-8") as source:
         return source.read()

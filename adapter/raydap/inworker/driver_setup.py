@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # This file is run after agent_code.py in one module.
-    from raydap.inworker.agent_code import AGENT_FILES, packed_code, packed_start_files
+    from raydap.inworker.agent_code import AGENT_FILES, child_settings, packed_code
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
@@ -117,12 +117,9 @@ class DriverSetup:
         next_hook = runtime_env.get(SETUP_HOOK)
         if not _ray_accepts(next_hook):
             return runtime_env
-        children = {"CHILDREN": self.children, "AT_START": os.path.join(self.folder, "at_start")}
-        if self.children:
-            children["PACKED_START_FILES"] = packed_start_files(self.folder)
         names = {
             "packed": packed_code(self.folder, *AGENT_FILES),
-            "names": children,
+            "names": child_settings(self.folder, self.children),
             "raydap": self.raydap,
             "next_hook": None if next_hook == "" else next_hook,  # Ray's workers call nothing then.
         }

@@ -51,18 +51,19 @@ class WithoutSleep:
     def sleep(self, seconds: float) -> None: ...
 
 
-CHANGES = itertools.count(1_000_000, 1_000_000)
+CHANGE_COUNTS = itertools.count(1_000_000, 1_000_000)
+"""Where the debugger object of each session begins to count its changes."""
 
 
 def prepare(debugger: Any) -> None:
-    """Before its first request is read."""
+    """Called before pydevd reads the first request of a session."""
     # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
     debugger.authentication.access_token = "agent"
     debugger.authentication.login("agent")
     debugger.has_adapter = False
     # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object counts
     # from 0: the breakpoints of the last session would come back.
-    debugger.mtime = next(CHANGES)
+    debugger.mtime = next(CHANGE_COUNTS)
     # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none with
     # breakOnSystemExitZero.
     debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)

@@ -27,7 +27,7 @@ def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "_raydap_driver", ModuleType("_raydap_driver"))
     # In a driver both files are run in one module.
-    for name in ("AGENT_FILES", "packed_code", "packed_start_files"):
+    for name in ("AGENT_FILES", "packed_code", "child_settings"):
         monkeypatch.setattr(driver_setup, name, getattr(agent_code, name), raising=False)
     return DriverSetup(str(tmp_path / "raydap"), SOURCES, "_raydap_driver")
 

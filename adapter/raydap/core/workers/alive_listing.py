@@ -38,9 +38,9 @@ def listed(state: State, event: WorkersAlive) -> None:
     alive, labels = {}, {}
     for reported, label in event.workers.items():
         row = _with_agent(run, reported)
-        worker = state.workers.get(row.key)
         if run.alive.ended.intersection(_keys(row)):
             continue  # The report is older than its end.
+        worker = state.workers.get(row.key)
         if worker is None and not run.paused.has(row.key):
             alive[row.key] = AliveWorker(row, label)
         elif worker is not None and worker.label == WorkerLabel() != label:
