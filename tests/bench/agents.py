@@ -164,7 +164,8 @@ class Bench:
 
     def many(self, count: int, repeats: int) -> Iterator[Row]:
         """All workers stopped, from the connection on: at their breakpoint() through adapters, and where they run,
-        through agents. A worker imports debugpy once: at its first breakpoint(), or at the first attach."""
+        through agents. The client sets the same breakpoint in both. A worker imports debugpy once: at its first
+        breakpoint(), or at the first attach."""
         first: dict[bool, list[float]] = {False: [], True: []}
         again: dict[bool, list[float]] = {False: [], True: []}
         memory: dict[bool, list[float]] = {False: [], True: []}
@@ -191,14 +192,14 @@ class Bench:
             pids = [int(pid) for pid in job.wait_for(r"running (.*)").group(1).split()]
             before = _memory(pids)
             began = time.perf_counter()
-            with self._client("# here" if agents else "") as client:
+            with self._client("# here", agents) as client:
                 client.take("stopped", count)
                 taken = milliseconds(began)
                 grown = (_memory(pids) - before) / count
                 client.leave()
             time.sleep(REST)
             began = time.perf_counter()
-            with self._client("# here" if agents else "") as client:
+            with self._client("# here", agents) as client:
                 client.take("stopped", count)
                 again = milliseconds(began)
                 client.leave()
@@ -210,7 +211,7 @@ class Bench:
         for agents, source in ((True, STEPPED), (False, STEPPED.replace("total = 1  # here", "breakpoint()"))):
             with self._job(source, "", agents=agents) as job:
                 job.wait_for("running")
-                with self._client("# here" if agents else "") as client:
+                with self._client("# here" if agents else "", agents) as client:
                     side = Side(client, client.event("stopped")["threadId"])
                     side.step_and_refresh("next")
                     samples[agents] = [_slowly(side) for _ in range(count)]
@@ -279,10 +280,10 @@ class Bench:
         return Child([sys.executable, *run, str(program), argument], self.directory / "job.log", environment)
 
     @contextlib.contextmanager
-    def _client(self, text: str) -> Iterator[Connection]:
+    def _client(self, text: str, agents: bool = True) -> Iterator[Connection]:
         """A session with a breakpoint in the line that has the text, or none, in all workers of the job."""
         arguments: dict[str, Any] = {"dashboard": self.cluster.dashboard, "justMyCode": False}
-        arguments["reach"] = "prepared" if text else "paused"
+        arguments["reach"] = "prepared" if agents else "paused"
         with Connection(self.bridge.host, self.bridge.port) as client:
             client.start(arguments, breakpoints=self._lines(text) if text else None)
             yield client

@@ -99,13 +99,19 @@ PARTS = {
         "breakpoint_hooks._stop_at, thread_control._keep_events, post_mortem.untraced",
         "A step after breakpoint() runs on, a pause is lost, or a post mortem shows Ray. See pydevd_sys_monitoring.py.",
     ),
+    "frames that go on": Part(
+        "not monitoring or has(pydevd_sys_monitoring, 'enable_code_tracing')",
+        "resumed_frames.py",
+        "A process says that raydap cannot begin its debugpy. See PyDB.set_trace_for_frame_and_parents.",
+    ),
     "stops": Part(
         "takes(debugger.set_suspend, 'thread', 'stop_reason') and takes(debugger.do_wait_suspend, 'thread', 'frame', "
         "'event', 'arg') and takes(debugger._do_wait_suspend, 'thread') "
         "and has(debugger, 'enable_tracing', 'disable_tracing', 'set_additional_thread_info') "
         "and has(pydevd_comm_constants, 'CMD_SET_BREAK', 'CMD_ADD_EXCEPTION_BREAK', 'CMD_STEP_CAUGHT_EXCEPTION', "
-        "'CMD_THREAD_SUSPEND', 'CMD_RETURN')",
-        "breakpoint_hooks._stop_at, thread_control.ThreadControl, relisten.stop_for_clients_only",
+        "'CMD_THREAD_SUSPEND', 'CMD_RETURN') and has(debugger, 'is_files_filter_enabled') "
+        "and takes(debugger.apply_files_filter, 'frame', 'original_filename', 'force_check_project_scope')",
+        "breakpoint_hooks._stop_at, thread_control.py, relisten.stop_for_clients_only",
         "breakpoint() says that it cannot stop, and the worker is attached without our overrides. See pydevd.settrace.",
     ),
     "threads by their ids": Part(

@@ -11,7 +11,7 @@ from dap_client import Client
 from local_cluster import Cluster
 
 from support.everybody import Everybody
-from support.look import bodies, evaluate, go_on, line_of, local_variables, problems, user_frames
+from support.look import bodies, evaluate, go_on, line_of, local_variables, problems, user_frames, variables
 
 PROGRAM = """\
 import ctypes
@@ -77,8 +77,8 @@ class Waiter:
         return await ref
 
 ray.init()
-if sys.argv[1:] == ["wait"]:
-    waiter = Waiter.remote()
+if sys.argv[1:2] == ["wait"]:
+    waiter = Waiter.options(runtime_env=dict(env_vars=dict(RAY_USE_UVLOOP=sys.argv[2]))).remote()
     print("result: " + str(ray.get(waiter.wait.remote([task.remote()]))))
     sys.exit()
 if sys.argv[1:] == ["keep"]:
@@ -201,7 +201,7 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     assert "result: ['done7', 'locked by me', 'slept']" in hung.end()
 
 
-@pytest.mark.parametrize("arguments", [["wait"]])
+@pytest.mark.parametrize("arguments", [["wait", "0"]])
 @pytest.mark.parametrize("attached", [False, True], ids=["alive", "attached"])
 def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, client: Client, attached: bool) -> None:
     waiter = hung.everybody.one("Waiter.wait")["key"]
@@ -214,6 +214,24 @@ def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, cl
     assert (fetch["name"], wait["name"]) == ("fetch", "wait")
     assert {each["name"]: each["value"] for each in wait["variables"]}["turn"] == "9"
     hung.tell("task")
+    assert "result: done9" in hung.end()
+
+
+@pytest.mark.parametrize("arguments", [["wait", "0"], ["wait", "1"]], ids=["asyncio", "uvloop"])
+def test_an_actor_whose_coroutines_wait_is_paused_where_they_wait(hung: Hung, client: Client) -> None:
+    """uvloop's loops do not say which thread runs them; Ray uses it where it is installed."""
+    waiter = hung.everybody.one("Waiter.wait")["key"]
+    hung.stack(waiter, "blocked in await ref " + hung.place("return await ref"))
+    stop = hung.blocked(waiter, "blocked in await ref " + hung.place("return await ref"))
+    fetch, wait = user_frames(client, stop)
+    assert (fetch["name"], wait["name"]) == ("fetch", "wait")
+    assert variables(client, wait)["turn"] == "9"
+    hung.tell("task")
+    real = client.wait_event("stopped", lambda body: body["threadId"] == stop["threadId"])
+    assert real["description"] == "pause"
+    assert user_frames(client, real)[-1]["name"] == "wait"
+    assert evaluate(client, real, "self").startswith("<")
+    go_on(client, real)
     assert "result: done9" in hung.end()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.stack_reader import as_json, read_stacks
+    from raydap.inworker.stack_reader import as_json, read_coroutines, read_stacks
 
 STOP_TIMEOUT_S = 0.2
 """Seconds in which a thread that runs Python code stops; it takes 5 to 60 ms (measured)."""
@@ -32,17 +32,29 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
     stacks: dict[str, Any] = read_stacks(pending.values()) if pending else {"cwd": "", "threads": []}
     # Some may have stopped meanwhile.
     still = {ident: key for key, ident in _pending(debugger, threads).items()}
-    told = [each for each in stacks["threads"] if each["ident"] in still and each["activity"] != "stopped"]
+    stopped = {each["ident"] for each in stacks["threads"] if each["activity"] == "stopped"}
+    told = [each for each in stacks["threads"] if each["ident"] in still and each["ident"] not in stopped]
+    _show_coroutines(told)
     if not threads:
         has_stopped = bool(debugger.raydap.threads.waiting)
         users = [each for each in told if each["is_users"]]
         told = users or ([] if has_stopped else [each for each in told if each["main"]])
         # One that stops while it starts has had another id for pydevd then.
-        held = {each["ident"] for each in stacks["threads"] if each["activity"] == "stopped" or each in told}
+        held = stopped.union(each["ident"] for each in told)
         _take_back(key for ident, key in still.items() if ident not in held)
     for each in told:
         each["id"] = BaseSchema._translate_id_to_dap(still[each["ident"]])
     return as_json({**stacks, "threads": told})
+
+
+def _show_coroutines(threads: list[dict[str, Any]]) -> None:
+    """While all coroutines of an event loop wait, its thread runs no code of the user's. It is shown where the oldest
+    of them waits: there it goes on."""
+    loops = {each["ident"]: each for each in threads if not each["is_users"]}
+    for coroutine in read_coroutines() if loops else ():
+        thread = loops.pop(coroutine["ident"], None)
+        if thread is not None:
+            thread.update({key: coroutine[key] for key in ("activity", "frames", "user", "call", "is_users")})
 
 
 def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:

@@ -83,7 +83,7 @@ def _compressed(data: bytes) -> str:
 
 _CHANGES = _source(
     *("thread_control", "message_limit", "answers", "stuck_adapter", "post_mortem", "redirected_output"),
-    *("forked_children", "relisten"),
+    *("forked_children", "relisten", "resumed_frames"),
     "changes",
 )
 _FILES = _source("file_queries")

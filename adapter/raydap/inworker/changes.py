@@ -20,6 +20,7 @@ from raydap.inworker.message_limit import MessageLimit
 from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
 from raydap.inworker.redirected_output import keep_redirectors, keep_redirectors_no_more
 from raydap.inworker.relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
+from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from raydap.inworker.thread_control import ThreadControl
 
@@ -52,10 +53,13 @@ class Changes:
         refuse_bad_requests(self.debugger)
         self.post_mortem.override()
         keep_redirectors()
+        has_adapter = getattr(self.debugger, "has_adapter", True)
+        if has_adapter:
+            trace_resumed_frames()  # An agent has done it (pydevd_lifetime.py).
         if tune:
             set_nodelay(self.debugger, 1)
             stop_for_clients_only(self.debugger)
-            if getattr(self.debugger, "has_adapter", True):
+            if has_adapter:
                 end_stuck_adapter(self.debugger)
                 relisten_when_lost(self.debugger)
             else:
@@ -72,6 +76,8 @@ class Changes:
         refuse_bad_requests_no_more(self.debugger)
         self.post_mortem.restore()
         keep_redirectors_no_more()
+        if getattr(self.debugger, "has_adapter", True):
+            trace_resumed_frames_no_more()
         for name in ("raydap", *OVERRIDDEN):
             vars(self.debugger).pop(name, None)
         if tune:

@@ -5,6 +5,7 @@ them. No code of the user's runs.
 """
 
 import sys
+import threading
 from typing import Any
 
 _TRIES = 10
@@ -19,10 +20,15 @@ _WRAPPERS = ("coroutine_wrapper", "async_generator_asend")
 which is compiled and has no frame, awaits a method of an actor so."""
 
 
-def waiting_coroutines() -> list[tuple[str, list[Any]]]:
-    """The name of each asyncio task that waits, and its frames, innermost first."""
+_RAYS_THREAD = "AsyncIO Thread"
+"""How the name begins of a thread of an asynchronous actor (Ray's _raylet.pyx)."""
+
+
+def waiting_coroutines() -> list[tuple[str, int, list[Any]]]:
+    """The name of each asyncio task that waits, the ident of its event loop's thread (0 if it is not known), and its
+    frames, innermost first."""
     found = []
-    for name, awaited in _tasks():
+    for name, loop, awaited in _tasks():
         frames: list[Any] = []
         while awaited is not None and _is_pythons(type(awaited)):
             frame = _attribute(awaited, _FRAME)
@@ -31,9 +37,17 @@ def waiting_coroutines() -> list[tuple[str, list[Any]]]:
             awaited = _attribute(awaited, _AWAITED) or _wrapped(awaited)
         # One that runs at this moment is part of its thread's stack, and has a caller.
         if frames and frames[-1].f_back is None:
-            found.append((name, frames))
+            found.append((name, _thread_of(loop), frames))
     # In the order in which asyncio numbers tasks.
     return sorted(found, key=lambda each: (len(each[0]), each[0]))
+
+
+def _thread_of(loop: Any) -> int:
+    """asyncio's loops know their thread (asyncio/base_events.py, run_forever), uvloop's do not: Ray runs one of them in
+    a thread for each concurrency group of an actor."""
+    known = getattr(loop, "_thread_id", None)
+    rays = [thread.ident for thread in threading.enumerate() if thread.name.startswith(_RAYS_THREAD)]
+    return known or (len(rays) == 1 and rays[0]) or 0
 
 
 def _is_pythons(kind: type) -> bool:
@@ -54,9 +68,9 @@ def _wrapped(awaited: Any) -> Any:
     return next((each for each in inner if _attribute(each, _FRAME) is not None), None)
 
 
-def _tasks() -> list[tuple[str, Any]]:
-    """The names and coroutines of asyncio's tasks of all threads (asyncio/tasks.py, all_tasks, which tells those of one
-    event loop only)."""
+def _tasks() -> list[tuple[str, Any, Any]]:
+    """The names, event loops and coroutines of asyncio's tasks of all threads (asyncio/tasks.py, all_tasks, which tells
+    those of one event loop only)."""
     tasks = sys.modules.get("asyncio.tasks")
     if tasks is None:
         return []
@@ -76,4 +90,5 @@ def _tasks() -> list[tuple[str, Any]]:
             except RuntimeError:
                 continue
     # A class of the user's may have methods of its own for this.
-    return [(str(kind.get_name(each)), kind.get_coro(each)) for each in found if issubclass(type(each), kind)]
+    found = [each for each in found if issubclass(type(each), kind)]
+    return [(str(kind.get_name(each)), kind.get_loop(each), kind.get_coro(each)) for each in found]

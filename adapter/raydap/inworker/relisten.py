@@ -17,6 +17,7 @@ import threading
 from typing import Any
 
 from raydap.inworker.stuck_adapter import kill_adapter
+from raydap.inworker.thread_control import is_empty_pause
 
 OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads", "block_until_configuration_done")
 
@@ -29,14 +30,16 @@ def stop_for_clients_only(debugger: Any) -> None:
     nothing of it either. So a stop is skipped while nobody is logged in to pydevd, which logs out at `disconnect`
     (pydevd.py, on_disconnect). This override is never undone, because it is needed just after the client has gone; it
     does nothing while a client is there.
+
+    A pause is not over while it would show an empty stack.
     """
     from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 
-    def do_wait_suspend(thread: Any, *args: Any, **kwargs: Any) -> None:
-        if debugger.authentication.is_authenticated():
-            type(debugger).do_wait_suspend(debugger, thread, *args, **kwargs)
-        else:
+    def do_wait_suspend(thread: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
+        if not debugger.authentication.is_authenticated():
             internal_run_thread(thread, debugger.set_additional_thread_info)
+        elif not is_empty_pause(debugger, thread, frame):
+            type(debugger).do_wait_suspend(debugger, thread, frame, *args, **kwargs)
 
     debugger.do_wait_suspend = do_wait_suspend
 

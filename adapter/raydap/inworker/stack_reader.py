@@ -87,19 +87,21 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
         if any(frame["name"] == _HELD for frame in entry["frames"]):
             entry["activity"] = "stopped"
         read.append(entry)
-    coroutines = _read_coroutines(folders) if threads is None else []
+    coroutines = read_coroutines() if threads is None else []
     shown = coroutines[:_COROUTINES]
     return {"cwd": _cwd(), "threads": read + shown, "more": len(coroutines) - len(shown)}
 
 
-def _read_coroutines(folders: list[str]) -> list[dict[str, Any]]:
-    """Those with code of the user's. Ray, Ray Serve and web servers have dozens of their own."""
+def read_coroutines() -> list[dict[str, Any]]:
+    """Those that wait in the user's code, as threads; `ident` is that of their event loop's, or 0. Ray, Ray Serve and
+    web servers have dozens of their own."""
+    folders = _folders()
     read: list[dict[str, Any]] = []
-    for name, frames in waiting_coroutines():
+    for name, ident, frames in waiting_coroutines():
         if any(_owner(frame.f_code.co_filename, folders) == _USERS for frame in frames):
             # Those that are not shown need no values.
             size = _SIZE // _COROUTINES if len(read) < _COROUTINES else 0
-            entry = {"ident": 0, "name": name, "main": False, "activity": "blocked", "coroutine": True}
+            entry = {"ident": ident, "name": name, "main": False, "activity": "blocked", "coroutine": True}
             read.append({**entry, **_read_frames(iter(frames), folders, size)})
     return read
 

@@ -171,3 +171,15 @@ class ThreadControl:
 
         key: str = BaseSchema._dap_id_to_obj_id[thread]
         return key
+
+
+def is_empty_pause(debugger: Any, thread: Any, frame: Any) -> bool:
+    """Whether a thread pauses where none of its frames is shown (`justMyCode`, filters): in the event loop of a
+    coroutine, say. From Python 3.12 on pydevd pauses at the end of any function (_return_event)."""
+    from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
+
+    if thread.stop_reason != CMD_THREAD_SUSPEND or not debugger.is_files_filter_enabled:
+        return False
+    while frame is not None and debugger.apply_files_filter(frame, frame.f_code.co_filename, False):
+        frame = frame.f_back
+    return frame is None

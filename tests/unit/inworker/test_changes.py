@@ -50,6 +50,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
         "_pydevd_bundle": (),
         "_pydevd_bundle.pydevd_breakpoints": ("stop_on_unhandled_exception",),
         "_pydevd_bundle.pydevd_comm": ("resume_threads",),
+        "_pydevd_bundle.pydevd_constants": (),
         "_pydevd_bundle.pydevd_io": ("IORedirector",),
         "_pydevd_bundle.pydevd_thread_lifecycle": ("internal_run_thread",),
     }.items():

@@ -1,0 +1,61 @@
+"""Lets breakpoints and pauses stop in coroutines and generators that had begun before; runs in the worker.
+
+From Python 3.12 on, pydevd asks Python for the lines of a function when it is called, and for those of what a thread
+executes when a breakpoint is set. A coroutine that waits is neither: it was called before, and no thread executes it.
+Python tells when one goes on (`sys.monitoring`, PY_RESUME), but pydevd does not listen (_pydevd_sys_monitoring.py,
+update_monitor_events). So this does, as a tool of its own, and lets pydevd treat the frame as one that a thread
+executes.
+"""
+
+import sys
+import threading
+from typing import Any
+
+_TOOLS = (4, 3)
+"""Numbers for tools of which Python does not say what they are for. A tool of the program may have one."""
+
+_NAME = "raydap"
+
+
+def trace_resumed_frames() -> None:
+    """Until `trace_resumed_frames_no_more`. Does nothing where pydevd does not use sys.monitoring."""
+    from _pydevd_bundle import pydevd_constants
+
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is None or not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        return
+    from _pydevd_bundle import pydevd_additional_thread_info
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    trace_resumed_frames_no_more()
+    tool = next((tool for tool in _TOOLS if monitoring.get_tool(tool) is None), None)
+    if tool is None:
+        sys.stderr.write("raydap cannot stop coroutines here that wait already: other tools use sys.monitoring.\n")
+        return
+    enable = pydevd_sys_monitoring.enable_code_tracing
+    # Debugpys before 1.8.6 do not have it.
+    any_thread_steps = getattr(pydevd_additional_thread_info, "any_thread_stepping", lambda: False)
+
+    def resumed(code: Any, offset: int) -> Any:
+        """Python calls it each time at a place, until the result is DISABLE. pydevd undoes that when breakpoints
+        change, and when a thread is to pause. The user's code would get what this raises."""
+        try:
+            ident = threading.get_ident()
+            if not getattr(threading._active.get(ident), "is_pydev_daemon_thread", False):  # type: ignore[attr-defined]
+                enable(ident, code, sys._getframe(1))
+            return None if any_thread_steps() else monitoring.DISABLE
+        except Exception:
+            return monitoring.DISABLE
+
+    monitoring.use_tool_id(tool, _NAME)
+    monitoring.register_callback(tool, monitoring.events.PY_RESUME, resumed)
+    monitoring.set_events(tool, monitoring.events.PY_RESUME)
+
+
+def trace_resumed_frames_no_more() -> None:
+    monitoring: Any = getattr(sys, "monitoring", None)
+    for tool in _TOOLS if monitoring is not None else ():
+        if monitoring.get_tool(tool) == _NAME:
+            monitoring.set_events(tool, 0)
+            monitoring.register_callback(tool, monitoring.events.PY_RESUME, None)
+            monitoring.free_tool_id(tool)
