@@ -29,6 +29,12 @@ async def wait(event):
     await event.wait()
     return 3  # coroutine
 
+async def fail(future):
+    try:
+        await future
+    except OSError:
+        return 6  # coroutine that fails
+
 async def take(event):
     yield 4
     await event.wait()
@@ -44,7 +50,9 @@ def tools():
 
 async def main():
     event = asyncio.Event()
+    future = asyncio.get_running_loop().create_future()
     generator, taken, waiting = numbers(), take(event), asyncio.create_task(wait(event))
+    failing = asyncio.create_task(fail(future))
     next(generator), await anext(taken), await asyncio.sleep(0)
     print("begun", flush=True)
     held("go")
@@ -52,6 +60,8 @@ async def main():
     event.set()
     await waiting
     await anext(taken)
+    future.set_exception(OSError())
+    await failing
     print("passed", flush=True)
     held("end")
     assert "raydap" not in tools()
@@ -59,7 +69,7 @@ async def main():
 asyncio.run(main())
 """
 
-PLACES = ("# generator", "# coroutine", "# asynchronous generator")
+PLACES = ("yield 2  # generator", "return 3  # coroutine", "# asynchronous generator", "# coroutine that fails")
 
 
 def run_through(worker: EnteredWorker) -> None:

@@ -2,11 +2,12 @@
 
 From Python 3.12 on, pydevd asks Python for the lines of a function when it is called, and for those of what a thread
 executes when a breakpoint is set. A coroutine that waits is neither: it was called before, and no thread executes it.
-Python tells when one goes on (`sys.monitoring`, PY_RESUME), but pydevd does not listen (_pydevd_sys_monitoring.py,
-update_monitor_events). So this does, as a tool of its own, and lets pydevd treat the frame as one that a thread
-executes.
+Python tells when one goes on (`sys.monitoring`, PY_RESUME and PY_THROW), but pydevd does not listen
+(_pydevd_sys_monitoring.py, update_monitor_events). So this does, as a tool of its own, and lets pydevd treat the frame
+as one that a thread executes.
 """
 
+import contextlib
 import sys
 import threading
 from typing import Any
@@ -36,20 +37,28 @@ def trace_resumed_frames() -> None:
     # Debugpys before 1.8.6 do not have it.
     any_thread_steps = getattr(pydevd_additional_thread_info, "any_thread_stepping", lambda: False)
 
-    def resumed(code: Any, offset: int) -> Any:
-        """Python calls it each time at a place, until the result is DISABLE. pydevd undoes that when breakpoints
-        change, and when a thread is to pause. The user's code would get what this raises."""
-        try:
+    def goes_on(code: Any, frame: Any) -> None:
+        # The user's code would get what this raises.
+        with contextlib.suppress(Exception):
             ident = threading.get_ident()
             if not getattr(threading._active.get(ident), "is_pydev_daemon_thread", False):  # type: ignore[attr-defined]
-                enable(ident, code, sys._getframe(1))
-            return None if any_thread_steps() else monitoring.DISABLE
-        except Exception:
-            return monitoring.DISABLE
+                enable(ident, code, frame)
 
+    def resumed(code: Any, offset: int) -> Any:
+        """Python calls it each time at a place, until the result is DISABLE. pydevd undoes that when breakpoints
+        change, and when a thread is to pause."""
+        goes_on(code, sys._getframe(1))
+        return None if any_thread_steps() else monitoring.DISABLE
+
+    def thrown(code: Any, offset: int, exception: BaseException) -> None:
+        """What it awaits has failed, or it is cancelled."""
+        goes_on(code, sys._getframe(1))
+
+    events = monitoring.events
     monitoring.use_tool_id(tool, _NAME)
-    monitoring.register_callback(tool, monitoring.events.PY_RESUME, resumed)
-    monitoring.set_events(tool, monitoring.events.PY_RESUME)
+    monitoring.register_callback(tool, events.PY_RESUME, resumed)
+    monitoring.register_callback(tool, events.PY_THROW, thrown)
+    monitoring.set_events(tool, events.PY_RESUME | events.PY_THROW)
 
 
 def trace_resumed_frames_no_more() -> None:
@@ -57,5 +66,6 @@ def trace_resumed_frames_no_more() -> None:
     for tool in _TOOLS if monitoring is not None else ():
         if monitoring.get_tool(tool) == _NAME:
             monitoring.set_events(tool, 0)
-            monitoring.register_callback(tool, monitoring.events.PY_RESUME, None)
+            for event in (monitoring.events.PY_RESUME, monitoring.events.PY_THROW):
+                monitoring.register_callback(tool, event, None)
             monitoring.free_tool_id(tool)
