@@ -14,7 +14,7 @@ from support.parts import Part, absent
 pytestmark = pytest.mark.core
 
 IMPORTS = """
-import sys, threading
+import asyncio, sys, threading
 import debugpy, debugpy.server.api
 import pydevd, pydevd_tracing
 from _pydevd_bundle import (
@@ -98,6 +98,11 @@ PARTS = {
         "'stop_monitoring', 'reset_thread_local_info')",
         "breakpoint_hooks._stop_at, thread_control._keep_events, post_mortem.untraced",
         "A step after breakpoint() runs on, a pause is lost, or a post mortem shows Ray. See pydevd_sys_monitoring.py.",
+    ),
+    "the thread of an event loop": Part(
+        "asyncio.new_event_loop()._thread_id is None",
+        "coroutines._thread_of",
+        "A pause shows an asynchronous actor as idle. See asyncio/base_events.py, run_forever.",
     ),
     "frames that go on": Part(
         "not monitoring or has(pydevd_sys_monitoring, 'enable_code_tracing')",

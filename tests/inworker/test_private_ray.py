@@ -44,6 +44,11 @@ PARTS = {
         "driver_setup.DriverSetup.wrap_init",
         "A driver says that its workers cannot be debugged. See ray.init in ray/_private/worker.py.",
     ),
+    "the name of an event loop's thread": Part(
+        "b'AsyncIO Thread: ' in open(__import__('ray._raylet')._raylet.__file__, 'rb').read()",
+        "coroutines._thread_of",
+        "A pause shows an asynchronous actor with uvloop as idle. See python/ray/_raylet.pyx, threading.Thread.",
+    ),
     "the hook for uv run": Part(
         "not hasattr(ray_constants, 'RAY_ENABLE_UV_RUN_RUNTIME_ENV') or callable(__import__('importlib').import_module("
         "'ray._private.runtime_env.uv_runtime_env_hook')._get_uv_run_cmdline)",
