@@ -223,7 +223,7 @@ class Bench:
         with self._job(BUSY, "spin") as job:
             job.wait_for("running")
             with self._client("# elsewhere") as client:
-                client.event("breakpoint", lambda body: body["breakpoint"]["verified"])
+                _wait_until_attached(client)
                 hits, pauses = [], []
                 for _ in range(count):
                     began = time.perf_counter()
@@ -262,7 +262,7 @@ class Bench:
         with self._job(BUSY, "measure") as job:
             plain = _took(job, count)
             with self._client("# elsewhere") as client:
-                client.event("breakpoint", lambda body: body["breakpoint"]["verified"])
+                _wait_until_attached(client)
                 attached = _took(job, count)
                 client.leave()
             after = _took(job, count)
@@ -306,6 +306,15 @@ def _memory(pids: Iterable[int]) -> int:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         total += next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
     return total * 1024
+
+
+def _wait_until_attached(client: Connection) -> None:
+    """Until the actor is. The driver, which has the same file, is attached before it."""
+    while not any(
+        (worker["type"], worker["state"]) == ("worker", "running")
+        for worker in client.request("raydap/workers", all=True)["workers"]
+    ):
+        time.sleep(0.01)
 
 
 def _slowly(side: Side) -> float:
