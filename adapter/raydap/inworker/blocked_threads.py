@@ -20,8 +20,9 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
     """The stacks of the threads that have not stopped, as JSON. `threads` are DAP's ids, none for all of the process.
     Each thread has its `id` beside what read_stacks tells. `held` are those that raydap knows to be stopped.
 
-    Without `threads`, the result has the threads that run code of the user's, or the main thread if there is none. The
-    pause of every other thread is taken back: it would stop much later, when nobody expects it.
+    Without `threads`, the result has the threads that run code of the user's, or whose coroutines do, or the main
+    thread if there is none. The pause of every other thread is taken back: it would stop much later, when nobody
+    expects it.
     """
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
