@@ -128,7 +128,7 @@ def test_a_breakpoint_that_cannot_hit_in_the_jobs_copy_is_not_verified_and_the_a
     go_on(client, client.wait_event("stopped"))
     assert driver.wait() == 0, driver.output
     assert [text for text in problems(client) if "3007" in text] == [
-        "This job runs a copy of its folder, so breakpoints in yours may not hit; "
+        "The job runs a copy of its folder, so breakpoints in yours may not hit; "
         f'set "workspaceFolder" to "{project}". [raydap 3007]'
     ]
 

@@ -64,5 +64,5 @@ def _unverified(answer: Any, text: str) -> Any:
 
 
 def _tell(state: State, folder: str) -> None:
-    text = f'This job runs a copy of its folder, so breakpoints in yours may not hit; set "workspaceFolder" to {folder}.'
+    text = f'The job runs a copy of its folder, so breakpoints in yours may not hit; set "workspaceFolder" to {folder}.'
     state.report_once(Problem(Code.FILE_COPIED, text))
