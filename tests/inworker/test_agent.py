@@ -110,6 +110,16 @@ def test_a_running_process_is_attached_again_and_again(start: Start, children: E
         time.sleep(0.01)
 
 
+@pytest.mark.usefixtures("debuggable")
+def test_a_breakpoint_stops_one_thread(start: Start, children: ExitStack) -> None:
+    """That of debugpy before 1.8.6 stops all."""
+    program = start(LOOP.replace("    while True:\n", "    while True:\n        print('other', flush=True)\n", 1))
+    worker = attach(program, program.called(), children, 2)
+    assert worker.stop()[:2] == ("breakpoint", "return number * 2")
+    seen = program.child.output.count("other")
+    program.child.wait_for(rf"(other\s+){{{seen + 3}}}")
+
+
 # Between two sessions its thread is left as one that is about to stop.
 ABOUT_TO_STOP = """\
 import sys, threading, time

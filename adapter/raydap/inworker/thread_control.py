@@ -87,8 +87,15 @@ class ThreadControl:
             self._keep_events(found)
 
     def _set_suspend(self, thread: Any, stop_reason: int, *args: Any, **kwargs: Any) -> None:
-        """Takes the place of pydevd's method, which decides that a thread stops, and why."""
-        from _pydevd_bundle.pydevd_comm_constants import CMD_ADD_EXCEPTION_BREAK, CMD_STEP_CAUGHT_EXCEPTION
+        """Takes the place of pydevd's method, which decides that a thread stops, and why.
+
+        A breakpoint of debugpy before 1.8.6 stops all threads, and the others would be told of as paused.
+        """
+        from _pydevd_bundle.pydevd_comm_constants import (
+            CMD_ADD_EXCEPTION_BREAK,
+            CMD_STEP_CAUGHT_EXCEPTION,
+            CMD_THREAD_SUSPEND,
+        )
         from _pydevd_bundle.pydevd_constants import get_thread_id
 
         if stop_reason in (CMD_ADD_EXCEPTION_BREAK, CMD_STEP_CAUGHT_EXCEPTION):
@@ -96,6 +103,8 @@ class ThreadControl:
             self.interrupted[get_thread_id(thread)] = {
                 name: getattr(info, name) for name in _STEP if hasattr(info, name)
             }
+        if stop_reason != CMD_THREAD_SUSPEND:
+            kwargs.pop("suspend_other_threads", None)
         type(self.debugger).set_suspend(self.debugger, thread, stop_reason, *args, **kwargs)
 
     def _do_wait_suspend(self, thread: Any, *args: Any, **kwargs: Any) -> Any:
