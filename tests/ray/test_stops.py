@@ -1,5 +1,6 @@
 """Every stop of every kind of worker shows up once, by itself, and the job gets its right result."""
 
+import ast
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -122,7 +123,7 @@ def test_a_threaded_actor_with_three_threads_stopped(
 
 
 def test_several_in_a_row_in_a_task_and_the_driver(
-    attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster
+    attach: Callable[..., Client], run_driver: Callable[..., Child]
 ) -> None:
     client = attach()
     driver = run_driver(IN_A_ROW)
@@ -136,6 +137,8 @@ def test_several_in_a_row_in_a_task_and_the_driver(
         stop = client.wait_event("stopped")
         assert local_variables(client, stop)["counted"] == counted
         path = os.path.basename(user_frames(client, stop)[0]["source"]["path"])
-        assert name_of(client, stop, f"driver {path}") == [f"driver {path}", str(driver.pid), cluster.host]
+        # Where several nodes are on one machine, Ray 2.39 gives a driver to any of them.
+        node = ast.literal_eval(evaluate(client, stop, "ray._private.worker.global_worker.node_ip_address"))
+        assert name_of(client, stop, f"driver {path}") == [f"driver {path}", str(driver.pid), node]
         go_on(client, stop)
     finished(client, driver, "16", stops=8)
