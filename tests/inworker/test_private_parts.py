@@ -101,7 +101,7 @@ PARTS = {
     ),
     "the thread of an event loop": Part(
         "asyncio.new_event_loop()._thread_id is None",
-        "coroutines._thread_of",
+        "coroutines.waiting_coroutines",
         "A pause shows an asynchronous actor as idle. See asyncio/base_events.py, run_forever.",
     ),
     "frames that go on": Part(

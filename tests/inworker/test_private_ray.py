@@ -46,7 +46,7 @@ PARTS = {
     ),
     "the name of an event loop's thread": Part(
         "b'AsyncIO Thread: ' in open(__import__('ray._raylet')._raylet.__file__, 'rb').read()",
-        "coroutines._thread_of",
+        "coroutines.waiting_coroutines",
         "A pause shows an asynchronous actor with uvloop as idle. See python/ray/_raylet.pyx, threading.Thread.",
     ),
     "the hook for uv run": Part(

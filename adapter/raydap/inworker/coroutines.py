@@ -28,6 +28,10 @@ def waiting_coroutines() -> list[tuple[str, int, list[Any]]]:
     """The name of each asyncio task that waits, the ident of its event loop's thread (0 if it is not known), and its
     frames, innermost first."""
     found = []
+    # asyncio's loops know their thread (asyncio/base_events.py, run_forever), uvloop's do not. Ray runs one of these in
+    # a thread for each concurrency group of an actor.
+    rays = [thread.ident or 0 for thread in threading.enumerate() if thread.name.startswith(_RAYS_THREAD)]
+    unknown = rays[0] if len(rays) == 1 else 0
     for name, loop, awaited in _tasks():
         frames: list[Any] = []
         while awaited is not None and _is_pythons(type(awaited)):
@@ -37,17 +41,9 @@ def waiting_coroutines() -> list[tuple[str, int, list[Any]]]:
             awaited = _attribute(awaited, _AWAITED) or _wrapped(awaited)
         # One that runs at this moment is part of its thread's stack, and has a caller.
         if frames and frames[-1].f_back is None:
-            found.append((name, _thread_of(loop), frames))
+            found.append((name, getattr(loop, "_thread_id", unknown) or 0, frames))
     # In the order in which asyncio numbers tasks.
     return sorted(found, key=lambda each: (len(each[0]), each[0]))
-
-
-def _thread_of(loop: Any) -> int:
-    """asyncio's loops know their thread (asyncio/base_events.py, run_forever), uvloop's do not: Ray runs one of them in
-    a thread for each concurrency group of an actor."""
-    known = getattr(loop, "_thread_id", None)
-    rays = [thread.ident for thread in threading.enumerate() if thread.name.startswith(_RAYS_THREAD)]
-    return known or (len(rays) == 1 and rays[0]) or 0
 
 
 def _is_pythons(kind: type) -> bool:
