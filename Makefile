@@ -16,7 +16,7 @@ SEED ?= 1
 # One process for the tests with Ray, one for all others.
 JOBS ?= 2
 PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS)
-SLOW = e2e editors hub inworker ray vscode
+SLOW = e2e editors hub inworker lsp ray vscode
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile

@@ -1,4 +1,4 @@
-// Bundles the extension into dist, or with --tests each test into out. VS Code itself is never part of a bundle.
+// Bundles the extension and the scripts of its pages into dist, or with --tests each test into out. VS Code itself is never part of a bundle.
 import { cpSync, readdirSync } from 'node:fs';
 import { build } from 'esbuild';
 
@@ -28,6 +28,16 @@ await build({
 });
 
 if (!tests) {
+  await build({
+    entryPoints: readdirSync(`${here}/src/pages`).map((name) => `${here}/src/pages/${name}`),
+    outdir: `${here}/dist/pages`,
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    target: 'es2022',
+    minify: true,
+    logLevel: 'warning',
+  });
   // What "Open Example Project" copies: the demo of the documentation, and what VS Code knows the project by.
   cpSync(`${here}/../docs/examples/trainer.py`, `${here}/dist/example/trainer.py`);
   cpSync(`${here}/walkthrough/raydap-example.md`, `${here}/dist/example/raydap-example.md`);

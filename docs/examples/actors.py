@@ -28,7 +28,7 @@ def main() -> None:
     totals: list[int] = []
     for iteration in range(options.iterations):
         totals = ray.get([counter.add.remote(iteration) for counter in counters])
-    print("result:", totals)
+    print(f"result: {totals}")
 
 
 if __name__ == "__main__":

@@ -21,4 +21,4 @@ class Server:
 if __name__ == "__main__":
     ray.init()
     server = Server.remote()
-    print("result:", ray.get([server.answer.remote(question) for question in (1, 2)]))
+    print(f"result: {ray.get([server.answer.remote(question) for question in (1, 2)])}")

@@ -33,4 +33,4 @@ if __name__ == "__main__":
             ray.get(call)
         except ray.exceptions.RayTaskError as error:
             failures.append(type(error.cause).__name__)
-    print("result:", failures)
+    print(f"result: {failures}")

@@ -20,4 +20,4 @@ def sum_of_squares(numbers: list[int]) -> int:
 
 if __name__ == "__main__":
     ray.init()
-    print("result:", ray.get(sum_of_squares.remote([1, 2, 3])))
+    print(f"result: {ray.get(sum_of_squares.remote([1, 2, 3]))}")

@@ -20,4 +20,4 @@ class Pool:
 if __name__ == "__main__":
     ray.init()
     pool = Pool.remote()
-    print("result:", ray.get([pool.work.remote(part) for part in range(3)]))
+    print(f"result: {ray.get([pool.work.remote(part) for part in range(3)])}")

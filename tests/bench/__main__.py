@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import agents, cluster, crowd, own_time, report, stepping
+from bench import agents, cluster, crowd, language, own_time, report, stepping
 from bench.report import Row
 from support import processes
 
@@ -20,6 +20,7 @@ PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "steps": stepping.measure,
     "ray": cluster.measure,
     "agents": agents.measure,
+    "language": language.measure,
 }
 
 

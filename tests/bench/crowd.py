@@ -36,6 +36,7 @@ def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[
     attach: list[float] = []
     resume: list[float] = []
     memory: list[float] = []
+    stacks: list[float] = []
     command = [sys.executable, "-m", "bench.fake_debugpy", str(size), str(RECORDING)]
     for repeat in range(repeats):
         with contextlib.ExitStack() as stack:
@@ -51,6 +52,9 @@ def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[
                 attach.append(milliseconds(began) / 1000)
                 memory.append((_memory(bridge.child.pid) - before) / 1024 / size)
                 began = time.perf_counter()
+                assert client.request("raydap/stacks")["root"]["count"] == size
+                stacks.append(milliseconds(began) / 1000)
+                began = time.perf_counter()
                 for stop in stops:
                     client.send("continue", {"threadId": stop["threadId"]})
                 client.take("stopped", size)
@@ -61,6 +65,7 @@ def _crowd(directory: Path, size: int, largest: bool, repeats: int) -> Iterator[
     rows = (
         ("attach all", attach, 5.0, "s"),
         ("continue all", resume, 1.0, "s"),
+        ("one tree of all stacks", stacks, 1.0, "s"),
         ("memory per worker", memory, 64, "KB"),
     )
     for name, samples, allowed, unit in rows:

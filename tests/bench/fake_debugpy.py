@@ -1,10 +1,11 @@
 """Many debugpy adapters in one process, and a Ray dashboard that lists them: the far side for measurements of scale.
 
-    python -m bench.fake_debugpy COUNT RECORDING
+    python -m bench.fake_debugpy COUNT RECORDING [PROGRAM]
 
 Each replays the recording of a real one (tests/golden/debugpy_session.jsonl): the first answer it has to each command,
 with the events around it. A worker that is resumed stops again at once. It prints where it listens, and ends with
-its parent's signal. `/requests` on the dashboard tells how often it was asked.
+its parent's signal. `/requests` on the dashboard tells how often it was asked. PROGRAM is a file of at least six lines
+that stands for the recorded program, which is not on this machine.
 """
 
 import argparse
@@ -25,12 +26,14 @@ Message = dict[str, Any]
 class Recording:
     """What debugpy says after each command. What comes before the answer to `initialize` belongs to it too."""
 
-    def __init__(self, path: Path) -> None:
+    PROGRAM = "/app/program.py"
+
+    def __init__(self, path: Path, program: str = PROGRAM) -> None:
         self.said: dict[str, list[Message]] = {}
         early: list[Message] = []
         command = ""
         for line in path.read_text().splitlines():
-            message = json.loads(line)
+            message = json.loads(line.replace(json.dumps(self.PROGRAM), json.dumps(program)))
             if message["type"] == "response":
                 command = message["command"]
                 if command not in self.said:
@@ -148,5 +151,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("count", type=int)
     parser.add_argument("recording", type=Path)
+    parser.add_argument("program", nargs="?", default=Recording.PROGRAM)
     options = parser.parse_args()
-    asyncio.run(main(options.count, Recording(options.recording)))
+    asyncio.run(main(options.count, Recording(options.recording, options.program)))

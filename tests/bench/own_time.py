@@ -38,7 +38,7 @@ class Core:
         self.keys = [WorkerKey(f"worker-{number}") for number in range(workers)]
         self.feed(ClientConnected(CLIENT))
         self.feed(self.request("initialize", adapterID="raydap"))
-        self.feed(self.request("attach"))
+        self.feed(self.request("attach", maxWorkers=workers))
         self.feed(DiscoveryReady("nowhere"))
         self.feed(self.request("configurationDone"))
         rows = (PausedWorker(key, "10.0.0.1", 1 + n, 4000 + n, "10.0.0.1") for n, key in enumerate(self.keys))
@@ -108,6 +108,7 @@ def measure(_: Path, quick: bool) -> Iterator[Row]:
     requests, answers = _forwarded("variables", variables, repeats)
     yield within("own time, 200-variable answer", answers, 600, "us")
     yield within("10,000 threads listed, own time", _listed(10 if quick else 50), 20, "ms")
+    yield within("10,000 workers, one tree of all stacks, own time", _merged(1 if quick else 3), 10, "s")
 
 
 def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list[float]]:
@@ -157,6 +158,31 @@ def _listed(repeats: int) -> list[float]:
             core.feed(core.event(worker, "stopped", reason="breakpoint", threadId=thread))
     assert len(core.threads()) == 10_000
     return [_through(core, CLIENT, encode(core.request("threads").data))[1] / 1000 for _ in range(repeats)]
+
+
+def _merged(repeats: int) -> list[float]:
+    """Seconds for one tree of the stacks of 10,000 workers with 20 frames each, which part in ten places."""
+    core = Core(10_000)
+    for worker in core.keys:
+        core.feed(core.event(worker, "stopped", reason="breakpoint", threadId=1))
+    samples = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        effects = core.handle(core.request("raydap/stacks"))
+        took = time.perf_counter() - began
+        asked = [effect for effect in effects if isinstance(effect, SendToWorker)]
+        replies = [core.answer(each, {"stackFrames": _parted(number % 10)}) for number, each in enumerate(asked)]
+        began = time.perf_counter()
+        for reply in replies:
+            effects = core.handle(reply)
+        samples.append(took + time.perf_counter() - began)
+        (shown,) = (effect for effect in effects if isinstance(effect, SendToClient))
+        assert json.loads(shown.data)["body"]["root"]["count"] == len(core.keys)
+    return samples
+
+
+def _parted(branch: int) -> list[dict[str, Any]]:
+    return [{**_frame(number), "id": number + 1, "line": branch if number < branch else 10} for number in range(20)]
 
 
 def _frame(number: int) -> dict[str, Any]:

@@ -104,6 +104,28 @@ a0
 a1
 a0
 a1
+<0 raydap/stacks {"running":true,"export":"svg"}
+a0
+a1
+<0 raydap/step {"threadId":1001,"command":"next","timeout":2}
+a0
+a1
+<0 raydap/compare {"expression":"x","keep":"before"}
+a0
+a1
+a0
+a1
+<0 raydap/compare {"expression":"x","baseline":"before","select":"rank:0"}
+a0
+a1
+<0 raydap/step {"threadId":1002,"command":"next","timeout":5,"until":"parted"}
+<0 raydap/select {"select":"state:stopped where x"}
+<0 raydap/sets {"name":"some","select":"state:stopped line:a.py"}
+<0 raydap/evaluate {"expression":"x","select":"set:some or rank:0 where x > 1"}
+a0
+a1
+a0
+a1
 <0 raydap/step {"threadId":1000,"command":"next"}
 a0
 a1
@@ -147,6 +169,34 @@ a1
 x1
 <1 cancel {"requestId":4}
 -1
+t9
+""",
+    # Barriers: workers that arrive and wait; their time, a count, and those that are shown or let go.
+    _BEGUN
+    + b"""<0 setBreakpoints {"source":{"path":"/app/a.py"},"breakpoints":[{"line":7,"hitCondition":"all 2 5s"}]}
+<0 setBreakpoints {"source":{"path":"/app/b.py"},"breakpoints":[{"line":9,"hitCondition":"all x"}]}
+<0 setFunctionBreakpoints {"breakpoints":[{"name":"step","hitCondition":"all"}]}
+<0 configurationDone
+r
+p012
+l0 Trainer.step
+l1 Trainer.step
+a0
+a1
+a2
+*0 stopped {"reason":"breakpoint","threadId":1,"hitBreakpointIds":[0]}
+t2
+<0 raydap/barriers {}
+<0 raydap/pause {"select":"state:held"}
+*1 stopped {"reason":"function breakpoint","threadId":1}
+a1
+<0 evaluate {"expression":"/barriers release","context":"repl"}
+*1 stopped {"reason":"breakpoint","threadId":1,"hitBreakpointIds":[1]}
+<0 cancel {"progressId":"barrier 1001"}
+<0 raydap/barriers {"action":"show","barrier":1001}
+*2 stopped {"reason":"breakpoint","threadId":1,"hitBreakpointIds":[1]}
+<0 setBreakpoints {"source":{"path":"/app/a.py"},"breakpoints":[]}
+x1
 t9
 """,
     # A launched program, restarted; a child process; output and modules.

@@ -8,10 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
+from lsprotocol import types
 
-from fuzz import acceptor, corpus, sessions
+from fuzz import acceptor, corpus, sessions, text_corpus
 from raydap.core.errors import Code, ProblemError
+from raydap.core.sets.membership import Candidate, is_in
+from raydap.core.sets.set_syntax import parse as parse_set
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
+from raydap.lsp.document import Document
 from raydap.wire import envelope
 from raydap.wire.envelope import EnvelopeError
 from raydap.wire.framing import MAX_HEADER, Decoder, FramingError, encode
@@ -92,6 +96,35 @@ def arguments(data: bytes) -> None:
         envelope.dump(str(problem))
 
 
+def sets(data: bytes) -> None:
+    """A set, or one sentence that points at what is wrong."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        wanted = parse_set(text, {"some": "rank:1", "loop": "set:loop"})
+    except ProblemError as error:
+        problem = error.problem
+    else:
+        assert wanted.where in text
+        is_in(wanted.tree, Candidate(text_corpus.STOPPED, text_corpus.STOPPED.threads[0], 1, ("/app/a.py", 7)))
+        return
+    assert problem.code is Code.BAD_ARGUMENT
+
+
+def files(data: bytes) -> None:
+    """Whatever is in a file: what is said of it is in it, and fixes can be made."""
+    text = data.decode("utf-8", "surrogateescape")
+    lines = len(data.splitlines()) + 1
+    for uri in ("file:///train.py", "file:///.vscode/launch.json"):
+        document = Document(uri, text, 1, "utf-16")
+        for diagnostic in document.examine(frozenset()) or ():
+            assert diagnostic.range.end.line < lines
+        document.actions(types.Range(types.Position(0, 0), types.Position(lines, 0)))
+        assert all(1 <= mark.line <= lines for mark in document.marks)
+        blocks, positions = document.now()
+        for use in blocks.around(lines // 2).uses:
+            positions.range(use.span)
+
+
 def frames(data: bytes) -> None:
     """The acceptor again, for a WebSocket that has been accepted."""
     acceptor.run(corpus.LET_IN + data)
@@ -105,6 +138,8 @@ TARGETS = {
         Target("arguments", arguments, corpus.SETTINGS, corpus.SETTING_NAMES + corpus.JSON),
         Target("session", sessions.Play.run, corpus.SESSIONS, corpus.LINES),
         Target("acceptor", acceptor.run, corpus.VISITS, corpus.HTTP),
+        Target("sets", sets, text_corpus.SETS, text_corpus.SET_PIECES),
+        Target("files", files, text_corpus.FILES, text_corpus.PYTHON),
         Target("frames", frames, corpus.FRAMED, corpus.HTTP),
     )
 }

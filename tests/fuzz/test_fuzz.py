@@ -39,6 +39,20 @@ def test_a_find_says_how_to_see_it_again() -> None:
 
 
 FOUND = [
+    # The session ends while values are compared with a baseline, which ends with it.
+    (
+        "session",
+        b'+\n<0 initialize {"adapterID":"raydap"}\n<0 attach {}\n<0 configurationDone\nr\np0\na0\n'
+        b'*0 stopped {"reason":"breakpoint","threadId":1}\n<0 raydap/compare {"expression":"x","keep":"before"}\n'
+        b'a0\na0\n<0 raydap/compare {"expression":"x","baseline":"before"}\n<0 disconnect\na0\na0\n',
+    ),
+    # A worker that does not say at which breakpoint it has stopped ends, while there is a barrier.
+    (
+        "session",
+        b'+\n<0 initialize {"adapterID":"raydap"}\n<0 attach {}\n'
+        b'<0 setFunctionBreakpoints {"breakpoints":[{"name":"step","hitCondition":"all"}]}\n'
+        b'<0 configurationDone\nr\np0\na0\n*0 stopped {"reason":"function breakpoint","threadId":1}\nx0\nt9\n',
+    ),
     # Lone surrogates in a choice; a port of more digits than Python turns into a number.
     ("arguments", b'{"workers":["10.0.0.1:5678"],"sessions":"perWor\\udc80ker"}'),
     ("arguments", b'{"workers":["a:' + b"9" * 4400 + b'"]}'),

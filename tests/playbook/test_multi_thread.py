@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
+from raydap.core.events import WorkerLabel
 from support.fake_worker import PLUMBING, FakeWorker
 from support.playbook import FakeClient, Play
 
@@ -142,7 +144,12 @@ def test_an_expression_is_evaluated_in_each(play: Play) -> None:
                 "type": "",
             }
             for thread, worker, number in zip(threads, workers, (101, 102), strict=True)
-        ]
+        ],
+        "groups": [
+            {"value": f"x of {worker.key}", "type": "", "members": [thread], "label": "worker"}
+            for thread, worker in zip(threads, workers, strict=True)
+        ],
+        "silent": [],
     }
     asked = [request["arguments"] for request in workers[0].heard if request["command"] == "evaluate"][-1]
     (frame,) = [frame["id"] for frame in workers[0].stopped[1] if frame["name"] == "step"]
@@ -203,8 +210,11 @@ def test_one_that_hangs_does_not_withhold_the_results_of_the_others(play: Play, 
     play.tick(1)
     client.nothing()
     play.tick(1)
-    hung, other = client.answer(request)["results"]
+    answer = client.answer(request)
+    hung, other = answer["results"]
     assert "no result after 2 s" in hung["error"]
+    assert answer["silent"] == [hung["threadId"]]
+    assert [group["members"] for group in answer["groups"]] == [[other["threadId"]]]
     assert hung["name"] == "worker · 101 · 10.0.0.1"
     assert other["value"] == "x of w2"
     one.release()
@@ -215,7 +225,7 @@ def test_nobody_is_asked_who_runs(play: Play) -> None:
     client = play.session()
     _, threads = stopped(play, client, "w1")
     client.resume(threads[0])
-    assert client.request("raydap/evaluate", expression="x") == {"results": []}
+    assert client.request("raydap/evaluate", expression="x")["results"] == []
 
 
 @pytest.mark.parametrize("frames", [None, 7, [None, 7], [{"id": 1}], [{"id": 1, "source": 7}]])
@@ -261,3 +271,251 @@ def test_a_running_thread_makes_no_step(play: Play) -> None:
     _, (thread,) = stopped(play, client, "w1")
     client.resume(thread)
     client.refused(Code.NOT_STOPPED, "raydap/step", threadId=thread, command="next")
+
+
+def test_a_step_says_who_came_to_another_line(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2", "w3")
+    request = client.send("raydap/step", threadId=threads[0], command="next", timeout=5)
+    assert running(client) == set(threads)
+    workers[1].path = "/app/other.py"
+    for worker in workers[:2]:
+        worker.stop(reason="step")
+        client.stop()
+    client.nothing()
+    workers[2].stop(reason="step")
+    client.stop()
+    answer = client.answer(request)
+    assert (answer["threads"], answer["running"]) == (threads, [])
+    assert [(group["members"], group["frame"]) for group in answer["groups"]] == [
+        ([threads[1]], {"name": "step", "path": "/app/other.py", "line": 7}),
+        ([threads[0], threads[2]], {"name": "step", "path": "/app/train.py", "line": 7}),
+    ]
+
+
+def test_a_step_waits_for_nobody_who_has_ended_and_not_for_ever(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2", "w3")
+    request = client.send("raydap/step", threadId=threads[0], command="next", timeout=5)
+    assert running(client) == set(threads)
+    workers[0].exit(1)
+    client.event("thread")
+    workers[1].stop(reason="step")
+    client.stop()
+    client.nothing()
+    play.tick(6)
+    answer = client.answer(request)
+    assert [group["members"] for group in answer["groups"]] == [[threads[1]]]
+    assert answer["running"] == [threads[2]]
+
+
+def test_a_stop_that_comes_before_the_last_worker_has_answered_counts(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2")
+    workers[1].hold = {"next"}
+    request = client.send("raydap/step", threadId=threads[0], command="next", timeout=5)
+    assert running(client) == {threads[0]}
+    workers[0].stop(reason="step")
+    client.stop()
+    workers[1].release()
+    assert running(client) == {threads[1]}
+    workers[1].stop(reason="step")
+    client.stop()
+    (group,) = client.answer(request)["groups"]
+    assert group["members"] == threads
+
+
+def test_a_wrong_timeout_steps_nobody(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1")
+    for timeout in (-1, 3601):
+        step = {"threadId": threads[0], "command": "next", "timeout": timeout}
+        assert "from 0 to 3600" in client.refused(Code.BAD_ARGUMENT, "raydap/step", **step)
+    assert "next" not in workers[0].commands()
+
+
+def test_a_worker_that_dies_during_a_step_is_waited_for_no_longer(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2")
+    request = client.send("raydap/step", threadId=threads[0], command="next", timeout=60)
+    assert running(client) == set(threads)
+    workers[0].stop(reason="step")
+    client.stop()
+    workers[1].die()
+    client.event("thread")
+    answer = client.answer(request)
+    assert [group["members"] for group in answer["groups"]] == [threads[:1]]
+    assert answer["running"] == []
+
+
+TRAINER = WorkerLabel(task="Trainer.train", actor="Trainer", job="01")
+
+
+def trainers(play: Play, client: FakeClient, library: str, count: int = 3) -> tuple[list[FakeWorker], list[int]]:
+    """Stopped actors of one class, which say that they use this library for collectives."""
+    workers = [play.worker(f"w{number}", TRAINER) for number in range(count)]
+    play.paused(*workers)
+    for worker in workers:
+        worker.collectives = library
+        worker.stop()
+    return workers, [client.stop()["threadId"] for _ in workers]
+
+
+def test_who_parts_workers_that_use_collectives_is_warned_once(play: Play) -> None:
+    client = play.session()
+    _, threads = trainers(play, client, "torch.distributed")
+    request = client.send("continue", threadId=threads[1])
+    text = client.told(Code.COLLECTIVE)
+    assert text.startswith("Trainer{1} would run on alone, while Trainer{0,2} stay stopped. They use torch.distributed")
+    client.answer(request)
+    assert running(client) == {threads[1]}
+    client.request("next", threadId=threads[0])
+    assert running(client) == {threads[0]}
+
+
+def test_all_of_them_together_are_no_reason_for_a_warning(play: Play) -> None:
+    client = play.session()
+    workers, threads = trainers(play, client, "torch.distributed")
+    assert client.request("raydap/step", threadId=threads[0], command="next") == {"threads": threads}
+    assert running(client) == set(threads)
+    for worker in workers:
+        worker.stop()
+        client.stop()
+    assert client.request("raydap/continue") == {"threads": threads}
+    assert running(client) == set(threads)
+
+
+def test_workers_without_collectives_are_asked_again_only_after_a_while(play: Play) -> None:
+    client = play.session()
+    workers, threads = trainers(play, client, "")
+    client.resume(threads[0])
+    workers[1].collectives = "ray.util.collective"
+    workers[1].heard.clear()
+    client.resume(threads[1], "next")
+    assert workers[1].commands() == ["next"]
+    workers[1].stop(reason="step")
+    client.stop()
+    play.tick(11.0)
+    client.send("next", threadId=threads[1])
+    client.told(Code.COLLECTIVE)
+    client.inbox.clear()
+
+
+def test_a_worker_that_does_not_say_whether_it_uses_collectives_runs_on(play: Play) -> None:
+    client = play.session()
+    workers, threads = trainers(play, client, "nonsense")
+    client.resume(threads[0], "next")
+    workers[1].hold = {"evaluate"}
+    play.tick(11.0)
+    request = client.send("next", threadId=threads[1])
+    client.nothing()
+    play.tick(2.0)
+    client.answer(request)
+    assert running(client) == {threads[1]}
+
+
+def together(play: Play, client: FakeClient, count: int = 3) -> tuple[list[FakeWorker], list[int], int]:
+    """Workers at one line that are told to step until they part, and the request's seq; the first step is under way."""
+    workers, threads = stopped(play, client, *[f"w{number}" for number in range(count)])
+    request = client.send("raydap/step", threadId=threads[0], command="next", timeout=60, until="parted")
+    assert running(client) == set(threads)
+    return workers, threads, request
+
+
+def test_workers_step_together_unseen_until_they_part(play: Play) -> None:
+    client = play.session()
+    client.request("raydap/workers")
+    workers, threads = stopped_and_listed(play, client)
+    request = client.send("raydap/step", threadId=threads[0], command="next", timeout=60, until="parted")
+    client.inbox.clear()
+    for _ in range(3):
+        for worker in workers:
+            worker.stop(reason="step")
+        client.nothing()
+    workers[2].path = "/app/other.py"
+    for worker in workers:
+        worker.stop(reason="step")
+    answer = client.answer(request)
+    stops = [each["body"]["threadId"] for each in client.inbox if each["event"] == "stopped"]
+    client.inbox.clear()
+    assert (answer["threads"], answer["running"], answer["steps"]) == (threads, [], 4)
+    assert [group["members"] for group in answer["groups"]] == [threads[2:], threads[:2]]
+    assert stops == threads
+    assert [worker.commands().count("next") for worker in workers] == [4, 4, 4]
+
+
+def stopped_and_listed(play: Play, client: FakeClient) -> tuple[list[FakeWorker], list[int]]:
+    workers = play.attached("w1", "w2", "w3")
+    for worker in workers:
+        worker.stop()
+    threads = [each["id"] for each in client.request("threads")["threads"]]
+    client.inbox.clear()
+    for worker in workers:
+        worker.commands()
+    return workers, threads
+
+
+def test_a_breakpoint_ends_their_steps(play: Play) -> None:
+    client = play.session()
+    workers, threads, request = together(play, client)
+    for worker in workers[1:]:
+        worker.stop(reason="step")
+    client.nothing()
+    workers[0].stop(reason="breakpoint")
+    assert sorted([client.stop()["threadId"] for _ in workers]) == sorted(threads)
+    assert client.answer(request)["steps"] == 1
+
+
+def test_one_that_does_not_arrive_in_time_runs_on_and_is_shown_later(play: Play) -> None:
+    client = play.session()
+    workers, threads, request = together(play, client)
+    for worker in workers[:2]:
+        worker.stop(reason="step")
+    client.nothing()
+    play.tick(61.0)
+    assert [client.stop()["threadId"] for _ in workers[:2]] == threads[:2]
+    assert client.answer(request)["running"] == threads[2:]
+    workers[2].stop(reason="step")
+    assert client.stop()["threadId"] == threads[2]
+
+
+def test_one_that_ends_ends_their_steps(play: Play) -> None:
+    client = play.session()
+    workers, threads, request = together(play, client)
+    for worker in workers[:2]:
+        worker.stop(reason="step")
+    workers[2].die()
+    client.event("thread")
+    assert [client.stop()["threadId"] for _ in workers[:2]] == threads[:2]
+    assert client.answer(request)["groups"][0]["members"] == threads[:2]
+
+
+def test_one_that_refuses_ends_their_steps_where_it_was(play: Play) -> None:
+    client = play.session()
+    workers, threads, request = together(play, client)
+    workers[1].hold = {"next"}
+    for worker in workers:
+        worker.stop(reason="step")
+    workers[1].refuse(workers[1].heard[-1], "no stepping today")
+    play.warned("does not step")
+    client.nothing()
+    for worker in (workers[0], workers[2]):
+        worker.stop(reason="step")
+    assert sorted([client.stop()["threadId"] for _ in workers]) == sorted(threads)
+    assert client.answer(request)["steps"] == 2
+
+
+def test_those_who_leave_meanwhile_lose_nobody(play: Play) -> None:
+    client = play.session()
+    workers, _, _ = together(play, client)
+    workers[0].stop(reason="step")
+    client.hang_up()
+    play.take(StopDiscovery)
+    play.tick(61.0)
+
+
+def test_until_needs_a_timeout(play: Play) -> None:
+    client = play.session()
+    _, threads = stopped(play, client, "w1")
+    arguments = {"threadId": threads[0], "command": "next", "until": "parted"}
+    assert "timeout" in client.refused(Code.BAD_ARGUMENT, "raydap/step", **arguments)

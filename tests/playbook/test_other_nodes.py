@@ -183,3 +183,19 @@ def test_a_worker_that_is_not_found_again_is_told_of_once(play: Play) -> None:
     assert "if it lives, runs on" in client.told(Code.WORKER_GONE)
     play.tick(60)
     client.nothing()
+
+
+def test_a_relay_that_is_lost_during_an_attach_is_no_news(play: Play) -> None:
+    client = play.session()
+    client.request("setBreakpoints", **LINES)
+    worker = prepared(play, "w1", over_relay=True, node_id="n1")
+    worker.hold = {"configurationDone"}
+    play.feed(AgentFound(worker.row))
+    assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    worker.die("closed over the relay")
+    play.warned("so configurationDone has no answer")
+    assert client.event("breakpoint")["breakpoint"]["verified"] is False
+    worker.release()
+    play.feed(AgentFound(worker.row))
+    assert worker.complete
+    client.event("breakpoint")

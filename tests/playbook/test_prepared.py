@@ -27,6 +27,21 @@ def test_a_worker_has_the_breakpoints_before_its_first_line(play: Play) -> None:
     client.stop()
 
 
+def test_a_worker_is_said_to_run_when_it_has_its_breakpoints(play: Play) -> None:
+    client = launched(play, LINES)
+    worker = prepared(play, "w1")
+    worker.hold = {"configurationDone"}
+    call(play, worker)
+    # pydevd without an adapter has answered `attach`.
+    assert worker.complete
+    (listed,) = client.request("raydap/workers")["workers"]
+    assert listed["state"] == "attaching"
+    worker.release()
+    assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    (listed,) = client.event("raydap/workersChanged")["workers"]
+    assert listed["state"] == "running"
+
+
 def test_a_worker_that_nothing_can_stop_runs_undebugged(play: Play) -> None:
     launched(play)
     worker = prepared(play, "w1")

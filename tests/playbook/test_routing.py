@@ -7,6 +7,7 @@ import pytest
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.requests.table import TABLE
+from raydap.inworker import calls
 from raydap.protocol.id_fields import COMMANDS
 from support.playbook import NEEDED, Play
 
@@ -178,6 +179,11 @@ def test_output_of_workers_is_shown_but_telemetry_and_private_events_are_not(pla
     assert body["output"] == "[worker 101] x = 1\n"
     assert len(client.request("variables", variablesReference=body["variablesReference"])["variables"]) == 1
     worker.say("output", {"category": "telemetry", "output": "ptvsd"})
+    # pydevd warns of an evaluate that takes long, also of raydap's own.
+    for own in (calls.blocked_threads([1]), calls.resume_thread(1)):
+        worker.say(
+            "output", {"category": "important", "output": f"Evaluating: {own} did not finish after 3.00 seconds."}
+        )
     for private in ("debugpySockets", "debugpyAttach", "exited", "loadedSource", "capabilities", "x"):
         worker.say(private, {"exitCode": 0})
     client.nothing()

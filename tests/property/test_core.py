@@ -64,6 +64,7 @@ OURS: list[tuple[str, dict[str, Any]]] = [
     ("raydap/continue", {}),
     ("raydap/step", {"command": "next"}),
     ("raydap/evaluate", {"expression": "x"}),
+    ("raydap/compare", {"expression": "x", "keep": "before"}),
 ]
 ROUTED = sorted(name for name, rule_ in TABLE.items() if rule_.mode in (Mode.ROUTE, Mode.RESUME) or name == "pause")
 JUNK = [b"", b"{", b"[]", b'{"seq":1,"type":"event","event":"stopped"}', b'{"seq":1,"type":"request"}']

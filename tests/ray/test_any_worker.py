@@ -1,6 +1,5 @@
 """Workers that nobody has prepared, and that never call breakpoint(): what `"reach": "any"` does (docs/usage)."""
 
-import shutil
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ from local_cluster import Child
 
 from support.bridge import Bridge
 from support.everybody import Everybody
+from support.gdb import need_gdb
 from support.look import bodies, problems, user_frames
 
 PROGRAM = """\
@@ -91,7 +91,7 @@ while not open_latch():
     wrong += sum(ray.get([actor.step.remote(turns) for actor in actors])) != len(actors) * (turns + 1)
     turns += 1
     time.sleep(0.02)
-print("wrong:", wrong + sum(ray.get(calls)))
+print(f"wrong: {wrong + sum(ray.get(calls))}")
 """
 
 
@@ -101,7 +101,7 @@ AT_ONCE = "sys.remote_exec" if hasattr(sys, "remote_exec") else "gdb"
 
 @pytest.fixture(autouse=True)
 def _gdb() -> None:
-    assert shutil.which("gdb"), "these tests need gdb: apt-get install gdb"
+    need_gdb()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Threads of a threaded actor that had never run Python when an agent came into it: they stop like any other."""
 
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +9,7 @@ from dap_client import Client
 from local_cluster import Child
 
 from support.everybody import Everybody
+from support.gdb import need_gdb
 from support.look import user_frames
 
 THREADS = 6
@@ -42,7 +42,7 @@ print("result: " + str(sum(ray.get([crowd.step.remote() for _ in range({THREADS}
 def test_threads_that_had_never_run_python_stop(
     attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_path: Path, children: ExitStack
 ) -> None:
-    assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
+    need_gdb()
     program, go = tmp_path / "program.py", tmp_path / "go"
     program.write_text(PROGRAM)
     os.mkfifo(go)

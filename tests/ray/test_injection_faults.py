@@ -1,7 +1,6 @@
 """Faults while an agent comes into a worker that nobody has prepared: the worker ends, or two raydaps want it."""
 
 import os
-import shutil
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from local_cluster import Child, Cluster
 
 from support.bridge import Bridge
 from support.everybody import Everybody
+from support.gdb import need_gdb
 from support.look import attach_to
 
 PROGRAM = """\
@@ -51,7 +51,7 @@ for actor in (idle, busy):
 
 @pytest.fixture(autouse=True)
 def _gdb() -> None:
-    assert shutil.which("gdb"), "these tests need gdb: apt-get install gdb"
+    need_gdb()
 
 
 @pytest.fixture

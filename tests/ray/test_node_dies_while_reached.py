@@ -11,6 +11,7 @@ from dap_client import Client
 from local_cluster import Child, Cluster
 
 from support.everybody import Everybody
+from support.gdb import need_gdb
 from support.launched import line_of, stopped_line
 from support.look import go_on, problems
 from support.second_node import kill_node, start_node
@@ -57,6 +58,7 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     tmp_path: Path,
     children: ExitStack,
 ) -> None:
+    need_gdb()
     host = f"127.79.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
     children.enter_context(start_node(cluster, host, "doomed", tmp_path / "doomed.log")).wait_for("runtime started")
     source = PROGRAM.replace("PLACES", repr([f"node:{cluster.host}", "doomed"])).replace("HERE", repr(cluster.host))

@@ -3,7 +3,6 @@
 import os
 import re
 import select
-import shutil
 import signal
 import sys
 import time
@@ -18,6 +17,7 @@ from local_cluster import Child, clean_environment
 
 from support import two_machines
 from support.everybody import Everybody
+from support.gdb import need_gdb
 from support.launched import STARTS_PYTHONS, ended, line_of, stopped_line
 from support.look import go_on, problems
 from support.two_machines import FAR, HEAD, TwoMachines
@@ -295,7 +295,7 @@ def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
     far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
 ) -> None:
     """The tasks that run gdb may get the very workers that are meant, or those of each other."""
-    assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
+    need_gdb()
     program = tmp_path / "program.py"
     child = tmp_path / "child.py"
     child.write_text("code = 7\nexit(code)\n")

@@ -148,8 +148,8 @@ class Emacs(Editor):
         emacs = shutil.which("emacs")
         if emacs is None:
             raise NotInstalled(
-                "dap-mode is tested in Emacs, which is not here: install it (Debian: apt-get install emacs-nox "
-                "elpa-dap-mode), or set RAYDAP_WITHOUT_EMACS=1 to leave these tests out"
+                "dap-mode and eglot are tested in Emacs, which is not here: install it (Debian: apt-get install "
+                "emacs-nox elpa-dap-mode elpa-eglot), or set RAYDAP_WITHOUT_EMACS=1 to leave these tests out"
             )
         return [emacs, "--batch", *arguments]
 

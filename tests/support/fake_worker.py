@@ -5,6 +5,7 @@ tests/golden/debugpy_session.jsonl is a recording of the real one; tests/golden/
 
 import itertools
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,12 @@ class FakeWorker:
         """Its current directory, if it says which."""
         self.blocked: str = blocked()
         """Its answer to which threads cannot pause (`blocked`)."""
+        self.collectives = ""
+        """Its answer to which library it uses for collectives."""
+        self.rank = ""
+        """Its answer to which rank it has."""
+        self.values: dict[str, dict[str, Any]] = {}
+        """What it says of the values of expressions (`summary`)."""
         self.copy = ""
         """Its answer to which copy of a file it has there."""
         self.hold: set[str] = set()
@@ -185,13 +192,17 @@ class FakeWorker:
     # How it answers.
 
     def _handshake(self, request: dict[str, Any]) -> None:
-        """`attach` is answered only after configurationDone, which may come only after `initialized`."""
+        """`attach` is answered only after configurationDone, which may come only after `initialized`. An agent's pydevd
+        answers it before."""
         if request["command"] == "attach":
             self._attach = request
             self._step("initialized", lambda: self.say("initialized"))
+            if self.row.agent:
+                self._step("attach", self._attached)
             return
         self._step("configurationDone", lambda: self.reply(request))
-        self._step("attach", self._attached)
+        if not self.row.agent:
+            self._step("attach", self._attached)
 
     def _attached(self) -> None:
         self.complete = True
@@ -274,6 +285,14 @@ class FakeWorker:
             self.reply(request, {"result": json.dumps(self.folder), "variablesReference": 0})
         elif "names['blocked_threads']" in expression or "names['read_stacks']" in expression:
             self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
+        elif summarised := re.fullmatch(r"\(lambda value, names: .*\)\(\((.*)\n\), \{\}\)", expression, re.DOTALL):
+            text = repr(f"{summarised[1]} of {self.key}")
+            said = self.values.get(summarised[1], {"type": "str", "text": text, "hash": text})
+            self.reply(request, {"result": repr(json.dumps(said)), "type": "str", "variablesReference": 0})
+        elif expression == calls.collectives():
+            self.reply(request, {"result": json.dumps(self.collectives), "variablesReference": 0})
+        elif expression == calls.own_rank():
+            self.reply(request, {"result": json.dumps(self.rank), "variablesReference": 0})
         elif "names['copy_of']" in expression:
             self.reply(request, {"result": json.dumps(self.copy), "variablesReference": 0})
         elif "names['code_lines']" in expression:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from raydap.core.bridge import Bridge
 from raydap.core.effects import (
+    AskActors,
     AskExitReason,
     AskLabels,
     CheckFiles,
@@ -162,6 +163,7 @@ class Play:
                 | ReachNodes()
                 | InjectAgent()
                 | WatchAlive()
+                | AskActors()
             ):
                 self._effects.append(effect)
             case Log("info" | "debug" | "error"):

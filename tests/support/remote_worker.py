@@ -25,6 +25,7 @@ class RemoteWorker:
         self._worker = FakeWorker(self._feed, PausedWorker(WorkerKey(self.address), host, port), None)
         self._connection: socket.socket | None = None
         self._lock = threading.RLock()
+        self._heard = threading.Condition(self._lock)
         self._thread = threading.Thread(target=self._serve, name="remote worker")
         self._thread.start()
 
@@ -34,6 +35,12 @@ class RemoteWorker:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._lock.release()
+
+    def wait_for_request(self, command: str, count: int, timeout_s: float) -> None:
+        """Waits until it has got so many of these requests since the last look at what it has heard, or so long."""
+        heard = self._worker.heard
+        with self._heard:
+            self._heard.wait_for(lambda: sum(each["command"] == command for each in heard) >= count, timeout_s)
 
     def send(self, data: bytes) -> None:
         """Bytes of any kind. They may find the bridge gone."""
@@ -70,6 +77,7 @@ class RemoteWorker:
                 with self as worker:
                     for body in decoder.feed(data):
                         worker.received(body)
+                    self._heard.notify_all()
                     if worker.complete:
                         self.attached.set()
         with self as worker:

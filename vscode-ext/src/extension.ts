@@ -8,6 +8,7 @@ import { ProblemDialog } from './debug/problem-dialog';
 import { chooseInterpreter } from './debug/selected-interpreter';
 import { SessionTrackerFactory } from './debug/session-tracker';
 import { StoppedLinesTracker } from './debug/stopped-lines-tracker';
+import { LanguageServer } from './language/language-server';
 import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
 import { TokenStore } from './model/token-store';
 import { VersionCheck } from './text/version-check';
@@ -25,7 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const configurations = new ConfigurationProvider(tokens, problems);
   const adapters = new AdapterFactory(tokens, log, context.extensionUri);
   const stoppedLines = new StoppedLinesTracker();
-  const view = rayView(context.globalState, adapters, problems, versions, stoppedLines);
+  const view = rayView(context.globalState, adapters, problems, versions, stoppedLines, context.extensionUri);
   const walkthrough = new Walkthrough(context);
   const { Initial, Dynamic } = vscode.DebugConfigurationProviderTriggerKind;
 
@@ -37,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', new SessionTrackerFactory(problems, versions)),
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
     stoppedLines,
+    new LanguageServer(adapters.cwd),
     ...registerCommands({
       attach: () => start(ATTACH),
       debugFile: () => start(DEBUG_FILE),

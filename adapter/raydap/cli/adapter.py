@@ -7,6 +7,7 @@ import click
 from raydap.cli import options
 from raydap.cli.signals import end_signal
 from raydap.runtime.engine import Engine
+from raydap.runtime.session_socket import SessionSocket
 from raydap.transport import stdio, tcp
 from raydap.transport.peer import Peer
 
@@ -26,8 +27,11 @@ async def _serve_stdio() -> int:
     ended = end_signal()
     engine = Engine()
     engine.clients.connect(stdio.connect)
+    others = await SessionSocket.serve(engine.clients)
     left = asyncio.ensure_future(engine.clients.wait_left())
     await asyncio.wait((left, ended), return_when=asyncio.FIRST_COMPLETED)
+    if others is not None:
+        others.close()
     await engine.close()
     left.cancel()
     return 0
@@ -44,8 +48,11 @@ async def _serve_tcp(host: str, port: int) -> int:
         await engine.close()
         return 1
     engine.report_child_port(listener.port)
+    others = await SessionSocket.serve(engine.clients)
     click.echo(f"raydap listening on {listener.host}:{listener.port}", err=True)
     await ended
     listener.close()
+    if others is not None:
+        others.close()
     await engine.close()
     return 0

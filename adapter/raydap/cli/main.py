@@ -6,7 +6,7 @@ import click
 
 import raydap
 
-COMMANDS = ("adapter", "connect", "down", "prepare", "run", "serve", "status", "up")
+COMMANDS = ("adapter", "connect", "down", "lsp", "prepare", "run", "serve", "status", "up")
 
 MODULES = {"run": "run_program"}
 """The files that have another name than their command, because a name is unique in the package."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from raydap.cluster.relay import ClusterAccess
-from raydap.core.events import DiscoveryReady, Event, PausedWorker, WorkersPaused
+from raydap.core.events import ActorsListed, DiscoveryReady, Event, PausedWorker, WorkersPaused
 from raydap.protocol.types import WorkerKey
 
 
@@ -23,6 +23,9 @@ class FixedAddresses:
 
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
         """Nothing is known of them."""
+
+    async def list_actors(self) -> None:
+        self._emit(ActorsListed(()))
 
     async def watch_alive(self) -> None:
         """There are no others."""

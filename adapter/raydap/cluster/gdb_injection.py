@@ -182,6 +182,8 @@ def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, body:
         if not gdb.says(f"info address {name}", "is at "):
             raise InjectionFailed(f"gdb does not find the function {name} in it; its Python has no symbols")
     gdb.do(f"thread {_idle_thread(gdb, pid, system_call)}")
+    if not _can_call(gdb):
+        raise InjectionFailed("gdb is too old for this processor, whose registers it cannot write; gdb 14 can")
     # Memory that is written, and then made executable: kernels can forbid both at a time.
     gdb.do(f"set $memory = ((char*(*)(void*,long,int,int,int,long))mmap)(0,{_PAGE + size},3,0x22,-1,0)")
     if gdb.says("print (long)$memory", r"= (-1|void|0)\s*$"):
@@ -196,6 +198,18 @@ def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, body:
         raise InjectionFailed("it cannot start a thread")
     gdb.do("print ((int(*)(long))pthread_detach)({long}($memory+64))")
     gdb.do("detach")
+
+
+def _can_call(gdb: "_Gdb") -> bool:
+    """Whether gdb can write the registers that a call needs. gdb before 14 has no room for those of processors with AMX
+    (it says "Couldn't write extended state status"); a call that it begins all the same leaves the thread in a system
+    call that fails for no reason.
+
+    It tries that with a register whose flag nobody notices, that a result was inexact, and puts it back.
+    """
+    gdb.do("set $saved = (int)$mxcsr")
+    said = gdb.do("set $mxcsr = $saved ^ 0x20") + gdb.do("set $mxcsr = $saved")
+    return "Couldn't write" not in said
 
 
 def _idle_thread(gdb: "_Gdb", pid: int, system_call: str) -> str:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.events import ListedActor, PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
 
 Row = Mapping[str, Any]
@@ -49,6 +49,21 @@ def label(
     return labels
 
 
+def listed_actor(row: Row) -> ListedActor:
+    pid = row.get("pid")
+    return ListedActor(
+        job=str(row.get("job_id") or ""),
+        actor=_class_name(row),
+        alive=row.get("state") == "ALIVE",
+        node_id=str(row.get("node_id") or ""),
+        pid=pid if isinstance(pid, int) else 0,
+    )
+
+
+def _class_name(actor: Row) -> str:
+    return str(actor.get("class_name") or "").rpartition(".")[2]
+
+
 def _makes(task: Row, actor: Row | None) -> bool:
     return actor is not None and task.get("actor_id") == actor.get("actor_id")
 
@@ -74,7 +89,7 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> W
     if newest is not None and not newest.get("actor_id"):
         return WorkerLabel(task=_last(newest, 1), job=job, submission=submission, title=_given_name(newest))
     kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
-    kind = kind or str((actor or {}).get("class_name") or "").rpartition(".")[2]
+    kind = kind or _class_name(actor or {})
     methods = {_last(task, 2) for task in tasks}
     return WorkerLabel(
         # Async and threaded actors run several methods at once, so naming one of them would be a guess.

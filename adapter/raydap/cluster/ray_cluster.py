@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from raydap.cluster import ray_token, session_sockets
+from raydap.cluster import labels, ray_token, session_sockets
 from raydap.cluster.alive_polling import AlivePolling
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import Location, resolve
@@ -20,7 +20,15 @@ from raydap.cluster.prepared_search import PreparedSearch
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import DiscoveryFailed, DiscoveryReady, Event, PausedWorker, WorkerLabel, WorkersPaused
+from raydap.core.events import (
+    ActorsListed,
+    DiscoveryFailed,
+    DiscoveryReady,
+    Event,
+    PausedWorker,
+    WorkerLabel,
+    WorkersPaused,
+)
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import WorkerKey
 
@@ -121,6 +129,13 @@ class RayCluster:
 
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
         await self._labels.look_up(workers)
+
+    async def list_actors(self) -> None:
+        try:
+            rows = await self._ask_actors()
+        except ProblemError:
+            rows = []
+        self._emit(ActorsListed(tuple(map(labels.listed_actor, rows))))
 
     async def watch_alive(self) -> None:
         await self._alive.run()

@@ -22,6 +22,9 @@ class Source(Protocol):
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
         """Emits WorkersLabelled as soon as labels are known, and again when they change."""
 
+    async def list_actors(self) -> None:
+        """Emits ActorsListed once."""
+
     async def watch_alive(self) -> None:
         """Emits WorkersAlive again and again, until it is cancelled."""
 

@@ -16,6 +16,7 @@ from raydap.core.translate import local_files
 from raydap.core.workers import (
     alive_listing,
     attach_progress,
+    barriers,
     child_sessions,
     detach,
     holding,
@@ -76,6 +77,7 @@ class Bridge:
             selection.attach_candidates(self.state)
             attach_progress.report(self.state)
             alive_listing.watch(self.state)
+            barriers.examine(self.state)
             worker_entries.tell_changes(self.state)
         except Exception as exception:
             self.state.log_exception(exception)
@@ -174,6 +176,8 @@ def _tick(state: State, event: ev.Tick) -> None:
     unprepared.examine_again(state)
     loss.report_overdue(state)
     pauses.examine(state)
+    barriers.examine_again(state)
+    state.expire_arrivals()
     for key, asked in state.pending.take_overdue(event.now):
         name = sentence(str(state.workers.get(key, key)))
         text = f"{name} does not answer {asked.command}; it may be very busy."
@@ -200,6 +204,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.StackRead: worker_stack.read,
     ev.StackSampled: native_code.sampled,
     ev.WorkersLabelled: selection.labelled,
+    ev.ActorsListed: barriers.actors_listed,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,
     ev.JobsEnded: loss.jobs_ended,

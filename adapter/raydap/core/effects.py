@@ -125,6 +125,11 @@ class AskLabels:
 
 
 @dataclass(frozen=True, slots=True)
+class AskActors:
+    """Ask Ray for all actors that are not dead. Answered by ActorsListed."""
+
+
+@dataclass(frozen=True, slots=True)
 class WatchAlive:
     """Report WorkersAlive from now on until StopDiscovery, or no longer. Comes after StartDiscovery."""
 
@@ -177,6 +182,7 @@ Effect = (
     | StopDiscovery
     | AskExitReason
     | AskLabels
+    | AskActors
     | WatchAlive
     | StartDebuggee
     | StopDebuggee

@@ -153,6 +153,24 @@ class WorkersLabelled:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedActor:
+    """An actor in Ray's list. `actor` is its class, as in WorkerLabel. Only one that is alive has a process."""
+
+    job: str
+    actor: str
+    alive: bool
+    node_id: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActorsListed:
+    """All actors that are not dead now; none if Ray does not say."""
+
+    actors: tuple[ListedActor, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DiscoveryReady:
     """Discovery has answered. `where` is the cluster's name for the user; `sockets` the folder of its sockets here."""
 
@@ -303,6 +321,7 @@ Event = (
     | StackRead
     | StackSampled
     | WorkersLabelled
+    | ActorsListed
     | DiscoveryReady
     | DiscoveryFailed
     | WorkerConnected

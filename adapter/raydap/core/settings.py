@@ -31,6 +31,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     sessions: one session for all workers, or a child session for each (spec: StartDebugging Request).
     max_workers: attach to at most that many at a time; the others stay paused.
     role: an observer can look, but cannot change anything.
+    join: take part in what another client debugs, and wait until one does; all other arguments but `role` are its.
     auto_attach: false only lists workers, and attaches to one when `raydap/attach` names it.
     sub_process: debug the subprocesses of workers, too.
     reach: where breakpoints hold: in all workers; in all processes that are prepared; or only in those that wait at a
@@ -52,6 +53,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
     max_workers: int | None = None
     sessions: Literal["merged", "perWorker"] = "merged"
     role: Literal["debugger", "observer"] = "debugger"
+    join: bool = False
     auto_attach: bool = True
     redirect_output: bool | None = None
     show_return_value: bool | None = None

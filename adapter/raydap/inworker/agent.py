@@ -81,10 +81,17 @@ class Agent:
 
     def begin(self, raydap: str) -> None:
         """Listens, and calls the raydap at this path, or without one those that listen in the folder, unless somebody
-        debugs the process already."""
-        self.identity = {**self.identity, "socket": self.serve()}
-        if self.session is None:
+        debugs the process already. Returns when the breakpoints of the one that debugs it are set."""
+        path = os.path.join(self.folder, f"raydap-{os.getpid()}")
+        # First, because a raydap may find the socket at once, and hello has to say it.
+        self.identity = {**self.identity, "socket": path}
+        self._serve(path)
+        session = self.session
+        if session is None:
             call_raydaps(self.call, self.folder, raydap)
+        else:
+            # That raydap has found the socket already.
+            session.configured.wait(CONFIGURED_TIMEOUT_S)
 
     def identity_of_child(self) -> dict[str, Any]:
         """The identity of a process that this one starts."""
@@ -107,9 +114,8 @@ class Agent:
         self._reset(identity)
         return session
 
-    def serve(self) -> str:
-        """Listens, in a thread, on a socket that only this user can use; returns its path."""
-        path = os.path.join(self.folder, f"raydap-{os.getpid()}")
+    def _serve(self, path: str) -> None:
+        """Listens, in a thread, on a socket that only this user can use."""
         if os.path.exists(path):
             # A process that had this number before has left it.
             os.unlink(path)
@@ -123,7 +129,6 @@ class Agent:
         listener.listen(8)
         start_thread(self._accept, listener)
         self.is_served = True
-        return path
 
     def call(self, path: str) -> bool:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
@@ -184,7 +189,7 @@ class Agent:
         if answer.get("stack") is True:
             connection.sendall(as_json(read_stacks()).encode())
             return
-        session = Session(connection, str(answer.get("client", "raydap")), self._key(hello))
+        session = Session(connection, str(answer.get("client", "raydap")), self._key(hello), configured)
         if answer.get("debug") is not True or port or not self._claim(session):
             return
         try:
@@ -194,7 +199,7 @@ class Agent:
             if problem:
                 write_line(connection, {"error": problem})
             else:
-                session.run(configured, hooks, self.changing)
+                session.run(hooks, self.changing)
         finally:
             self.session = None
             session.left.set()
@@ -208,13 +213,14 @@ class Agent:
 
 class Session:
     """The time in which raydap debugs the process, over one connection. `client` is raydap's name for others, and `key`
-    what it knows the process by: a driver says another one once `ray.init` has given it an id. `left` is set when
-    nothing of the session is there any more."""
+    what it knows the process by: a driver says another one once `ray.init` has given it an id. `configured` is set when
+    the breakpoints are set, and `left` when nothing of the session is there any more."""
 
-    def __init__(self, connection: "AgentSocket", client: str, key: str) -> None:
+    def __init__(self, connection: "AgentSocket", client: str, key: str, configured: threading.Event) -> None:
         self.connection = connection
         self.client = client
         self.key = key
+        self.configured = configured
         self.left = threading.Event()
         self.hooks: BreakpointHooks | None = None
         self.debugger: Any = None
@@ -237,16 +243,15 @@ class Session:
             return str(error) if isinstance(error, (ImportError, RuntimeError)) else unknown_debugpy(error)
         return ""
 
-    def run(self, configured: threading.Event, hooks: "BreakpointHooks", changing: Any) -> None:
-        """Returns when raydap has disconnected or is gone, and nothing of it is left. Sets `configured` when the
-        breakpoints are set. `changing` is Agent.changing."""
+    def run(self, hooks: "BreakpointHooks", changing: Any) -> None:
+        """Returns when raydap has disconnected or is gone, and nothing of it is left. `changing` is Agent.changing."""
         debugger = self._started
         try:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
                 pass
             self.debugger = debugger
-            configured.set()
+            self.configured.set()
             reader.join()
         finally:
             with changing:

@@ -5,10 +5,10 @@ file_queries.py, and leaves one object in the worker, `raydap`, as an attribute 
 expressions are calls of that object. It is no module, so nothing appears in the worker's sys.modules, and `leave` takes
 it away again.
 
-All expressions are for `evaluate` without a frame, with the context "clipboard", whose results pydevd does not shorten.
-Never use "repl": pydevd then puts another `sys.stdout` in place, and takes it away while other threads print
-(redirected_output.py). Those that change something give None, because older debugpys print whatever else an evaluate
-gives; `read_result` reads what the others give. Those for files do not need `enter`.
+All expressions but `summary` are for `evaluate` without a frame, and with the context "clipboard", whose results pydevd
+does not shorten. Never use "repl": pydevd then puts another `sys.stdout` in place, and takes it away while other
+threads print (redirected_output.py). Those that change something give None, because older debugpys print whatever else
+an evaluate gives; `read_result` reads what the others give. Those for files do not need `enter`.
 """
 
 import ast
@@ -26,7 +26,29 @@ PART = 250_000
 """Characters in a part of a long text. JSON in JSON has at most 14 bytes for one, and debugpy before 1.8.22 sends such
 results twice; that is less than a message may have (message_limit.py)."""
 
+MAX_SUMMARY = 16_000
+"""Characters of what is said of a value: a text of TEXT characters is twice written as ASCII."""
+
 _DEBUGGER = "__import__('pydevd').get_global_debugger()"
+
+_OWN_RANK = (
+    "lambda d=__import__('sys').modules.get('torch.distributed'): str(d.get_rank()) "
+    "if d and d.is_available() and d.is_initialized() else names['os'].environ.get('RANK', '')"
+)
+
+
+COLLECTIVES = ("torch.distributed", "ray.util.collective")
+
+_COLLECTIVES = (
+    "lambda m=__import__('sys').modules, d=__import__('sys').modules.get('torch.distributed'): "
+    f"{COLLECTIVES[0]!r} if d and d.is_available() and d.is_initialized() and d.get_world_size() > 1 else "
+    f"{COLLECTIVES[1]!r} if getattr(getattr(m.get('ray.util.collective.collective'), '_group_mgr', None), "
+    "'_name_group_map', None) else ''"
+)
+"""Ray keeps its groups there (ray/util/collective/collective.py, GroupManager)."""
+
+OWN = ("(lambda names: ", "(lambda value, names: ", f"{_DEBUGGER}.raydap.")
+"""How all expressions begin but `enter`, which no code of the user's can delay."""
 
 
 class ResultError(ValueError):
@@ -89,6 +111,7 @@ _CHANGES = _source(
 _FILES = _source("file_queries")
 _READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", "blocked_threads")
 _STACKS = _packed(_READING, "names")
+_SUMMARY = _packed(_source("array_numbers", "array_libraries", "value_summary"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 
 
@@ -137,6 +160,17 @@ def working_dir() -> str:
     return _query("names['working_dir']")
 
 
+def own_rank() -> str:
+    """The result is a `str`: the rank of the process in torch.distributed, if it uses that, else RANK, which Ray Train
+    sets; "" without both."""
+    return _query(_OWN_RANK)
+
+
+def collectives() -> str:
+    """The result is a `str`, the one of COLLECTIVES in whose groups the process is; "" if it is in none."""
+    return _query(_COLLECTIVES)
+
+
 def copy_of(path: str) -> str:
     """The result is a path as a `str`, "" if the worker's current directory has no such file."""
     return _query("names['copy_of']", path)
@@ -160,6 +194,14 @@ def result_part(number: int, start: int) -> str:
     return _query(f"{_DEBUGGER}.raydap.limit.part", number, start, PART)
 
 
+def summary(expression: str, seconds: float) -> str:
+    """For an evaluate in a frame, with the context "watch": with "clipboard" an exception is a result like any other.
+    The user's expression is evaluated there. `seconds` is the time for the numbers of arrays. `read_summary` reads the
+    result."""
+    # A line break ends a comment in the expression.
+    return f"(lambda value, names: {_SUMMARY} or names['summary'](value, {seconds!r}))(({expression}\n), {{}})"
+
+
 def read_result(text: object) -> Any:
     """What an expression gave: a `str` or a `list[int]`. Raises ResultError for anything else.
 
@@ -177,6 +219,20 @@ def read_result(text: object) -> Any:
     if isinstance(result, str) or (isinstance(result, list) and all(type(item) is int for item in result)):
         return result
     raise ResultError("neither a text nor a list of line numbers")
+
+
+def read_summary(text: object) -> str:
+    """JSON of what is said of a value (value_summary.py). Raises ResultError for what `summary` cannot have given;
+    pydevd writes a text in a frame as Python does."""
+    if not isinstance(text, str) or len(text) > MAX_SUMMARY:
+        raise ResultError("not a short text")
+    try:
+        result = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise ResultError(f"not a text of Python: {type(error).__name__}") from None
+    if not isinstance(result, str):
+        raise ResultError("not a text of Python")
+    return result
 
 
 def _query(function: str, *arguments: str | int) -> str:

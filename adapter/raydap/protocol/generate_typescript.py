@@ -15,7 +15,7 @@ from msgspec import NODEFAULT, UNSET
 from msgspec import inspect as types
 
 from raydap.protocol import raydap_messages
-from raydap.protocol.raydap_messages import Arguments, Message
+from raydap.protocol.message_base import Arguments, Message
 
 TARGET = Path(__file__).parents[3] / "vscode-ext" / "src" / "protocol" / "messages.ts"
 
@@ -80,8 +80,11 @@ def fields(struct: type[Message], module: ModuleType = raydap_messages) -> dict[
 
 
 def _structs(module: ModuleType) -> Iterator[type[Message]]:
+    """Those of its parts, too, which it imports as modules."""
     for value in vars(module).values():
-        if isinstance(value, type) and issubclass(value, Message) and value not in (Message, Arguments):
+        if isinstance(value, ModuleType):
+            yield from _structs(value)
+        elif isinstance(value, type) and issubclass(value, Message) and value not in (Message, Arguments):
             yield value
 
 

@@ -6,19 +6,13 @@ generated from them. Names on the wire are in camel case, as in DAP.
 
 from typing import Literal
 
-import msgspec
 from msgspec import UNSET, UnsetType
+
+from raydap.protocol import value_messages
+from raydap.protocol.message_base import Arguments, Message
 
 PROTOCOL = 1
 """Raise it with every change here that an older client or hub would misunderstand."""
-
-
-class Message(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """Base of all types here."""
-
-
-class Arguments(Message, frozen=True, forbid_unknown_fields=True):
-    """Base of the arguments of raydap's own requests: an unknown one is an error that names it."""
 
 
 class Server(Message, frozen=True):
@@ -54,12 +48,13 @@ class StoppedThread(Message, frozen=True):
     place: str
 
 
-WorkerState = Literal["paused", "attaching", "stopped", "running", "detached", "alive", "gone"]
+WorkerState = Literal["paused", "attaching", "stopped", "held", "running", "detached", "alive", "gone"]
 
 
 class WorkerEntry(Message, frozen=True):
-    """One worker. `name` is `label`, ` · ` and `where`; `age` are the seconds since the state began; `pid` is 0 if it
-    is not known; a string that Ray does not give (yet) is "". `agent`: it can be attached at any time."""
+    """One worker. It is `held` while it waits at a barrier. `name` is `label`, ` · ` and `where`; `age` are the seconds
+    since the state began; `pid` is 0 if it is not known; a string that Ray does not give (yet) is "". With `agent` it
+    can be attached at any time."""
 
     key: str
     name: str
@@ -96,27 +91,64 @@ class WorkersArguments(Arguments, frozen=True):
 
 
 class AttachWorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/attach`. `workers` are keys; without it, all present and future workers are meant."""
+    """The arguments of `raydap/attach`: `workers` are keys, `select` is a set (docs/usage/sets.md). Without both, all
+    present and future workers are meant."""
 
     workers: tuple[str, ...] | None = None
+    select: str | None = None
 
 
 class DetachWorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/detach`. `workers` are keys."""
+    """The arguments of `raydap/detach`: `workers` are keys, `select` is a set."""
 
-    workers: tuple[str, ...]
+    workers: tuple[str, ...] | None = None
+    select: str | None = None
 
 
 class PauseWorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/pause`. `workers` are keys."""
+    """The arguments of `raydap/pause`: `workers` are keys, `select` is a set."""
+
+    workers: tuple[str, ...] | None = None
+    select: str | None = None
+
+
+class StackArguments(Arguments, frozen=True):
+    """The arguments of `raydap/stack`. `worker` is a key; `select` is a set with one worker."""
+
+    worker: str | None = None
+    select: str | None = None
+
+
+class SetsArguments(Arguments, frozen=True):
+    """The arguments of `raydap/sets`: `select` is kept under `name`; without it, what was kept there is dropped."""
+
+    name: str | None = None
+    select: str | None = None
+
+
+class SelectArguments(Arguments, frozen=True):
+    """The arguments of `raydap/select`: `select` is a set."""
+
+    select: str
+
+
+class SelectedWorkers(Message, frozen=True):
+    """The answer to `raydap/select`: the keys of the workers in the set."""
 
     workers: tuple[str, ...]
 
 
-class StackArguments(Arguments, frozen=True):
-    """The arguments of `raydap/stack`. `worker` is a key."""
+class KeptSet(Message, frozen=True):
+    """A set that is kept under a name."""
 
-    worker: str
+    name: str
+    select: str
+
+
+class WorkerSets(Message, frozen=True):
+    """The answer to `raydap/sets`: all that are kept."""
+
+    sets: tuple[KeptSet, ...]
 
 
 class StackVariable(Message, frozen=True):
@@ -158,6 +190,60 @@ class WorkerStack(Message, frozen=True):
     text: str
 
 
+class StacksArguments(Arguments, frozen=True):
+    """The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
+    those of workers that run are among them, whose stacks are read without stopping them. At most `max_members` threads
+    are named in each node. With `export` the tree is also given as text."""
+
+    select: str | None = None
+    running: bool = False
+    max_members: int = 100
+    export: Literal["folded", "svg"] | None = None
+
+
+class Location(Message, frozen=True):
+    """A place in the code. `path` is the client's."""
+
+    name: str
+    path: str
+    line: int
+
+
+class StackNode(Message, frozen=True):
+    """`count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
+    of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
+    `children` are the frames that this one has called, those with few threads first."""
+
+    frame: Location | None
+    count: int
+    members: tuple[int, ...]
+    running: tuple[str, ...]
+    label: str
+    children: "tuple[StackNode, ...]"
+
+
+class MissingMembers(Message, frozen=True):
+    """Actors that are not in `frame`, although `count` of the `of` actors of their class are."""
+
+    frame: Location
+    count: int
+    of: int
+    members: tuple[int, ...]
+    running: tuple[str, ...]
+    label: str
+
+
+class MergedStacks(Message, frozen=True):
+    """The answer to `raydap/stacks`. `silent` are the threads whose stack could not be read, and `unread` the keys of
+    such workers that run. `export` is for flame graphs (folded), or a picture (svg)."""
+
+    root: StackNode
+    missing: tuple[MissingMembers, ...]
+    silent: tuple[int, ...]
+    unread: tuple[str, ...]
+    export: str | UnsetType = UNSET
+
+
 class FocusArguments(Arguments, frozen=True):
     """The arguments of `raydap/focus`."""
 
@@ -165,48 +251,91 @@ class FocusArguments(Arguments, frozen=True):
 
 
 class ContinueThreadsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/continue`. Without `threads`, all stopped threads are meant."""
+    """The arguments of `raydap/continue`: `select` is a set. Without both, all stopped threads are meant."""
 
     threads: tuple[int, ...] | None = None
+    select: str | None = None
 
 
 class StepThreadsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/step`. All other threads that are stopped at the line of this thread step, too."""
+    """The arguments of `raydap/step`. All other threads that are stopped at the line of this thread step, too; with the
+    set `select`, those of them that are in it. With a `timeout` in seconds the answer comes when all of them have
+    stopped again, or then, and says where they are. `until` they are at different lines, they step again and again
+    within the timeout."""
 
     thread_id: int
     command: Literal["next", "stepIn", "stepOut"]
-
-
-class EvaluateThreadsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/evaluate`. Without `threads`, all stopped threads are meant. `timeout` is in seconds: a
-    thread without a result by then has an `error`, so that it does not withhold the results of the others."""
-
-    expression: str
-    threads: tuple[int, ...] | None = None
-    timeout: float = 5.0
+    select: str | None = None
+    timeout: float = 0.0
+    until: Literal["parted"] | None = None
 
 
 class ResumedThreads(Message, frozen=True):
-    """The answer to `raydap/continue` and `raydap/step`: the threads that run on."""
+    """The answer to `raydap/continue`: the threads that run on."""
 
     threads: tuple[int, ...]
 
 
-class Evaluation(Message, frozen=True):
-    """The result of the expression in one thread: `value` and `type`, or `error`, one line. `label` is the worker's."""
+class SteppedGroup(Message, frozen=True):
+    """Threads that have stopped at the same line, which is None if no frame is the user's."""
 
-    thread_id: int
-    name: str
+    members: tuple[int, ...]
     label: str
-    value: str | UnsetType = UNSET
-    type: str | UnsetType = UNSET
-    error: str | UnsetType = UNSET
+    frame: Location | None
 
 
-class Evaluations(Message, frozen=True):
-    """The answer to `raydap/evaluate`, in the order of its `threads`."""
+class SteppedThreads(Message, frozen=True):
+    """The answer to `raydap/step`: `threads` are those that step. With a `timeout`, `groups` are those that have
+    stopped again, the largest group last, and `running` those that have not. Those that have ended are in neither.
+    `steps` is how often they have stepped, if that was until they parted."""
 
-    results: tuple[Evaluation, ...]
+    threads: tuple[int, ...]
+    groups: tuple[SteppedGroup, ...] | UnsetType = UNSET
+    running: tuple[int, ...] | UnsetType = UNSET
+    steps: int | UnsetType = UNSET
+
+
+class BarriersArguments(Arguments, frozen=True):
+    """The arguments of `raydap/barriers`: `show` shows the workers that wait at a barrier, and `release` lets them run
+    on; without `barrier`, an id, those of all barriers."""
+
+    action: Literal["show", "release"] | None = None
+    barrier: int | None = None
+
+
+class MissingWorker(Message, frozen=True):
+    """A worker that has not arrived: its key, its state, and where it runs, "" if that is not known."""
+
+    worker: str
+    label: str
+    state: Literal["attaching", "stopped", "held", "running"]
+    place: str
+
+
+class Barrier(Message, frozen=True):
+    """A barrier at which workers of one class wait. It is a line of the client's file `path`, or a `function`;
+    `breakpoint` is its id. `label` names the workers that have arrived, `arrived` of those that are waited for.
+    `starting` actors are to be attached yet, and `unreached` ones are not waited for, because raydap does not reach
+    them. `text` says all of this for people to read."""
+
+    id: int
+    breakpoint: int
+    path: str
+    line: int
+    function: str
+    label: str
+    arrived: int
+    of: int
+    missing: tuple[MissingWorker, ...]
+    starting: int
+    unreached: int
+    text: str
+
+
+class Barriers(Message, frozen=True):
+    """The answer to `raydap/barriers`: those at which workers wait, after the action."""
+
+    barriers: tuple[Barrier, ...]
 
 
 REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
@@ -215,10 +344,15 @@ REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/attach": (AttachWorkersArguments, None),
     "raydap/pause": (PauseWorkersArguments, None),
     "raydap/stack": (StackArguments, WorkerStack),
+    "raydap/stacks": (StacksArguments, MergedStacks),
     "raydap/detach": (DetachWorkersArguments, None),
+    "raydap/select": (SelectArguments, SelectedWorkers),
+    "raydap/sets": (SetsArguments, WorkerSets),
     "raydap/continue": (ContinueThreadsArguments, ResumedThreads),
-    "raydap/step": (StepThreadsArguments, ResumedThreads),
-    "raydap/evaluate": (EvaluateThreadsArguments, Evaluations),
+    "raydap/barriers": (BarriersArguments, Barriers),
+    "raydap/step": (StepThreadsArguments, SteppedThreads),
+    "raydap/evaluate": (value_messages.EvaluateThreadsArguments, value_messages.Evaluations),
+    "raydap/compare": (value_messages.CompareArguments, value_messages.Comparison),
 }
 """The types of the arguments and of the answer's body; None for no body."""
 

@@ -11,14 +11,14 @@ from raydap.transport.peer import Peer
 class Clients:
     """All clients by their ids. `handle` takes the events.
 
-    A child-session client (core/workers/child_sessions.py) came by the port for child sessions. It keeps nothing alive:
-    `wait_left` does not wait for it.
+    A guest keeps nothing alive: `wait_left` does not wait for it. It came by the port for child sessions
+    (core/workers/child_sessions.py), or to join the session of an editor.
     """
 
     def __init__(self, handle: Callable[[ev.Event], None]) -> None:
         self._handle = handle
         self._peers: dict[ClientId, Peer] = {}
-        self._child_sessions: set[ClientId] = set()
+        self._guests: set[ClientId] = set()
         self._count = 0
         self._left = asyncio.Event()
 
@@ -27,6 +27,7 @@ class Clients:
         open_peer: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer],
         child_session: bool = False,
         admitted: bool = True,
+        guest: bool = False,
     ) -> Peer:
         """Takes a new client. `open_peer` makes its connection from the two callbacks of transport.Peer."""
         self._count += 1
@@ -35,8 +36,8 @@ class Clients:
             lambda data: self._handle(ev.ClientMessage(client, data)), lambda reason: self._gone(client, reason)
         )
         self._peers[client] = peer
-        if child_session:
-            self._child_sessions.add(client)
+        if child_session or guest:
+            self._guests.add(client)
         self._handle(ev.ClientConnected(client, child_session, admitted))
         return peer
 
@@ -59,8 +60,8 @@ class Clients:
     def remove(self, client: ClientId) -> Peer | None:
         """Forgets a client and returns its connection, which the caller closes. No ClientGone follows."""
         peer = self._peers.pop(client, None)
-        self._child_sessions.discard(client)
-        if not self._peers.keys() - self._child_sessions:
+        self._guests.discard(client)
+        if not self._peers.keys() - self._guests:
             self._left.set()
         return peer
 
@@ -72,7 +73,7 @@ class Clients:
         return peers
 
     async def wait_left(self) -> None:
-        """Returns when the last client has left; child-session clients do not count."""
+        """Returns when the last client has left; guests do not count."""
         await self._left.wait()
 
     def _gone(self, client: ClientId, reason: str) -> None:

@@ -282,6 +282,10 @@ class Engine:
         if self._source is not None:
             self._source_tasks.spawn(self._source.look_up_labels(effect.workers))
 
+    def _list_actors(self, _: effects.AskActors) -> None:
+        if self._source is not None:
+            self._source_tasks.spawn(self._source.list_actors())
+
     def _watch_alive(self, effect: effects.WatchAlive) -> None:
         if self._alive_watch is not None:
             self._alive_watch.cancel()
@@ -379,6 +383,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.StartDiscovery: Engine._start_discovery,
     effects.StopDiscovery: Engine._stop_discovery,
     effects.AskLabels: Engine._look_up_labels,
+    effects.AskActors: Engine._list_actors,
     effects.WatchAlive: Engine._watch_alive,
     effects.AskExitReason: Engine._look_up_exit_reason,
     effects.StartDebuggee: Engine._start_debuggee,

@@ -25,7 +25,8 @@ class Peer(asyncio.Protocol):
     `quick_ack` keeps Linux from delaying acknowledgements on this socket: debugpy's adapter writes header and body
     separately without TCP_NODELAY, so each second write would wait 40 ms for ours (tcp(7), TCP_QUICKACK).
 
-    `max_body` is the largest message in bytes that is accepted; `set_max_body` changes it.
+    `max_body` is the largest message in bytes that is accepted; `set_max_body` changes it. A `decoder` is used in the
+    place of one with `max_body`.
     """
 
     def __init__(
@@ -35,12 +36,13 @@ class Peer(asyncio.Protocol):
         max_queued: int = MAX_QUEUED,
         quick_ack: bool = False,
         max_body: int = MAX_BODY,
+        decoder: Decoder | None = None,
     ) -> None:
         self._on_message = on_message
         self._on_gone = on_gone
         self._max_queued = max_queued
         self._quick_ack = _QUICK_ACK if quick_ack else None
-        self._decoder = Decoder(max_body)
+        self._decoder = Decoder(max_body) if decoder is None else decoder
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._reason: str | None = None

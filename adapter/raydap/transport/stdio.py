@@ -12,13 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 from raydap.transport.peer import Peer
+from raydap.wire.framing import Decoder
 
 _CHUNK = 65536
 _MAX_UNREAD_CHUNKS = 16
 
 
-def connect(on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
-    """Uses standard input and output for DAP, for the rest of the process.
+def connect(
+    on_message: Callable[[bytes], None], on_gone: Callable[[str], None], decoder: Decoder | None = None
+) -> Peer:
+    """Uses standard input and output for DAP, or what else the `decoder` reads, for the rest of the process.
 
     Must be called while the event loop runs. Descriptor 1 then leads to standard error, so that a print of a library or
     child process cannot corrupt the stream. Descriptor 0 then reads nothing.
@@ -28,7 +31,7 @@ def connect(on_message: Callable[[bytes], None], on_gone: Callable[[str], None])
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    peer = Peer(on_message, on_gone)
+    peer = Peer(on_message, on_gone, decoder=decoder)
     DescriptorTransport(peer, source, sink).start()
     return peer
 

@@ -93,28 +93,36 @@ def check_user(connection: socket.socket) -> None:
             raise PermissionError("it belongs to another user")
 
 
+def listen(path: str) -> socket.socket:
+    """A socket on which only this user can connect. Raises OSError.
+
+    It gets its name when it listens already. So what refuses under that name has ended, and may be removed.
+    """
+    if len(os.fsencode(path)) > PATH_LIMIT:
+        raise OSError(errno.ENAMETOOLONG, "its path is too long for a socket", path)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.setblocking(False)
+    fresh = os.path.join(os.path.dirname(path), f".raydap-{secrets.token_hex(4)}")
+    try:
+        listening.bind(fresh)
+        os.chmod(fresh, 0o600)
+        listening.listen(1000)
+        os.rename(fresh, path)
+    except BaseException:
+        listening.close()
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+    return listening
+
+
 class Listener:
     """Accepts connections of this user, on a socket that only this user can use. Raises OSError if it cannot."""
 
     def __init__(self, path: str, on_connection: Callable[[socket.socket], None]) -> None:
         self.path = path
         self._on_connection = on_connection
-        if len(os.fsencode(path)) > PATH_LIMIT:
-            raise OSError(errno.ENAMETOOLONG, "its path is too long for a socket", path)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.setblocking(False)
-        # It gets its name when it listens already. So what refuses under that name has ended, and may be removed.
-        fresh = os.path.join(os.path.dirname(path), f".raydap-{secrets.token_hex(4)}")
-        try:
-            self._socket.bind(fresh)
-            os.chmod(fresh, 0o600)
-            self._socket.listen(1000)
-            os.rename(fresh, path)
-        except BaseException:
-            self._socket.close()
-            with suppress(OSError):
-                os.unlink(fresh)
-            raise
+        self._socket = listen(path)
         asyncio.get_running_loop().add_reader(self._socket, self._accept)
 
     def _accept(self) -> None:

@@ -16,6 +16,7 @@ from local_cluster import Child
 
 from raydap.cluster import gdb_injection, injection_script
 from raydap.cluster.gdb_injection import InjectionFailed, obstacle, run_in_process
+from support.gdb import need_gdb
 
 # One thread waits in epoll_wait, as some of Ray's do.
 PROGRAM = """
@@ -40,7 +41,7 @@ Start = Callable[[str], Child]
 
 @pytest.fixture
 def gdb() -> None:
-    assert shutil.which("gdb"), "this test needs gdb: apt-get install gdb"
+    need_gdb()
 
 
 @pytest.fixture
@@ -75,6 +76,27 @@ def test_code_runs_in_the_process_and_the_process_goes_on(start: Start, tmp_path
     while not (tmp_path / "ran").exists():
         assert child.process.poll() is None, child.output
         time.sleep(0.01)
+    ends_well(child, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+def test_a_gdb_that_cannot_write_registers_makes_no_call(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As gdb 13 on a processor with AMX, whose words these are."""
+    child = start("sleeps")
+    asked: list[str] = []
+    original = gdb_injection._Gdb.do
+
+    def do(gdb: gdb_injection._Gdb, command: str) -> str:
+        asked.append(command)
+        refused = command.startswith("set $mxcsr")
+        return "Couldn't write extended state status: Bad address.\n" if refused else original(gdb, command)
+
+    monkeypatch.setattr(gdb_injection._Gdb, "do", do)
+    with pytest.raises(InjectionFailed, match="gdb is too old for this processor"):
+        inject(child, tmp_path)
+    assert not any("mmap)" in command for command in asked)
     ends_well(child, tmp_path)
 
 

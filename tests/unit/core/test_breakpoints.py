@@ -43,11 +43,11 @@ def test_ids_of_workers_are_theirs_alone_and_may_be_0(breakpoints: Breakpoints) 
     first, second = group.breakpoints
     breakpoints.answered(W1, group, [{"id": 0}, {"id": 1}])
     breakpoints.answered(W2, group, [{"id": 1}, {"id": 0}])
-    assert breakpoints.handles(W1, [0, 1]) == [first.id, second.id]
-    assert breakpoints.handles(W2, [0]) == [second.id]
+    assert breakpoints.hit(W1, [0, 1]) == [first, second]
+    assert breakpoints.hit(W2, [0]) == [second]
     nothings: list[Any] = [None, 0, [False], ["0"], [7], {}]
     for nothing in nothings:
-        assert breakpoints.handles(W1, nothing) == []
+        assert breakpoints.hit(W1, nothing) == []
 
 
 def test_an_event_changes_what_it_speaks_of_and_nothing_else(breakpoints: Breakpoints) -> None:

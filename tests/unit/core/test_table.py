@@ -19,7 +19,7 @@ def test_every_command_is_handled_or_routed(command: str) -> None:
     row = TABLE[command]
     # These are routed too, but not only: the bridge itself answers for some files, tells of a name after a stack, and
     # refuses what is no line.
-    checked = ("source", "stackTrace", "gotoTargets")
+    checked = ("source", "stackTrace", "gotoTargets", "evaluate")
     assert (row.handler is not None) == (row.mode is not Mode.ROUTE or command in checked)
     assert (row.route is not None) == (row.mode in (Mode.ROUTE, Mode.RESUME))
     assert row.timeout_s > 0
@@ -42,7 +42,16 @@ def test_what_changes_anything_is_not_for_observers() -> None:
     """Breakpoints are answered, because editors send them unasked, but not set. docs/protocol.md has the whole list."""
     changing = {command for command, row in TABLE.items() if row.mode in (Mode.RESUME, Mode.FANOUT)}
     changing -= {"disconnect", "setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"}
-    changing |= {"launch", "terminate", "restart", "evaluate", "setVariable", "setExpression", "completions"}
+    changing |= {
+        "launch",
+        "terminate",
+        "restart",
+        "evaluate",
+        "setVariable",
+        "setExpression",
+        "completions",
+        "raydap/sets",
+    }
     assert {command for command, row in TABLE.items() if row.who == DEBUGGERS} == changing
     assert all(row.who >= TRUSTED for command, row in TABLE.items() if command not in changing)
 

@@ -26,6 +26,8 @@ QUERIES = [
     calls.source_text("/a'b\"\\c\n\udc80.py"),
     calls.code_lines("/a.py", 1, 2),
     calls.result_part(1, 250_000),
+    calls.own_rank(),
+    calls.collectives(),
 ]
 
 
@@ -39,11 +41,27 @@ def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> No
     assert "\n" not in expression
 
 
+def test_an_expression_of_the_users_is_one_part_of_the_call_whatever_it_is() -> None:
+    for text in ("loss", "a, b", "x # comment", "[each for each in y]", "'é'"):
+        compile(calls.summary(text, 0.5), "expression", "eval")
+    assert len(calls.summary("x", 1.0)) < 9_000
+
+
+@pytest.mark.parametrize("text", [None, 3, "x" * 100_000, "1 + ", "[" * 9_000, "3", "b'x'", "missing"])
+def test_what_no_summary_can_be_is_refused(text: object) -> None:
+    with pytest.raises(calls.ResultError):
+        calls.read_summary(text)
+
+
+def test_raydaps_own_are_known_by_how_they_begin() -> None:
+    assert all(each.startswith(calls.OWN) for each in [*REPL[2:], *QUERIES, *STACKS, calls.summary("x", 1.0)])
+
+
 def test_all_are_different_and_what_is_sent_often_is_short() -> None:
     assert len({*REPL, *QUERIES, *STACKS}) == len(REPL) + len(QUERIES) + len(STACKS)
     assert max(map(len, STACKS)) < 9_000
     assert max(map(len, REPL[2:])) < 100
-    assert max(map(len, QUERIES)) < 1_500
+    assert max(map(len, QUERIES)) < 1_600
     assert max(map(len, REPL)) < 40_000  # `enter`, once for each attach: text, and what it compiles to.
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from raydap.protocol import generate_typescript
-from raydap.protocol.raydap_messages import Arguments, Message
+from raydap.protocol.message_base import Arguments, Message
 
 Kind = Literal["one", "two"]
 

@@ -7,21 +7,39 @@ from typing import get_args
 import pytest
 
 from raydap.protocol.generate_typescript import fields
+from raydap.protocol.message_base import Message
 from raydap.protocol.raydap_messages import (
     EVENTS,
     REQUESTS,
-    Evaluation,
-    Message,
+    KeptSet,
+    Location,
+    MergedStacks,
+    MissingMembers,
     OutputData,
     ProblemData,
     Server,
     StackFrame,
+    StackNode,
     StackVariable,
+    SteppedGroup,
+    SteppedThreads,
     StoppedThread,
     ThreadStack,
     WorkerEntry,
     WorkerStack,
     WorkerState,
+)
+from raydap.protocol.value_messages import (
+    ArraySummary,
+    Change,
+    Comparison,
+    ComparisonGroup,
+    Evaluation,
+    EvaluationGroup,
+    Evaluations,
+    Histogram,
+    Share,
+    Statistics,
 )
 
 PAGE = (Path(__file__).parents[3] / "docs" / "requests.md").read_text(encoding="utf-8")
@@ -38,7 +56,10 @@ def documented(name: str) -> dict[str, str]:
     "struct",
     [
         *(WorkerEntry, StoppedThread, WorkerStack, ThreadStack, StackFrame, StackVariable, Evaluation, Server),
-        *(OutputData, ProblemData),
+        *(OutputData, ProblemData, KeptSet, Evaluations, EvaluationGroup, Statistics),
+        *(MergedStacks, StackNode, MissingMembers, Location),
+        *(SteppedThreads, SteppedGroup),
+        *(Comparison, ComparisonGroup, ArraySummary, Histogram, Share, Change),
     ],
 )
 def test_an_interface_has_the_fields_of_its_struct(struct: type[Message]) -> None:
@@ -63,7 +84,7 @@ def test_a_request_is_on_the_page_with_its_arguments(name: str) -> None:
     (row,) = re.findall(rf"^\| `{name}` \| ([^|]*) \|", PAGE, re.MULTILINE)
     # A choice is among them, too.
     named = re.findall(r"`(\w+)`", row)
-    assert [name for name in named if name not in ("next", "stepIn", "stepOut")] == [
+    assert [name for name in named if name not in ("next", "stepIn", "stepOut", "folded", "svg")] == [
         field.rstrip("?") for field in fields(arguments)
     ]
 

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from raydap.transport import tcp
-from raydap.transport.peer import Peer
+from raydap.transport.peer import MAX_QUEUED, Peer
 from raydap.wire.framing import encode
 
 WAIT = 10.0
@@ -22,8 +22,7 @@ class Line:
         self.reasons: list[str] = []
         self.gone = asyncio.Event()
         self.came = asyncio.Event()
-        limits = {} if max_queued is None else {"max_queued": max_queued}
-        self.peer = Peer(self._message, self._gone, quick_ack=True, **limits)
+        self.peer = Peer(self._message, self._gone, MAX_QUEUED if max_queued is None else max_queued, quick_ack=True)
 
     def _message(self, body: bytes) -> None:
         self.messages.append(body)

@@ -3,14 +3,14 @@
 import type { WorkerState } from '../protocol/messages';
 
 /** The states that the Ray view shows, in the order in which it sorts workers. */
-export const SHOWN_STATES = ['stopped', 'attaching', 'paused', 'running', 'gone', 'alive'] as const;
+export const SHOWN_STATES = ['stopped', 'held', 'attaching', 'paused', 'running', 'gone', 'alive'] as const;
 
 export type ShownState = (typeof SHOWN_STATES)[number];
 
 export type Tally = Record<ShownState, number>;
 
 export function emptyTally(): Tally {
-  return { stopped: 0, attaching: 0, paused: 0, running: 0, gone: 0, alive: 0 };
+  return { stopped: 0, held: 0, attaching: 0, paused: 0, running: 0, gone: 0, alive: 0 };
 }
 
 export function sumOf(tallies: readonly Readonly<Tally>[]): Tally {

@@ -27,6 +27,11 @@ export function connectCommand(python: string, url: string, token?: string): Com
   return { command: python, args: ['-m', 'raydap', 'connect', url], env: variable('RAYDAP_TOKEN', token) };
 }
 
+/** Starts the language server for this window. */
+export function languageServerCommand(python: string): Command {
+  return { command: python, args: ['-m', 'raydap', 'lsp'], env: {} };
+}
+
 /** Installs raydap; each word is one argument. */
 export function installCommand(python: string): readonly string[] {
   return [python, '-m', 'pip', 'install', 'raydap'];

@@ -7,7 +7,153 @@
 /** The extension's protocol number; the answer to `initialize` has that of raydap (Server). */
 export const PROTOCOL = 1;
 
-export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'running' | 'detached' | 'alive' | 'gone';
+export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'held' | 'running' | 'detached' | 'alive' | 'gone';
+
+/**
+ * The arguments of `raydap/evaluate`: `select` is a set. Without it and `threads`, all stopped threads are meant.
+ * `timeout` is in seconds: a thread without a result by then has an `error`, so that it does not withhold the results
+ * of the others.
+ */
+export interface EvaluateThreadsArguments {
+  readonly expression: string;
+  readonly threads?: readonly number[] | null;
+  readonly select?: string | null;
+  readonly timeout?: number;
+}
+
+/**
+ * The arguments of `raydap/compare`, those of `raydap/evaluate` and two names: `keep` keeps the values under a name
+ * for a later request, and `baseline` compares each thread's value with that kept under a name.
+ */
+export interface CompareArguments {
+  readonly expression: string;
+  readonly threads?: readonly number[] | null;
+  readonly select?: string | null;
+  readonly timeout?: number;
+  readonly keep?: string | null;
+  readonly baseline?: string | null;
+}
+
+/** The result of the expression in one thread: `value` and `type`, or `error`, one line. `label` is the worker's. */
+export interface Evaluation {
+  readonly threadId: number;
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string;
+  readonly type?: string;
+  readonly error?: string;
+}
+
+/**
+ * Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, and `label` names their
+ * workers in few words: `Trainer{0-5,7}`.
+ */
+export interface EvaluationGroup {
+  readonly members: readonly number[];
+  readonly label: string;
+  readonly value?: string;
+  readonly type?: string;
+  readonly error?: string;
+}
+
+/**
+ * Of numbers. `nan` and `inf` count those that are not finite, the others are of those that are; null if none is.
+ * `std` is the standard deviation of all of them, not of a sample.
+ */
+export interface Statistics {
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly mean: number | null;
+  readonly std: number | null;
+  readonly nan: number;
+  readonly inf: number;
+}
+
+/**
+ * The answer to `raydap/evaluate`: `results` in the order of its `threads`, and the same as `groups`, the largest
+ * last. `silent` are the threads that had no result in time; they are in no group. `statistics` are there if all
+ * values are numbers.
+ */
+export interface Evaluations {
+  readonly results: readonly Evaluation[];
+  readonly groups: readonly EvaluationGroup[];
+  readonly silent: readonly number[];
+  readonly statistics?: Statistics;
+}
+
+/**
+ * What is said of an array, of which no element is sent. `device` names those of all members. The numbers are of
+ * the finite elements, null if there are none or if they are no numbers. `sampled` is the share of the elements that
+ * was looked at, 1 for all of them and 0 for none. Arrays with the same `hash` are equal, "" if that is not known.
+ */
+export interface ArraySummary {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly device: string;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly mean: number | null;
+  readonly std: number | null;
+  readonly nan: number;
+  readonly inf: number;
+  readonly sampled: number;
+  readonly hash: string;
+}
+
+/**
+ * Threads with equal values: `value`, a text of at most 600 characters, and `type`, or `error`. `difference` says
+ * shortly what is different in the largest group. `partial`: the value is so large that only its first 100,000 parts
+ * count, or only some places of its arrays.
+ */
+export interface ComparisonGroup {
+  readonly members: readonly number[];
+  readonly label: string;
+  readonly value?: string;
+  readonly type?: string;
+  readonly error?: string;
+  readonly array?: ArraySummary;
+  readonly difference?: string;
+  readonly partial: boolean;
+}
+
+/** Some of the threads. */
+export interface Share {
+  readonly members: readonly number[];
+  readonly label: string;
+}
+
+/** How many numbers lie in each of so many equal parts from `low` to `high`, and who has these two. */
+export interface Histogram {
+  readonly low: number;
+  readonly high: number;
+  readonly counts: readonly number[];
+  readonly lowest: Share;
+  readonly highest: Share;
+}
+
+/**
+ * Since the values of the baseline. `unknown` had none then, or have none now. `statistics` are of the differences
+ * of numbers.
+ */
+export interface Change {
+  readonly unchanged: Share;
+  readonly changed: Share;
+  readonly unknown: Share;
+  readonly statistics?: Statistics;
+}
+
+/**
+ * The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` are the threads that had no
+ * result in time; they are in no group. `statistics` and `histogram` are there if all values are numbers, and `change`
+ * with a baseline.
+ */
+export interface Comparison {
+  readonly groups: readonly ComparisonGroup[];
+  readonly silent: readonly number[];
+  readonly statistics?: Statistics;
+  readonly histogram?: Histogram;
+  readonly change?: Change;
+}
 
 /**
  * The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
@@ -43,8 +189,9 @@ export interface StoppedThread {
 }
 
 /**
- * One worker. `name` is `label`, ` · ` and `where`; `age` are the seconds since the state began; `pid` is 0 if it
- * is not known; a string that Ray does not give (yet) is "". `agent`: it can be attached at any time.
+ * One worker. It is `held` while it waits at a barrier. `name` is `label`, ` · ` and `where`; `age` are the seconds
+ * since the state began; `pid` is 0 if it is not known; a string that Ray does not give (yet) is "". With `agent` it
+ * can be attached at any time.
  */
 export interface WorkerEntry {
   readonly key: string;
@@ -81,24 +228,58 @@ export interface WorkersArguments {
   readonly all?: boolean;
 }
 
-/** The arguments of `raydap/attach`. `workers` are keys; without it, all present and future workers are meant. */
+/**
+ * The arguments of `raydap/attach`: `workers` are keys, `select` is a set (docs/usage/sets.md). Without both, all
+ * present and future workers are meant.
+ */
 export interface AttachWorkersArguments {
   readonly workers?: readonly string[] | null;
+  readonly select?: string | null;
 }
 
-/** The arguments of `raydap/detach`. `workers` are keys. */
+/** The arguments of `raydap/detach`: `workers` are keys, `select` is a set. */
 export interface DetachWorkersArguments {
-  readonly workers: readonly string[];
+  readonly workers?: readonly string[] | null;
+  readonly select?: string | null;
 }
 
-/** The arguments of `raydap/pause`. `workers` are keys. */
+/** The arguments of `raydap/pause`: `workers` are keys, `select` is a set. */
 export interface PauseWorkersArguments {
+  readonly workers?: readonly string[] | null;
+  readonly select?: string | null;
+}
+
+/** The arguments of `raydap/stack`. `worker` is a key; `select` is a set with one worker. */
+export interface StackArguments {
+  readonly worker?: string | null;
+  readonly select?: string | null;
+}
+
+/** The arguments of `raydap/sets`: `select` is kept under `name`; without it, what was kept there is dropped. */
+export interface SetsArguments {
+  readonly name?: string | null;
+  readonly select?: string | null;
+}
+
+/** The arguments of `raydap/select`: `select` is a set. */
+export interface SelectArguments {
+  readonly select: string;
+}
+
+/** The answer to `raydap/select`: the keys of the workers in the set. */
+export interface SelectedWorkers {
   readonly workers: readonly string[];
 }
 
-/** The arguments of `raydap/stack`. `worker` is a key. */
-export interface StackArguments {
-  readonly worker: string;
+/** A set that is kept under a name. */
+export interface KeptSet {
+  readonly name: string;
+  readonly select: string;
+}
+
+/** The answer to `raydap/sets`: all that are kept. */
+export interface WorkerSets {
+  readonly sets: readonly KeptSet[];
 }
 
 /** `value` is short; values of types that are not Python's own have the type only. */
@@ -142,50 +323,151 @@ export interface WorkerStack {
   readonly text: string;
 }
 
+/**
+ * The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
+ * those of workers that run are among them, whose stacks are read without stopping them. At most `max_members` threads
+ * are named in each node. With `export` the tree is also given as text.
+ */
+export interface StacksArguments {
+  readonly select?: string | null;
+  readonly running?: boolean;
+  readonly maxMembers?: number;
+  readonly export?: 'folded' | 'svg' | null;
+}
+
+/** A place in the code. `path` is the client's. */
+export interface Location {
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+/**
+ * `count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
+ * of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
+ * `children` are the frames that this one has called, those with few threads first.
+ */
+export interface StackNode {
+  readonly frame: Location | null;
+  readonly count: number;
+  readonly members: readonly number[];
+  readonly running: readonly string[];
+  readonly label: string;
+  readonly children: readonly StackNode[];
+}
+
+/** Actors that are not in `frame`, although `count` of the `of` actors of their class are. */
+export interface MissingMembers {
+  readonly frame: Location;
+  readonly count: number;
+  readonly of: number;
+  readonly members: readonly number[];
+  readonly running: readonly string[];
+  readonly label: string;
+}
+
+/**
+ * The answer to `raydap/stacks`. `silent` are the threads whose stack could not be read, and `unread` the keys of
+ * such workers that run. `export` is for flame graphs (folded), or a picture (svg).
+ */
+export interface MergedStacks {
+  readonly root: StackNode;
+  readonly missing: readonly MissingMembers[];
+  readonly silent: readonly number[];
+  readonly unread: readonly string[];
+  readonly export?: string;
+}
+
 /** The arguments of `raydap/focus`. */
 export interface FocusArguments {
   readonly threadId: number;
 }
 
-/** The arguments of `raydap/continue`. Without `threads`, all stopped threads are meant. */
+/** The arguments of `raydap/continue`: `select` is a set. Without both, all stopped threads are meant. */
 export interface ContinueThreadsArguments {
   readonly threads?: readonly number[] | null;
-}
-
-/** The arguments of `raydap/step`. All other threads that are stopped at the line of this thread step, too. */
-export interface StepThreadsArguments {
-  readonly threadId: number;
-  readonly command: 'next' | 'stepIn' | 'stepOut';
+  readonly select?: string | null;
 }
 
 /**
- * The arguments of `raydap/evaluate`. Without `threads`, all stopped threads are meant. `timeout` is in seconds: a
- * thread without a result by then has an `error`, so that it does not withhold the results of the others.
+ * The arguments of `raydap/step`. All other threads that are stopped at the line of this thread step, too; with the
+ * set `select`, those of them that are in it. With a `timeout` in seconds the answer comes when all of them have
+ * stopped again, or then, and says where they are. `until` they are at different lines, they step again and again
+ * within the timeout.
  */
-export interface EvaluateThreadsArguments {
-  readonly expression: string;
-  readonly threads?: readonly number[] | null;
+export interface StepThreadsArguments {
+  readonly threadId: number;
+  readonly command: 'next' | 'stepIn' | 'stepOut';
+  readonly select?: string | null;
   readonly timeout?: number;
+  readonly until?: 'parted' | null;
 }
 
-/** The answer to `raydap/continue` and `raydap/step`: the threads that run on. */
+/** The answer to `raydap/continue`: the threads that run on. */
 export interface ResumedThreads {
   readonly threads: readonly number[];
 }
 
-/** The result of the expression in one thread: `value` and `type`, or `error`, one line. `label` is the worker's. */
-export interface Evaluation {
-  readonly threadId: number;
-  readonly name: string;
+/** Threads that have stopped at the same line, which is None if no frame is the user's. */
+export interface SteppedGroup {
+  readonly members: readonly number[];
   readonly label: string;
-  readonly value?: string;
-  readonly type?: string;
-  readonly error?: string;
+  readonly frame: Location | null;
 }
 
-/** The answer to `raydap/evaluate`, in the order of its `threads`. */
-export interface Evaluations {
-  readonly results: readonly Evaluation[];
+/**
+ * The answer to `raydap/step`: `threads` are those that step. With a `timeout`, `groups` are those that have
+ * stopped again, the largest group last, and `running` those that have not. Those that have ended are in neither.
+ * `steps` is how often they have stepped, if that was until they parted.
+ */
+export interface SteppedThreads {
+  readonly threads: readonly number[];
+  readonly groups?: readonly SteppedGroup[];
+  readonly running?: readonly number[];
+  readonly steps?: number;
+}
+
+/**
+ * The arguments of `raydap/barriers`: `show` shows the workers that wait at a barrier, and `release` lets them run
+ * on; without `barrier`, an id, those of all barriers.
+ */
+export interface BarriersArguments {
+  readonly action?: 'release' | 'show' | null;
+  readonly barrier?: number | null;
+}
+
+/** A worker that has not arrived: its key, its state, and where it runs, "" if that is not known. */
+export interface MissingWorker {
+  readonly worker: string;
+  readonly label: string;
+  readonly state: 'attaching' | 'held' | 'running' | 'stopped';
+  readonly place: string;
+}
+
+/**
+ * A barrier at which workers of one class wait. It is a line of the client's file `path`, or a `function`;
+ * `breakpoint` is its id. `label` names the workers that have arrived, `arrived` of those that are waited for.
+ * `starting` actors are to be attached yet, and `unreached` ones are not waited for, because raydap does not reach
+ * them. `text` says all of this for people to read.
+ */
+export interface Barrier {
+  readonly id: number;
+  readonly breakpoint: number;
+  readonly path: string;
+  readonly line: number;
+  readonly function: string;
+  readonly label: string;
+  readonly arrived: number;
+  readonly of: number;
+  readonly missing: readonly MissingWorker[];
+  readonly starting: number;
+  readonly unreached: number;
+  readonly text: string;
+}
+
+/** The answer to `raydap/barriers`: those at which workers wait, after the action. */
+export interface Barriers {
+  readonly barriers: readonly Barrier[];
 }
 
 /** The arguments of a request and the body of its answer, by the request's name. */
@@ -195,10 +477,15 @@ export interface Requests {
   readonly 'raydap/attach': { readonly arguments: AttachWorkersArguments; readonly answer: undefined };
   readonly 'raydap/pause': { readonly arguments: PauseWorkersArguments; readonly answer: undefined };
   readonly 'raydap/stack': { readonly arguments: StackArguments; readonly answer: WorkerStack };
+  readonly 'raydap/stacks': { readonly arguments: StacksArguments; readonly answer: MergedStacks };
   readonly 'raydap/detach': { readonly arguments: DetachWorkersArguments; readonly answer: undefined };
+  readonly 'raydap/select': { readonly arguments: SelectArguments; readonly answer: SelectedWorkers };
+  readonly 'raydap/sets': { readonly arguments: SetsArguments; readonly answer: WorkerSets };
   readonly 'raydap/continue': { readonly arguments: ContinueThreadsArguments; readonly answer: ResumedThreads };
-  readonly 'raydap/step': { readonly arguments: StepThreadsArguments; readonly answer: ResumedThreads };
+  readonly 'raydap/barriers': { readonly arguments: BarriersArguments; readonly answer: Barriers };
+  readonly 'raydap/step': { readonly arguments: StepThreadsArguments; readonly answer: SteppedThreads };
   readonly 'raydap/evaluate': { readonly arguments: EvaluateThreadsArguments; readonly answer: Evaluations };
+  readonly 'raydap/compare': { readonly arguments: CompareArguments; readonly answer: Comparison };
 }
 
 /** The body of an event, by the event's name. */

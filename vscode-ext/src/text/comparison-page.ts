@@ -1,55 +1,165 @@
-/** The page of a comparison in HTML. It has no scripts, loads nothing, and takes the colours of the theme. */
+/** The page of a comparison in HTML. It loads its own script only, and takes the colours of the theme. */
 
-import type { Comparison, Line } from '../model/comparison';
+import type { Change, Comparison, ComparisonGroup, Histogram, Share, Statistics } from '../protocol/messages';
+import { markup, page, type Trusted } from './page';
+
+/** What the user has asked for, and what came of it: an answer, or a sentence about what is wrong. */
+export interface Compared {
+  readonly expression: string;
+  /** A set; empty for all that are stopped. */
+  readonly select: string;
+  /** Whether values are kept, and whether they are compared with. */
+  readonly kept: boolean;
+  readonly since: boolean;
+  readonly answer?: Comparison;
+  readonly problem?: string;
+}
 
 const STYLE = `
   body { padding: 1em 1.5em; font: var(--vscode-font-size) var(--vscode-font-family); color: var(--vscode-foreground); }
-  h1 { font: 1.2em var(--vscode-editor-font-family); margin: 0; overflow-wrap: anywhere; }
-  p { color: var(--vscode-descriptionForeground); margin: 0.4em 0 1.2em; overflow-wrap: anywhere; }
-  table { border-collapse: collapse; }
+  form { display: flex; flex-wrap: wrap; gap: 0.5em; margin-bottom: 1em; }
+  input[type=text] { font-family: var(--vscode-editor-font-family); padding: 0.3em 0.5em; min-width: 14em;
+    color: var(--vscode-input-foreground); background: var(--vscode-input-background);
+    border: 1px solid var(--vscode-input-border, var(--vscode-editorWidget-border, transparent)); }
+  input[name=expression] { flex: 2; }
+  input[name=select] { flex: 1; }
+  button { padding: 0.3em 0.9em; border: 0; cursor: pointer;
+    color: var(--vscode-button-foreground); background: var(--vscode-button-background); }
+  button.other { color: var(--vscode-button-secondaryForeground); background: var(--vscode-button-secondaryBackground); }
+  button.sort, button.members { padding: 0; background: none; font: inherit; text-align: left; }
+  button.sort { color: inherit; font-weight: 600; }
+  button.members { color: var(--vscode-textLink-foreground); }
+  p { color: var(--vscode-descriptionForeground); margin: 0.4em 0 1em; overflow-wrap: anywhere; }
+  p.problem { color: var(--vscode-errorForeground); }
+  table { border-collapse: collapse; margin-bottom: 1.2em; }
   th { font-weight: 600; text-align: left; }
   th, td { padding: 0.3em 1.5em 0.3em 0.6em; vertical-align: top;
     border-bottom: 1px solid var(--vscode-editorWidget-border, transparent); }
-  td:first-child { white-space: nowrap; }
+  td.count { text-align: right; }
   td.value { font-family: var(--vscode-editor-font-family); white-space: pre-wrap; overflow-wrap: anywhere; }
-  td.type { color: var(--vscode-descriptionForeground); }
+  td.type, td.numbers { color: var(--vscode-descriptionForeground); }
   tr.different td { background: var(--vscode-diffEditor-insertedLineBackground, var(--vscode-editor-selectionBackground)); }
   tr.different td:first-child { box-shadow: inset 3px 0 var(--vscode-charts-green); }
   tr.error td:first-child { box-shadow: inset 3px 0 var(--vscode-errorForeground); }
   tr.error td.value { color: var(--vscode-errorForeground); }
+  svg.histogram { display: block; margin: 0.4em 0; }
+  svg.histogram rect { fill: var(--vscode-charts-blue); }
 `;
 
-/** `nonce` is a new random word for each page; it allows the page's own style and nothing else. */
-export function comparisonPage({ expression, summary, lines }: Comparison, nonce: string): string {
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'">
-<title>${html(expression)}</title>
-<style nonce="${nonce}">${STYLE}</style>
-</head>
-<body>
-<h1>${html(expression)}</h1>
-<p>${html(summary)}</p>
-${lines.length === 0 ? '' : table(lines)}
-</body>
-</html>`;
+const MAX_LISTED = 6;
+/** The summary cuts longer values: a tensor may fill pages. */
+const MAX_LENGTH = 40;
+
+/** `nonce` is a new random word for each page; it allows the page's own style and the script at the URI. */
+export function comparisonPage(compared: Compared, nonce: string, script: string): string {
+  const { expression, select, kept, since, answer, problem } = compared;
+  const box = markup`<input type="checkbox" name="since"${since ? markup` checked` : ''}>`;
+  const body = markup`<form>
+<input type="text" name="expression" value="${expression}" aria-label="Expression" spellcheck="false">
+<input type="text" name="select" value="${select}" aria-label="Set" spellcheck="false"
+  placeholder="all that are stopped, or a set: actor:Trainer not rank:0">
+<button type="submit">Compare</button>
+<button type="button" class="other" name="keep" title="Keeps these values, to compare later ones with them">Keep</button>
+${kept ? markup`<label>${box} with the kept values</label>` : ''}
+</form>
+${problem === undefined ? '' : markup`<p class="problem" role="alert">${problem}</p>`}
+${answer === undefined ? '' : results(answer)}`;
+  return page({ title: expression, style: STYLE, body, nonce, script });
 }
 
-function table(lines: readonly Line[]): string {
-  return `<table>
-<thead><tr><th>Worker</th><th>Value</th><th>Type</th></tr></thead>
+function results(answer: Comparison): Trusted {
+  const { groups, silent, statistics, histogram, change } = answer;
+  return markup`<p>${summaryOf(answer)}</p>
+${statistics === undefined ? '' : markup`<p>${statisticsText(statistics)}</p>`}
+${histogram === undefined ? '' : histogramOf(histogram)}
+${change === undefined ? '' : changeOf(change)}
+${groups.length === 0 ? '' : table(groups)}
+${silent.length === 0 ? '' : markup`<p>${silent.length} did not answer in time.</p>`}`;
+}
+
+/** How often there is each value, the most frequent one first: "23 × 0.5, 1 × nan". */
+export function summaryOf({ groups, silent }: Comparison): string {
+  const values = groups.filter(({ error }) => error === undefined).reverse();
+  const parts = values.slice(0, MAX_LISTED).map(({ members, value = '' }) => `${members.length} × ${shortened(value)}`);
+  if (values.length > MAX_LISTED) {
+    parts.push(`${values.length - MAX_LISTED} more values`);
+  }
+  const errors = groups.filter(({ error }) => error !== undefined).flatMap(({ members }) => members).length;
+  if (errors > 0) {
+    parts.push(errors === 1 ? '1 error' : `${errors} errors`);
+  }
+  return parts.length > 0 ? parts.join(', ') : silent.length > 0 ? 'Nobody answered.' : 'No worker is stopped here.';
+}
+
+function shortened(value: string): string {
+  const line = value.replace(/\s+/g, ' ');
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line;
+}
+
+/** A value is usual if it is the single most frequent one, which is the last. Otherwise all are different. */
+function table(groups: readonly ComparisonGroup[]): Trusted {
+  const values = groups.filter(({ error }) => error === undefined);
+  const [last, before] = [values.at(-1), values.at(-2)];
+  const usual = last !== undefined && last.members.length > (before?.members.length ?? 0) ? last : undefined;
+  const heads = ['Workers', 'Count', 'Value', 'Type', 'Difference'];
+  const kind = (group: ComparisonGroup): string =>
+    group.error !== undefined ? 'error' : group === usual ? 'usual' : 'different';
+  return markup`<table>
+<thead><tr>${heads.map((name) => markup`<th><button type="button" class="sort">${name}</button></th>`)}</tr></thead>
 <tbody>
-${lines.map(row).join('\n')}
+${groups.map((group) => row(group, kind(group)))}
 </tbody>
 </table>`;
 }
 
-function row({ name, text, type, kind }: Line): string {
-  return `<tr class="${kind}"><td>${html(name)}</td><td class="value">${html(text)}</td><td class="type">${html(type)}</td></tr>`;
+function row(group: ComparisonGroup, kind: string): Trusted {
+  const { members, label, value, error, type = '', difference = '', partial } = group;
+  const apart = [difference, partial ? 'not all of it is compared' : ''].filter((text) => text !== '').join(', ');
+  return markup`<tr class="${kind}"><td>${share({ members, label })}</td><td class="count">${members.length}</td>
+<td class="value">${error ?? value ?? ''}</td><td class="type">${type}</td><td>${apart}</td></tr>
+`;
 }
 
-function html(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** A click goes to the first of them. */
+function share({ members, label }: Share): Trusted {
+  const first = members[0] ?? '';
+  return markup`<button type="button" class="members" data-thread="${first}" title="Go to the first of them">${label}</button>`;
+}
+
+function statisticsText({ min, max, mean, std, nan, inf }: Statistics): string {
+  const numbers = Object.entries({ min, max, mean, std }).filter(([, value]) => value !== null);
+  const counts = Object.entries({ nan, inf }).filter(([, count]) => count > 0);
+  return [
+    ...numbers.map(([name, value]) => `${name} ${short(value)}`),
+    ...counts.map(([name, count]) => `${count} ${name}`),
+  ].join(', ');
+}
+
+function short(value: number | null): string {
+  return value === null ? '' : String(Number(value.toPrecision(5)));
+}
+
+const BAR = { width: 24, height: 60 };
+
+function histogramOf({ low, high, counts, lowest, highest }: Histogram): Trusted {
+  const most = Math.max(1, ...counts);
+  const bars = counts.map((count, index) => {
+    const height = (BAR.height * count) / most;
+    const place = markup`x="${index * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 2}" height="${height}"`;
+    return markup`<rect ${place}><title>${count}</title></rect>`;
+  });
+  const size = markup`width="${counts.length * BAR.width}" height="${BAR.height}"`;
+  return markup`<svg class="histogram" ${size} role="img" aria-label="Histogram">${bars}</svg>
+<p>lowest ${short(low)}: ${share(lowest)}, highest ${short(high)}: ${share(highest)}</p>`;
+}
+
+function changeOf({ changed, unchanged, unknown, statistics }: Change): Trusted {
+  const shares = Object.entries({ changed, unchanged, unknown }).filter(([, { members }]) => members.length > 0);
+  const rows = shares.map(([name, each]) => {
+    const count = markup`<td class="count">${each.members.length}</td>`;
+    return markup`<tr><td>${name}</td>${count}<td>${share(each)}</td></tr>`;
+  });
+  const by =
+    statistics === undefined || changed.members.length === 0 ? '' : markup`<p>by ${statisticsText(statistics)}</p>`;
+  return markup`<table class="change"><tbody>${rows}</tbody></table>${by}`;
 }

@@ -18,6 +18,7 @@ export interface Row {
 
 const STATE_ICONS: Readonly<Record<WorkerState, { readonly icon: string; readonly color?: string }>> = {
   stopped: { icon: 'debug-stackframe', color: 'debugIcon.breakpointCurrentStackframeForeground' },
+  held: { icon: 'watch', color: 'debugIcon.pauseForeground' },
   attaching: { icon: 'loading~spin' },
   paused: { icon: 'debug-pause', color: 'debugIcon.pauseForeground' },
   running: { icon: 'play', color: 'debugIcon.startForeground' },
@@ -37,6 +38,7 @@ const GROUP_ICONS = {
 
 const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
   stopped: 'Stopped',
+  held: 'Waits at a barrier',
   attaching: 'Being attached',
   paused: 'Paused; waits for a debugger',
   running: 'Running, attached',

@@ -9,6 +9,7 @@ import { countsText } from '../model/tally';
 import { GroupNode, WorkerNode, type TreeNode } from '../model/worker-tree';
 import { escaped, RowCache, rowOf } from '../text/rows';
 import { wrapped } from '../text/wrapped';
+import type { ClusterFilter } from './cluster-filter';
 import { isTreeNode, ProblemElement, type Element } from './tree-elements';
 
 /** The URI of the rows of workers that are gone. It gives them the colour of disabled text. */
@@ -22,7 +23,10 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
   private readonly statuses = new WeakMap<ClusterConnection, string>();
   private shown: readonly ClusterConnection[] = [];
 
-  constructor(private readonly registry: ClusterRegistry) {}
+  constructor(
+    private readonly registry: ClusterRegistry,
+    private readonly filter: ClusterFilter,
+  ) {}
 
   /** Shows what has changed in these clusters, or in the list of clusters. */
   update(changed: ReadonlySet<ClusterConnection>): void {
@@ -30,6 +34,11 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     const { all } = this.registry;
     const sameList = all.length === this.shown.length && all.every((each, index) => each === this.shown[index]);
     this.refresh.fire(sameList ? elements : undefined);
+  }
+
+  /** Shows all rows anew, because others are to be shown. */
+  updateAll(): void {
+    this.refresh.fire(undefined);
   }
 
   updateAges(): void {
@@ -46,11 +55,11 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
       return [];
     }
     if (element instanceof GroupNode) {
-      return [...element.children];
+      return this.shownOf(element.children, this.registry.connectionOf(element));
     }
     return element.status.kind === 'failed'
       ? this.linesOf(element, element.status.problem)
-      : [...element.tree.root.children];
+      : this.shownOf(element.tree.root.children, element);
   }
 
   getTreeItem(element: Element): vscode.TreeItem {
@@ -85,6 +94,10 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     const sameStatus = this.statuses.get(connection) === status;
     this.statuses.set(connection, status);
     return sameStatus && roots.length > 0 && !roots.includes(connection.tree.root) ? [...roots] : [connection];
+  }
+
+  private shownOf(nodes: Iterable<TreeNode>, connection: ClusterConnection | undefined): TreeNode[] {
+    return [...nodes].filter((node) => this.filter.shows(connection, node));
   }
 
   private linesOf(connection: ClusterConnection, problem: Problem): ProblemElement[] {

@@ -1,40 +1,86 @@
-/** The table of one expression's values, in an editor beside the source. */
+/** The comparison of one expression's values, in an editor beside the source. */
 
 import { randomBytes } from 'node:crypto';
 
 import * as vscode from 'vscode';
 
-import { compare } from '../model/comparison';
-import type { Evaluation } from '../protocol/messages';
-import { comparisonPage } from '../text/comparison-page';
+import type { ClusterConnection } from '../model/cluster-connection';
+import type { ComparisonMessage } from '../protocol/page-messages';
+import { comparisonPage, type Compared } from '../text/comparison-page';
 
-type Evaluate = (expression: string) => Promise<readonly Evaluation[]>;
+/** The name under which this panel keeps values. */
+const KEPT = 'editor';
 
 export class EvaluationPanel implements vscode.Disposable {
-  /** The expression that was evaluated last. */
-  expression = '';
-  private evaluate: Evaluate | undefined;
+  private compared: Compared = { expression: '', select: '', kept: false, since: false };
+  private connection: ClusterConnection | undefined;
+  /** The only threads that are asked; undefined for those of the set. */
+  private threads: readonly number[] | undefined;
   private panel: vscode.WebviewPanel | undefined;
 
-  async show(expression: string, evaluate: Evaluate): Promise<void> {
-    this.expression = expression;
-    this.evaluate = evaluate;
-    await this.evaluateAgain();
+  /** `extension` is the folder of the extension. */
+  constructor(private readonly extension: vscode.Uri) {}
+
+  /** The expression that was evaluated last. */
+  get expression(): string {
+    return this.compared.expression;
+  }
+
+  async show(connection: ClusterConnection, expression: string, threads?: readonly number[]): Promise<void> {
+    const kept = connection === this.connection && this.compared.kept;
+    this.connection = connection;
+    this.threads = threads;
+    this.compared = { expression, select: '', kept, since: false };
+    await this.compare(false);
   }
 
   /** Evaluates the same expression where the workers are stopped now. */
   async evaluateAgain(): Promise<void> {
-    if (this.evaluate === undefined) {
-      return;
+    if (this.connection !== undefined) {
+      await this.compare(false);
     }
-    const results = await this.evaluate(this.expression);
-    const panel = this.open();
-    panel.title = this.expression;
-    panel.webview.html = comparisonPage(compare(this.expression, results), randomBytes(16).toString('hex'));
   }
 
   dispose(): void {
     this.panel?.dispose();
+  }
+
+  private async compare(keep: boolean): Promise<void> {
+    const { expression, select, since } = this.compared;
+    const whom = select.trim() !== '' ? { select } : this.threads !== undefined ? { threads: this.threads } : {};
+    const values = { ...(keep && { keep: KEPT }), ...(since && !keep && { baseline: KEPT }) };
+    try {
+      const answer = await this.connection?.request('raydap/compare', { expression, ...whom, ...values });
+      this.compared = { ...this.compared, kept: this.compared.kept || keep, ...(answer && { answer }) };
+    } catch (error) {
+      const { kept } = this.compared;
+      this.compared = {
+        expression,
+        select,
+        kept,
+        since,
+        problem: error instanceof Error ? error.message : String(error),
+      };
+    }
+    const panel = this.open();
+    panel.title = expression;
+    const script = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.pages, 'comparison.js'));
+    panel.webview.html = comparisonPage(this.compared, randomBytes(16).toString('hex'), script.toString());
+  }
+
+  private get pages(): vscode.Uri {
+    return vscode.Uri.joinPath(this.extension, 'dist', 'pages');
+  }
+
+  private async take(message: ComparisonMessage): Promise<void> {
+    if (message.kind === 'focus') {
+      await this.connection?.request('raydap/focus', { threadId: message.threadId });
+    } else if (message.expression.trim() !== '') {
+      const { kept } = this.compared;
+      const { select, since } = message;
+      this.compared = { expression: message.expression.trim(), select, kept, since };
+      await this.compare(message.keep);
+    }
   }
 
   private open(): vscode.WebviewPanel {
@@ -43,7 +89,13 @@ export class EvaluationPanel implements vscode.Disposable {
       return this.panel;
     }
     const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    const panel = vscode.window.createWebviewPanel('raydap.evaluation', '', place, { localResourceRoots: [] });
+    const options = { enableScripts: true, localResourceRoots: [this.pages] };
+    const panel = vscode.window.createWebviewPanel('raydap.evaluation', '', place, options);
+    panel.webview.onDidReceiveMessage((message: ComparisonMessage) => {
+      this.take(message).catch((error: unknown) => {
+        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      });
+    });
     panel.onDidDispose(() => {
       this.panel = undefined;
     });

@@ -4,11 +4,19 @@ import * as vscode from 'vscode';
 
 import type { ClusterConnection } from '../model/cluster-connection';
 import { GroupNode, type TreeNode } from '../model/worker-tree';
+import type { SteppedThreads } from '../protocol/messages';
+import { steppedMessage } from '../text/stepped-message';
 import type { Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
 import type { EvaluationPanel } from './evaluation-panel';
 import { threadIdsOf } from './row-commands';
 import { isTreeNode, type Element } from './tree-elements';
+
+/** Seconds until the user is told who has not come to the next line. */
+const ARRIVAL_S = 5;
+
+/** Seconds for which workers step together until they part. */
+const APART_S = 60;
 
 /** `selection` gives the selected rows of the Ray view. */
 export function multiWorkerCommands(
@@ -22,10 +30,29 @@ export function multiWorkerCommands(
       return (inRow ?? debugged(sessions))?.request('raydap/continue', {});
     },
     continueGroup: () => continueGroup(sessions, selection()),
-    stepTogether: () => stepTogether(sessions),
-    evaluateAll: () => evaluateAll(sessions, panel),
+    stepTogether: () => stepTogether(sessions, ARRIVAL_S),
+    stepApart: () => stepTogether(sessions, APART_S, 'parted'),
+    evaluateAll: () => {
+      const connection = debugged(sessions);
+      return connection && askAndEvaluate(connection, panel);
+    },
     evaluateAgain: () => panel.evaluateAgain(),
+    showAtBarriers: () => atBarriers(sessions, 'show'),
+    releaseAtBarriers: () => atBarriers(sessions, 'release'),
   };
+}
+
+/** Shows the workers that wait at barriers, or lets them run on. */
+async function atBarriers(sessions: DebugSessions, action: 'show' | 'release'): Promise<void> {
+  const connection = debugged(sessions);
+  if (connection === undefined) {
+    return;
+  }
+  const { barriers } = await connection.request('raydap/barriers', {});
+  await connection.request('raydap/barriers', { action });
+  if (barriers.length === 0) {
+    void vscode.window.showInformationMessage('No worker waits at a barrier.');
+  }
 }
 
 /** The cluster that is debugged. Tells the user if there is none. */
@@ -73,7 +100,7 @@ async function chooseGroup(groups: ReadonlySet<GroupNode>): Promise<GroupNode | 
   return (await vscode.window.showQuickPick(items, { title: 'Continue Group' }))?.group;
 }
 
-async function stepTogether(sessions: DebugSessions): Promise<void> {
+async function stepTogether(sessions: DebugSessions, timeout: number, until?: 'parted'): Promise<void> {
   const connection = debugged(sessions);
   if (connection === undefined) {
     return;
@@ -89,7 +116,33 @@ async function stepTogether(sessions: DebugSessions): Promise<void> {
     }
     return;
   }
-  await connection.request('raydap/step', { threadId: item.threadId, command: 'next' });
+  await stepAt(connection, item.threadId, timeout, until);
+}
+
+/** Steps all threads at the line of this one, and tells who has come to another line. */
+export async function stepAt(
+  connection: ClusterConnection,
+  threadId: number,
+  timeout = ARRIVAL_S,
+  until?: 'parted',
+): Promise<SteppedThreads> {
+  const how = { timeout, ...(until && { until }) };
+  const stepped = await connection.request('raydap/step', { threadId, command: 'next', ...how });
+  // The message may stay for long.
+  void tellWhoParted(connection, stepped);
+  return stepped;
+}
+
+async function tellWhoParted(connection: ClusterConnection, stepped: SteppedThreads): Promise<void> {
+  const message = steppedMessage(stepped);
+  const [first] = stepped.groups?.[0]?.members ?? [];
+  if (message === undefined || first === undefined) {
+    return;
+  }
+  const show = 'Show';
+  if ((await vscode.window.showWarningMessage(message, show)) === show) {
+    await connection.request('raydap/focus', { threadId: first });
+  }
 }
 
 /** The selection in the call stack, if it belongs to this cluster. */
@@ -101,22 +154,20 @@ function activeItem(
   return item?.session.id === sessions.sessionOf(connection)?.id ? item : undefined;
 }
 
-async function evaluateAll(sessions: DebugSessions, panel: EvaluationPanel): Promise<void> {
-  const connection = debugged(sessions);
-  if (connection === undefined) {
-    return;
-  }
+/** Asks for an expression, and shows its values in these threads; without `threads`, in all that are stopped. */
+export async function askAndEvaluate(
+  connection: ClusterConnection,
+  panel: EvaluationPanel,
+  threads?: readonly number[],
+): Promise<void> {
   const expression = await vscode.window.showInputBox({
-    title: 'Evaluate in All',
+    title: threads === undefined ? 'Evaluate in All' : `Evaluate in ${threads.length} stopped threads`,
     prompt: 'A Python expression; each stopped worker evaluates it at its own line.',
     value: selectedText() ?? panel.expression,
     ignoreFocusOut: true,
   });
   if (expression !== undefined && expression.trim() !== '') {
-    await panel.show(expression.trim(), async (text) => {
-      const { results } = await connection.request('raydap/evaluate', { expression: text });
-      return results;
-    });
+    await panel.show(connection, expression.trim(), threads);
   }
 }
 

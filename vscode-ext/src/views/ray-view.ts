@@ -11,16 +11,21 @@ import { SavedClusters } from '../model/saved-clusters';
 import { NODE_TIMERS } from '../model/timers';
 import type { VersionCheck } from '../text/version-check';
 import { ChangeEvents } from './change-events';
+import { ClusterFilter } from './cluster-filter';
 import { ClusterTree } from './cluster-tree';
 import { showProblem, startWatcher } from './cluster-watching';
 import { showingErrors, type Commands } from './commands';
 import { DebugSessions } from './debug-sessions';
 import { EvaluationPanel } from './evaluation-panel';
 import { Indicators, warnOfLosses } from './indicators';
+import { lensCommands } from './lens-commands';
 import { LineDecorations } from './line-decorations';
 import { multiWorkerCommands } from './multi-worker-commands';
 import { rowCommands } from './row-commands';
+import { stackCommands } from './stack-commands';
 import { StackDocuments } from './stack-documents';
+import { StackPicture } from './stack-picture';
+import { StackTree } from './stack-tree';
 
 /** The interval at which a visible view renews the ages in its rows. */
 const AGE_INTERVAL_MS = 30_000;
@@ -37,6 +42,7 @@ export function rayView(
   problems: ProblemDialog,
   versions: VersionCheck,
   stoppedLines: StoppedLinesTracker,
+  extension: vscode.Uri,
 ): RayView {
   const events = new ChangeEvents();
   const registry = new ClusterRegistry(new SavedClusters(memento), {
@@ -46,12 +52,15 @@ export function rayView(
     timers: NODE_TIMERS,
   });
   const sessions = new DebugSessions(registry);
-  const tree = new ClusterTree(registry);
+  const filter = new ClusterFilter(registry);
+  const tree = new ClusterTree(registry, filter);
   const view = vscode.window.createTreeView('raydap.clusters', { treeDataProvider: tree, canSelectMany: true });
   const indicators = new Indicators(view);
   const decorations = new LineDecorations(sessions, stoppedLines);
-  const panel = new EvaluationPanel();
+  const panel = new EvaluationPanel(extension);
   const stacks = new StackDocuments();
+  const stackTree = new StackTree(sessions);
+  const picture = new StackPicture(extension);
   const ages = setInterval(() => {
     if (view.visible) {
       tree.updateAges();
@@ -67,6 +76,10 @@ export function rayView(
     commands: showingErrors({
       ...rowCommands(registry, sessions, stacks),
       ...multiWorkerCommands(sessions, panel, () => view.selection),
+      ...lensCommands(sessions, panel),
+      filterWorkers: () => filter.ask(),
+      showAllWorkers: () => filter.set(''),
+      ...stackCommands(stackTree, panel, picture),
       showProblem: (connection: ClusterConnection) => showProblem(connection, registry, problems),
     }),
     subscriptions: [
@@ -75,8 +88,15 @@ export function rayView(
       decorations,
       panel,
       stacks,
+      stackTree,
+      picture,
       events,
       sessions,
+      filter,
+      filter.onDidChange(() => {
+        tree.updateAll();
+        view.description = filter.text;
+      }),
       new vscode.Disposable(() => {
         registry.close();
         clearInterval(ages);
@@ -93,6 +113,8 @@ export function rayView(
         tree.update(changed);
         indicators.update(registry.all);
         decorations.update();
+        stackTree.changed();
+        filter.update();
         const debugging = registry.all.some(({ session }) => session !== undefined);
         void vscode.commands.executeCommand('setContext', 'raydap.debugging', debugging);
       }),

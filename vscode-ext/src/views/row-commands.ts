@@ -49,7 +49,9 @@ function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions, stac
     },
     detachWorkers: (row: Element, rows?: (Element | undefined)[]) =>
       forEachCluster(registry, selected(row, rows), async (connection, nodes) => {
-        const attached = nodes.filter(({ worker }) => ['stopped', 'running', 'attaching'].includes(worker.state));
+        const attached = nodes.filter(({ worker }) =>
+          ['stopped', 'held', 'running', 'attaching'].includes(worker.state),
+        );
         await connection.request('raydap/detach', { workers: attached.map(({ worker }) => worker.key) });
       }),
     continueWorkers: (row: Element, rows?: (Element | undefined)[]) =>
@@ -168,7 +170,7 @@ async function attach(registry: ClusterRegistry, rows: readonly Element[]): Prom
 /** Pauses the workers that run. Those that are not attached are attached before, in a session that attaches to no other. */
 async function pause(registry: ClusterRegistry, rows: readonly Element[]): Promise<void> {
   await forEachCluster(registry, rows, async (connection, nodes) => {
-    const wanted = nodes.filter(({ worker }) => worker.state === 'running' || isAttachable(worker));
+    const wanted = nodes.filter(({ worker }) => ['running', 'held'].includes(worker.state) || isAttachable(worker));
     await requestInSession(connection, wanted, 'raydap/pause');
   });
 }

@@ -6,4 +6,4 @@ print(debugpy.listen(("127.0.0.1", 0))[1], flush=True)
 debugpy.wait_for_client()
 answer = 42
 debugpy.breakpoint()
-print("answer:", answer)
+print(f"answer: {answer}")

@@ -7,6 +7,7 @@ import ray
 class Planner:
     def plan(self, steps: int) -> list[int]:
         route = [10 * step for step in range(steps)]
+        route.reverse()
         return route
 
 
@@ -20,4 +21,4 @@ ray.init()
 planners = [Planner.remote() for _ in range(2)]
 routes = ray.get([planner.plan.remote(3) for planner in planners])
 length = ray.get(measure.remote(routes))
-print("result:", length)
+print(f"result: {length}")

@@ -10,4 +10,4 @@ def square(number: int) -> int:
 
 
 ray.init()
-print("result:", ray.get(square.remote(7)))
+print(f"result: {ray.get(square.remote(7))}")

@@ -19,4 +19,4 @@ class Trainer:
 
 ray.init()
 trainers = [Trainer.remote(rank) for rank in range(3)]
-print("result:", ray.get([trainer.train.remote(2) for trainer in trainers]))
+print(f"result: {ray.get([trainer.train.remote(2) for trainer in trainers])}")

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before } from 'node:test';
 
@@ -17,17 +18,19 @@ let fakes: ChildProcess;
 let dashboard: string;
 
 before(async () => {
-  fakes = spawn(given('RAYDAP_TEST_PYTHON'), ['-m', 'bench.fake_debugpy', String(MANY), RECORDING], {
-    env: { ...process.env, PYTHONPATH: '../tests:../docs/examples' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  dashboard = await addressOf(fakes);
   workbench = await Workbench.start({
     vsix: given('RAYDAP_TEST_VSIX'),
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
   });
+  // They stop in a file that is open, as workers of a user do.
+  const args = ['-m', 'bench.fake_debugpy', String(MANY), RECORDING, join(workbench.project, 'crowd.py')];
+  fakes = spawn(given('RAYDAP_TEST_PYTHON'), args, {
+    env: { ...process.env, PYTHONPATH: '../tests:../docs/examples' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  dashboard = await addressOf(fakes);
   view = new RayView(workbench);
-  await workbench.openAt('train.py');
+  await workbench.openAt('crowd.py');
 });
 
 after(async () => {
@@ -86,6 +89,10 @@ step('all are attached, and stop', async () => {
   const counted = performance.now();
   await view.cluster(`${MANY} stopped`).waitFor();
   console.log(`the view was ${Math.round(performance.now() - counted)} ms later than the status bar`);
+  await workbench.page
+    .locator('.codelens-decoration', { hasText: `${MANY} stopped here` })
+    .first()
+    .waitFor();
   await workbench.screenshot('41-crowd-stopped');
 });
 

@@ -13,7 +13,10 @@ let view: RayView;
 before(async () => {
   workbench = await Workbench.start({
     vsix: given('RAYDAP_TEST_VSIX'),
-    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
+    settings: {
+      'raydap.python': given('RAYDAP_TEST_PYTHON'),
+      'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD'),
+    },
   });
   view = new RayView(workbench);
   await workbench.openAt('plan.py');
@@ -27,14 +30,19 @@ function planners(): Locator {
   return workbench.callStack('thread', /Planner \d+ · plan · .*breakpoint/s);
 }
 
+/** The lines above functions with stops. */
+function lenses(): Locator {
+  return workbench.page.locator('.codelens-decoration', { hasText: '2 stopped here' });
+}
+
 async function console(text: string): Promise<void> {
   await workbench.page.locator('.repl .monaco-list-row', { hasText: text }).first().waitFor();
 }
 
 step('the user clicks beside lines of an actor and of the driver, and presses F9 in a task', async () => {
   await workbench.clickBesideLine(10);
-  await workbench.clickBesideLine(23);
-  await workbench.goToLine(16);
+  await workbench.clickBesideLine(24);
+  await workbench.goToLine(17);
   await workbench.page.keyboard.press('F9');
   await workbench.breakpoints().nth(2).waitFor();
 });
@@ -47,6 +55,9 @@ step('F5 launches the program, and both actors stop', async () => {
   await workbench.openScope('Locals');
   await workbench.variable('route').filter({ hasText: '[0, 10, 20]' }).waitFor();
   await workbench.lineLabels(/^2 workers: Planner \d+, \d+$/);
+  // Above the class and its method, by the language server; and the values in both actors.
+  await lenses().nth(1).waitFor();
+  await workbench.page.locator('.debug-inline-value', { hasText: 'route = [0, 10, 20]' }).first().waitFor();
   await workbench.screenshots('60-launched');
 });
 
@@ -64,9 +75,18 @@ step('the Ray view shows them, and the driver, which waits for them', async () =
   await workbench.screenshot('61-launched-view');
 });
 
-step('they are continued, and the task stops', async () => {
-  await workbench.runCommand('Raydap: Continue All');
-  await workbench.page.getByText('Ln 16, Col').waitFor();
+step('a lens compares, steps and continues the workers in its function', async () => {
+  await lenses().last().getByText('compare').click();
+  await workbench.answer('steps + len(route)');
+  const table = workbench.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  await table.getByText('6').first().waitFor();
+  await workbench.screenshot('61b-launched-compared');
+  await lenses().last().getByText('step all').click();
+  await workbench.page.locator('.debug-inline-value', { hasText: 'route = [20, 10, 0]' }).nth(2).waitFor();
+  await workbench.lineLabels(/^2 workers: Planner \d+, \d+$/);
+  await workbench.screenshot('61c-launched-stepped');
+  await lenses().last().getByText('continue').click();
+  await workbench.page.getByText('Ln 17, Col').waitFor();
   await workbench.runCommand('View: Show Run and Debug');
   // The only stopped thread has no row of its own.
   await workbench.callStack('stack-frame', 'measure').waitFor();
@@ -76,7 +96,7 @@ step('they are continued, and the task stops', async () => {
 
 step('it is continued, and the driver stops', async () => {
   await workbench.page.keyboard.press('F5');
-  await workbench.page.getByText('Ln 23, Col').waitFor();
+  await workbench.page.getByText('Ln 24, Col').waitFor();
   await workbench.callStack('stack-frame', '<module>').waitFor();
   await workbench.openScope('Locals');
   await workbench.variable('length').filter({ hasText: '60' }).waitFor();

@@ -52,7 +52,7 @@ step('its paused workers appear by themselves, with a badge', async () => {
   assert.equal(await view.row(/Trainer \d+ · train/).count(), 3);
   // The levels below do not repeat what the cluster says.
   await view.cluster('3 paused').waitFor();
-  await view.row(/^job \d+$/).waitFor();
+  await view.row(/^job [0-9a-f]+$/).waitFor();
   await view.row(/^Trainer$/).waitFor();
   await workbench.screenshot('21-view-paused');
 });
@@ -73,6 +73,18 @@ step('its whole class is attached, and stops here', async () => {
   await view.trainer(STOPPED).nth(2).waitFor();
   await workbench.lineLabels(/^3 workers: Trainer \d+, \d+, \d+$/);
   await workbench.screenshots('23-all-stopped');
+});
+
+step('a set filters the workers', async () => {
+  await workbench.runCommand('Raydap: Filter Workers');
+  await view.answer('Filter Workers', 'rank:1-2');
+  await view.trainer(STOPPED).nth(1).waitFor();
+  await view.row('driver train.py').waitFor({ state: 'hidden' });
+  assert.equal(await view.trainer(STOPPED).count(), 2);
+  await workbench.screenshot('23-filtered');
+  await workbench.runCommand('Raydap: Show All Workers');
+  await view.row('driver train.py').waitFor();
+  assert.equal(await view.trainer(STOPPED).count(), 3);
 });
 
 step('a row leads to its source, and the call stack to its worker', async () => {
@@ -114,9 +126,36 @@ step('values of all stopped workers are compared', async () => {
   const frame = values();
   await frame.getByText('2 × 0, 1 × 1').waitFor();
   assert.equal(await frame.locator('tr.different').count(), 1);
-  assert.equal(await frame.locator('tr.usual').count(), 2);
+  assert.deepEqual(await frame.locator('tr.usual .count').allTextContents(), ['2']);
+  await frame.getByText('lowest 0').waitFor();
   await view.show();
-  await workbench.screenshot('24-evaluated');
+  await workbench.screenshots('24-evaluated');
+});
+
+step('the comparison is sorted, filtered by a set, and made with kept values', async () => {
+  const frame = values();
+  const counts = frame.locator('tr .count');
+  assert.deepEqual(await counts.allTextContents(), ['1', '2']);
+  await frame.getByRole('button', { name: 'Value' }).click();
+  assert.deepEqual(await counts.allTextContents(), ['2', '1']);
+  const set = frame.getByLabel('Set');
+  await set.fill('where gradient > 19');
+  await set.press('Enter');
+  await frame.getByText('1 × 1', { exact: true }).waitFor();
+  await set.fill('actr:Trainer');
+  await set.press('Enter');
+  await frame.getByText('did you mean actor').waitFor();
+  // VS Code shows each refused request.
+  const refused = workbench.message('The set is wrong');
+  await refused.hover();
+  await refused.locator('.codicon-notifications-clear').click();
+  await set.fill('');
+  await frame.getByRole('button', { name: 'Keep' }).click();
+  await frame.getByLabel('with the kept values').check();
+  await frame.getByRole('row', { name: /unchanged 3 Trainer/ }).waitFor();
+  await workbench.screenshot('26-compared-with-before');
+  await frame.getByLabel('with the kept values').uncheck();
+  await frame.getByText('2 × 0, 1 × 1').waitFor();
 });
 
 step('one is continued from the view, and its next stop arrives by itself', async () => {

@@ -98,6 +98,7 @@ export class Workbench {
     private readonly folder: string,
     private readonly server: ChildProcess,
     private readonly browser: Browser,
+    private readonly settings: Readonly<Record<string, unknown>>,
   ) {}
 
   /** Opens a copy of test/project; nothing of the user's own VS Code is read or written. */
@@ -120,7 +121,7 @@ export class Workbench {
       const browser = await chromium.launch({ executablePath: given('RAYDAP_TEST_CHROMIUM'), args: CHROMIUM_FLAGS });
       const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
       page.setDefaultTimeout(60_000);
-      return new Workbench(project, page, url, folder, server, browser);
+      return new Workbench(project, page, url, folder, server, browser, settings);
     } catch (error) {
       server.kill();
       throw error;
@@ -185,10 +186,19 @@ export class Workbench {
     await box.press('Enter');
   }
 
+  /** Beside those that the workbench was started with; VS Code sees that the file has changed. */
+  changeSettings(settings: Readonly<Record<string, unknown>>): void {
+    writeSettings(join(this.folder, 'data', 'Machine'), { ...this.settings, ...settings });
+  }
+
   async goToLine(line: number): Promise<void> {
     await this.page.keyboard.press('Control+G');
-    await this.answer(`:${line}`);
-    await this.page.getByText(`Ln ${line}, Col`).waitFor();
+    const box = this.page.locator('.quick-input-widget input');
+    await box.fill(`:${line}`);
+    // Before this VS Code does nothing upon Enter.
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: `line ${line} ` }).waitFor();
+    await box.press('Enter');
+    await this.page.locator('.statusbar-item', { hasText: `Ln ${line}, Col` }).waitFor();
   }
 
   /** In the margin, left of the line's number, as a user sets a breakpoint; again if VS Code was not ready for it. */

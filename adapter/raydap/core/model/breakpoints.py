@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.model import barrier_terms
+from raydap.core.model.barrier_terms import BarrierTerms
 from raydap.core.model.handles import Handles
 from raydap.protocol import messages
 from raydap.protocol.types import Handle, WorkerKey
@@ -25,17 +27,37 @@ class Breakpoint:
     `spec` is the client's SourceBreakpoint or FunctionBreakpoint. `answers` are the workers' answers, by worker and by
     the path of the source in that worker: a file of a job can have two paths (paths.py). Answers that verify the
     breakpoint and answers with a message are kept apart, so that a view costs the same with any number of workers.
+
+    `barrier` are its terms if it holds workers until all have arrived (workers/barriers.py); `mistake` says why it
+    cannot be set.
     """
 
-    __slots__ = ("_complaints", "_verified", "answers", "id", "source", "spec")
+    __slots__ = ("_complaints", "_verified", "answers", "barrier", "id", "mistake", "source", "spec")
 
     def __init__(self, handle: Handle, spec: dict[str, Any], source: messages.Source | None) -> None:
         self.id = handle
         self.spec = spec
         self.source = source
+        self.barrier: BarrierTerms | None = None
+        self.mistake = ""
+        try:
+            self.barrier = barrier_terms.of_breakpoint(spec)
+        except ValueError as error:
+            self.mistake = str(error)
         self.answers: dict[WorkerKey, dict[str, dict[str, Any]]] = {}
         self._verified: dict[WorkerKey, dict[str, Any]] = {}
         self._complaints: dict[WorkerKey, str] = {}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What workers are told of it. One with a barrier stops each time."""
+        return self.spec if self.barrier is None else {k: v for k, v in self.spec.items() if k != "hitCondition"}
+
+    @property
+    def place(self) -> tuple[str, object]:
+        """Where the client has set it: the path and the line, or "" and the function's name."""
+        is_line = self.source is not None
+        return ("" if self.source is None else self.source["path"]), self.spec.get("line" if is_line else "name")
 
     def take(self, worker: WorkerKey, path: str, answer: dict[str, Any]) -> bool:
         """Merges a worker's answer for one path of the source. Returns whether clients see a difference."""
@@ -73,7 +95,7 @@ class Breakpoint:
             view["source"] = self.source
         complaint = next(iter(self._complaints.values()), "")
         if best is None:
-            view["message"] = complaint or WAITING
+            view["message"] = self.mistake or complaint or WAITING
         elif verified < answered:
             view["message"] = f"Set in {verified} of {answered} workers. {complaint}".rstrip()
         return view
@@ -82,15 +104,17 @@ class Breakpoint:
 class Group:
     """The breakpoints that one request sets together: those of one source, or all function breakpoints.
 
-    `path` is the client's path of the source, "" for function breakpoints.
+    `path` is the client's path of the source, "" for function breakpoints. `told` are those that workers are told,
+    as they are in `arguments`.
     """
 
-    __slots__ = ("arguments", "breakpoints", "command", "path")
+    __slots__ = ("arguments", "breakpoints", "command", "path", "told")
 
     def __init__(self, command: str, arguments: dict[str, Any], breakpoints: list[Breakpoint]) -> None:
         self.command = command
-        self.arguments = arguments
         self.breakpoints = breakpoints
+        self.told = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
+        self.arguments = {**arguments, "breakpoints": [breakpoint.told for breakpoint in self.told]}
         self.path = str(arguments["source"]["path"]) if "source" in arguments else ""
 
     def at(self, path: str) -> dict[str, Any]:
@@ -137,7 +161,7 @@ class Breakpoints:
         for spec in specs:
             same = kept.pop(_same(spec), None)
             breakpoints.append(same if same is not None else Breakpoint(self._all_handles.new(), spec, source))
-        group = self._groups[key] = Group(command, {**arguments, "breakpoints": specs}, breakpoints)
+        group = self._groups[key] = Group(command, arguments, breakpoints)
         if not breakpoints:
             del self._groups[key]
         return group
@@ -175,7 +199,7 @@ class Breakpoints:
     def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
         """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
         changed = []
-        for breakpoint, answer in zip(group.breakpoints, answers if isinstance(answers, list) else [], strict=False):
+        for breakpoint, answer in zip(group.told, answers if isinstance(answers, list) else [], strict=False):
             if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self._wanted(breakpoint):
                 changed.append(breakpoint)
         return changed
@@ -193,10 +217,29 @@ class Breakpoints:
         """The worker is gone; returns the breakpoints that look different now."""
         return [breakpoint for breakpoint in self.all() if breakpoint.drop(worker)]
 
-    def handles(self, worker: WorkerKey, locals_: object) -> list[Handle]:
-        """Our ids for a worker's `hitBreakpointIds`, without those of breakpoints that are not ours."""
+    def ids_at(self, worker: WorkerKey, path: str, line: int, function: str) -> list[object]:
+        """The worker's own ids of the breakpoints at which a thread of it has stopped, by its place."""
+        ids = []
+        for breakpoint in self.all():
+            answer = breakpoint.answers.get(worker, {}).get(path if breakpoint.source is not None else "", {})
+            name = breakpoint.spec.get("name")
+            is_there = answer.get("line", breakpoint.spec.get("line")) == line if name is None else name == function
+            if answer.get("verified") is True and is_there:
+                ids.append(answer.get("id"))
+        return ids
+
+    @property
+    def has_barriers(self) -> bool:
+        return any(breakpoint.barrier is not None for breakpoint in self.all())
+
+    def hit(self, worker: WorkerKey, locals_: object) -> list[Breakpoint]:
+        """Those with these ids of a worker's `hitBreakpointIds`, without breakpoints that are not ours."""
         found = [self._find(worker, local) for local in (locals_ if isinstance(locals_, list) else [])]
-        return [each[0].id for each in found if each is not None]
+        return [each[0] for each in found if each is not None]
+
+    def at_place(self, place: tuple[str, object]) -> Breakpoint | None:
+        """What is set there now."""
+        return next((breakpoint for breakpoint in self.all() if breakpoint.place == place), None)
 
     def clear(self) -> None:
         self._groups.clear()

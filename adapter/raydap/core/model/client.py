@@ -63,7 +63,8 @@ class View:
 
 class Client:
     """One connection. `open` are its requests without an answer. `type` is that of its own configuration, by which the
-    editor knows the adapter; None if it did not send one."""
+    editor knows the adapter; None if it did not send one. `joined`: it takes part in the run of others, and the run may
+    end while it is there."""
 
     def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: Role) -> None:
         self.id = client
@@ -72,6 +73,7 @@ class Client:
         self.name = "client"
         self.type: str | None = None
         self.supports: frozenset[str] = frozenset()
+        self.joined = False
         self.view = View()
         self.open: dict[Seq, Request] = {}
         self._emit = emit

@@ -1,6 +1,6 @@
 """One debug run: from the first attach or launch until no client and no held worker is left."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from raydap.core.errors import Code, ProblemError
@@ -8,12 +8,14 @@ from raydap.core.events import PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
 from raydap.core.model.breakpoints import Breakpoints
+from raydap.core.model.compared_value import Summary
 from raydap.core.model.handles import Handles
 from raydap.core.model.paused import PausedWorkers
+from raydap.core.model.ranks import Ranks
 from raydap.core.model.roster import Roster
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol import messages
-from raydap.protocol.types import ClientId, WorkerKey
+from raydap.protocol.types import ClientId, Handle, WorkerKey
 from raydap.wire.envelope import Body
 
 
@@ -83,9 +85,9 @@ class Injection:
 class Run:
     """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
 
-    `settings` is None until a client says what is debugged. `started` is done when discovery or the launched program
-    has answered, and fails if that fails. `configured`: a client has sent its breakpoints. `outage` is the message to
-    the users about a cluster that does not answer, "" if it answers.
+    `settings` is None until a client says what is debugged; then `begun` is done. `started` is done when discovery or
+    the launched program has answered, and fails if that fails. `configured`: a client has sent its breakpoints.
+    `outage` is the message to the users about a cluster that does not answer, "" if it answers.
 
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
     `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there. `nodes` are as in
@@ -104,11 +106,14 @@ class Run:
 
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
     problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
-    `file_checks` has the futures that wait for such checks.
+    `file_checks` has the futures that wait for such checks. `sets` are those that clients have given names.
+    `baselines` are the values that clients have kept, by their threads' ids. `collectives_asked` are the times at which
+    workers of a class were asked whether they use collectives; `collectives_told`: the user has been warned of them.
     """
 
     def __init__(self, handles: Handles) -> None:
         self.settings: AttachSettings | None = None
+        self.begun: Future[None] = Future()
         self.started: Future[None] = Future()
         self.configured = False
         self.program_ended = False
@@ -142,6 +147,16 @@ class Run:
         self.sources: dict[str, messages.Source] = {}
         self.files: dict[str, bool] = {}
         self.file_checks: list[tuple[frozenset[str], Future[None]]] = []
+        self.ranks = Ranks()
+        self.sets: dict[str, str] = {}
+        self.collectives_asked: dict[Hashable, float] = {}
+        self.collectives_told = False
+        self.baselines: dict[str, dict[Handle, Summary]] = {}
+
+    def begin(self, settings: AttachSettings) -> None:
+        """A client says what is debugged."""
+        self.settings = settings
+        self.begun.set_result(None)
 
     def end(self, error: ProblemError) -> None:
         """Ends all waiting for this run."""

@@ -4,7 +4,7 @@ State only; the functions of the packages above change it.
 """
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from raydap.core.effects import Effect
 from raydap.core.errors import Problem, ProblemError
 from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
+from raydap.core.model.arrivals import Arrivals
+from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Client
 from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Thread, Worker, WorkerContext
@@ -47,6 +49,7 @@ class State(WorkerContext):
     `endings` are those of the launched programs of earlier runs.
     `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
     (workers/detach.py). `pauses` are those that the workers may be unable to obey (workers/pauses.py).
+    `arrivals` are the threads whose next stop is waited for. `barriers` are those at which workers wait.
     """
 
     def __init__(
@@ -67,6 +70,8 @@ class State(WorkerContext):
         self.endings: list[Ending] = []
         self.cooling_down: dict[WorkerKey, float] = {}
         self.pauses: dict[WorkerKey, PendingPause] = {}
+        self.arrivals: list[Arrivals] = []
+        self.barriers: list[BarrierWait] = []
         self.child_port: ChildPortOpened | None = None
         self.run = Run(self.handles)
 
@@ -118,6 +123,34 @@ class State(WorkerContext):
                 for known in (client.view.threads, client.view.seen, client.view.renamed):
                     known.discard(thread.handle)
                 client.event("thread", {"reason": "exited", "threadId": thread.handle})
+        self.note_arrival(thread)
+
+    def await_arrivals(self, threads: Iterable[Thread], timeout_s: float) -> Arrivals:
+        """For those that are stopped already there is nothing to wait for, nor for those that have ended."""
+        running = (each for each in threads if not each.is_held and each.worker.threads.get(each.local) is each)
+        arrivals = Arrivals(running, self.now + timeout_s)
+        self.arrivals.append(arrivals)
+        return arrivals
+
+    def hide_stop(self, thread: Thread, stopped: dict[str, Any]) -> bool:
+        """Gives a stop to who waits for it. Returns whether clients are not to see it."""
+        hiding = [each for each in self.arrivals if each.hide(thread, stopped)]
+        return bool(hiding)
+
+    def note_arrival(self, thread: Thread) -> None:
+        """The thread has stopped, and the clients know it; or it has ended."""
+        for each in list(self.arrivals):
+            each.arrived(thread)
+        self._drop_arrivals()
+
+    def expire_arrivals(self) -> None:
+        """Called at every Tick."""
+        for each in list(self.arrivals):
+            each.expire(self.now)
+        self._drop_arrivals()
+
+    def _drop_arrivals(self) -> None:
+        self.arrivals = [each for each in self.arrivals if not each.over.done]
 
     # Messages to users that answer no request.
 

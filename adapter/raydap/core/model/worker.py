@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Any, Literal
 
 from raydap.core.effects import Effect, Log, SendToWorker
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Future
 from raydap.core.model.handles import Handles, Scope
@@ -40,11 +40,14 @@ class AttachStage(Enum):
 
 
 class ThreadState(Enum):
-    """BLOCKED: it was to pause and cannot, so a snapshot of its stack is shown (workers/pauses.py)."""
+    """BLOCKED: it was to pause and cannot, so a snapshot of its stack is shown (workers/pauses.py). WAITING: it has
+    stopped, and no client sees that yet: at a barrier (workers/barriers.py), or between two steps that are one for the
+    user (requests/lockstep.py)."""
 
     RUNNING = auto()
     STOPPED = auto()
     BLOCKED = auto()
+    WAITING = auto()
     RESUMING = auto()
 
 
@@ -96,6 +99,10 @@ class Thread:
         return self.state in (ThreadState.STOPPED, ThreadState.BLOCKED)
 
     @property
+    def is_at_barrier(self) -> bool:
+        return self.state is ThreadState.WAITING and not self.stepping
+
+    @property
     def raised(self) -> bool:
         """Whether its last stop was for an exception."""
         return self.stopped.get("reason") == "exception"
@@ -109,6 +116,11 @@ class Thread:
         self.stop = self.scope.open()
         self.stopped = stopped
         self.worker.context.stopped[self.handle] = self
+
+    def wait(self) -> None:
+        """It has stopped, and no client sees that yet."""
+        self.state = ThreadState.WAITING
+        self.worker.mark()
 
     def run(self) -> bool:
         """Marks the thread as running and ends the handles of its stop. Returns whether it was stopped."""
@@ -197,8 +209,15 @@ class Worker:
     # Messages to it.
 
     def ask(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
-        """Sends a request now; flows wait for its answer by `yield from`."""
+        """Sends a request now; flows wait for its answer by `yield from`.
+
+        A worker that is gone is sent nothing: a flow that one of its requests has ended may have another one for it.
+        """
         asked = Asked(command, self.context.now + timeout_s)
+        if self.stage is AttachStage.GONE:
+            text = sentence(f"{self} is gone, so {command} has no answer.")
+            asked.set_exception(ProblemError(Problem(Code.WORKER_GONE, text)))
+            return asked
         seq = Seq(self._seq + 1)
         message = envelope.request(seq, command, arguments)
         if len(message) > MESSAGE_LIMIT:

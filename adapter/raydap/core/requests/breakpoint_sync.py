@@ -5,7 +5,7 @@ from typing import Any
 from raydap.core.model.breakpoints import specs_of
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
-from raydap.core.workers import attach, prepared
+from raydap.core.workers import attach, barriers, prepared
 from raydap.wire.envelope import Body
 
 _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
@@ -31,6 +31,7 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -
     for worker in attach.configured_workers(state):
         attach.set_breakpoints(state, worker, group)
     prepared.attach_needed(state)
+    barriers.examine_all(state)
     return None
 
 

@@ -11,7 +11,7 @@ from raydap.core.model.worker import AttachStage, Thread, ThreadState
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
-from raydap.core.workers import pauses, stops, thread_names
+from raydap.core.workers import collectives, pauses, stops, thread_names
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 
@@ -27,6 +27,8 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
     answer = {"allThreadsContinued": False} if request.command == "continue" else None
     if thread.state is ThreadState.BLOCKED and request.command != "continue":
         raise refused(thread)
+    if thread.is_held:
+        yield from collectives.warn(state, [thread])
     if thread.is_held:
         to_local_ids(state, thread.worker, request.command, arguments)
         yield from let_run(thread, request.command, arguments, request.timeout_s)

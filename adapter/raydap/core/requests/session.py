@@ -12,7 +12,7 @@ from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
-from raydap.core.workers import child_sessions, holding, prepared, run_events, stops
+from raydap.core.workers import barriers, child_sessions, holding, prepared, run_events, stops
 from raydap.protocol.raydap_messages import Server
 from raydap.protocol.types import Seq
 from raydap.wire.envelope import Body
@@ -40,6 +40,9 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     if ticket is not None or client.role is Role.JOINING:
         child_sessions.join(state, client, ticket)
         return
+    if settings.join:
+        yield from _join(state, client, settings)
+        return
     wanted = complete_by_hub(state, msgspec.structs.replace(settings, role="debugger"))
     shared = msgspec.structs.replace(wanted, auto_attach=True)
     same = shared in (state.run.settings, complete_by_hub(state, AttachSettings()))
@@ -50,7 +53,7 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     run = state.run
     client.join(role)
     if run.settings is None:
-        run.settings = shared
+        run.begin(shared)
         state.emit(StartDiscovery(wanted))
         if wanted.reach != "paused" and wanted.workers is None:
             state.emit(ReachAgents(""))
@@ -64,18 +67,33 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     _initialized(state, client)
 
 
+def _join(state: State, client: Client, settings: AttachSettings) -> Flow[None]:
+    """Takes part in the run of other clients, as soon as there is one, and keeps nothing alive."""
+    yield from state.run.begun
+    run = state.run
+    yield from run.started
+    if client.stage is not ClientStage.INITIALIZED:
+        raise ProblemError(Problem(Code.WRONG_ORDER, "The client has left."))
+    client.joined = True
+    client.join(Role.OBSERVER if settings.role == "observer" else Role.DEBUGGER)
+    if client.role is not Role.OBSERVER:
+        holding.take_over(state, client)
+    _initialized(state, client)
+
+
 def launch(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
     """Starts the program after the client has sent its breakpoints (configurationDone). Answers when it runs."""
     client = request.client
     settings = complete_by_hub(state, _settings(client, request.command, LaunchSettings, arguments))
-    if settings.role == "observer":
-        raise ProblemError(Problem(Code.OBSERVER, 'An observer launches nothing; leave the argument "role" out.'))
+    if settings.role == "observer" or settings.join:
+        text = 'An observer launches nothing, nor does who joins; leave the arguments "role" and "join" out.'
+        raise ProblemError(Problem(Code.OBSERVER, text))
     if client.role is Role.JOINING or (state.run.settings is not None and not holding.make_room(state)):
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     role = child_sessions.role_for(client, settings, arguments)
     run = state.run
-    run.settings = settings
+    run.begin(settings)
     run.auto_attach = settings.auto_attach
     client.event("capabilities", {"capabilities": state.launch_capabilities})
     client.join(role)
@@ -126,7 +144,12 @@ def configuration_done(state: State, request: Request, arguments: dict[str, Any]
 
 
 def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
-    """Answers the named request as cancelled, unless it has its answer already."""
+    """Answers the named request as cancelled, unless it has its answer already. Who cancels the progress of a barrier
+    sees the workers that wait there."""
+    progress = arguments.get("progressId")
+    for wait in [each for each in state.barriers if each.progress and each.progress == progress]:
+        if request.client.role is not Role.OBSERVER:
+            barriers.show(state, wait)
     seq = arguments.get("requestId")
     cancelled = request.client.open.get(Seq(seq)) if type(seq) is int else None
     if cancelled is not None and cancelled is not request:

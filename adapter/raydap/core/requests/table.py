@@ -10,7 +10,20 @@ from enum import Enum, auto
 from typing import Any
 
 from raydap.core.model.client import ClientStage, Role
-from raydap.core.requests import breakpoint_sync, execution, multi_thread, program, session, sources, worker_list
+from raydap.core.requests import (
+    barrier_list,
+    breakpoint_sync,
+    comparison,
+    console,
+    execution,
+    merged_stacks,
+    multi_thread,
+    program,
+    selecting,
+    session,
+    sources,
+    worker_list,
+)
 from raydap.core.requests.routing import (
     BY_FOCUS,
     BY_FRAME,
@@ -22,7 +35,8 @@ from raydap.core.requests.routing import (
     goto_targets,
     stack_trace,
 )
-from raydap.protocol.raydap_messages import REQUESTS, Arguments, Message
+from raydap.protocol.message_base import Arguments, Message
+from raydap.protocol.raydap_messages import REQUESTS
 
 
 class Mode(Enum):
@@ -124,7 +138,7 @@ TABLE: dict[str, Row] = {
     ),
     "evaluate": Row(
         _ROUTE,
-        None,
+        console.evaluate,
         BY_FRAME_ELSE_FOCUS,
         who=DEBUGGERS,
         timeout_s=_USER_CODE_S,
@@ -153,8 +167,13 @@ TABLE: dict[str, Row] = {
     "raydap/attach": Row(_FANOUT, worker_list.attach_workers, types=REQUESTS["raydap/attach"], who=DEBUGGERS),
     "raydap/pause": Row(_FANOUT, worker_list.pause_workers, types=REQUESTS["raydap/pause"], who=DEBUGGERS),
     "raydap/stack": Row(_LOCAL, worker_list.stack, types=REQUESTS["raydap/stack"]),
+    "raydap/stacks": Row(_LOCAL, merged_stacks.stacks, types=REQUESTS["raydap/stacks"]),
     "raydap/detach": Row(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
+    "raydap/select": Row(_LOCAL, selecting.select, types=REQUESTS["raydap/select"]),
+    "raydap/sets": Row(_LOCAL, selecting.sets, types=REQUESTS["raydap/sets"], who=DEBUGGERS),
+    "raydap/barriers": Row(_FANOUT, barrier_list.barriers, types=REQUESTS["raydap/barriers"], who=DEBUGGERS),
     "raydap/continue": Row(_FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS),
     "raydap/step": Row(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),
     "raydap/evaluate": Row(_FANOUT, multi_thread.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS),
+    "raydap/compare": Row(_FANOUT, comparison.compare, types=REQUESTS["raydap/compare"], who=DEBUGGERS),
 }

@@ -1,12 +1,11 @@
 """Requests that list workers, choose which are attached, and look into them: raydap/workers, raydap/attach,
 raydap/pause, raydap/stack, raydap/detach."""
 
-from collections.abc import Iterable
-
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
+from raydap.core.requests import selecting
 from raydap.core.workers import alive_listing, pauses, prepared, unprepared, worker_entries, worker_stack
 from raydap.core.workers.selection import detach_worker
 from raydap.protocol.raydap_messages import (
@@ -28,15 +27,19 @@ def workers(state: State, request: Request, arguments: WorkersArguments) -> Work
     return worker_entries.everything(state, view)
 
 
-def attach_workers(state: State, request: Request, arguments: AttachWorkersArguments) -> None:
+def attach_workers(state: State, request: Request, arguments: AttachWorkersArguments) -> Flow[None]:
     """Attaches to the named workers, paused or alive, or to all that are paused now or later."""
+    keys = yield from selecting.workers(state, request.client, arguments.workers, arguments.select)
+    _attach(state, keys)
+
+
+def _attach(state: State, keys: list[WorkerKey] | None) -> None:
     run = state.run
-    if arguments.workers is None:
+    if keys is None:
         run.auto_attach = True
         run.choices.clear()
         run.paused.examine_all()
     else:
-        keys = _known(state, arguments.workers)
         run.choices.update(dict.fromkeys(keys, True))
         run.paused.examine_first(keys)
         alive_listing.note_without_agent(state, keys)
@@ -44,12 +47,12 @@ def attach_workers(state: State, request: Request, arguments: AttachWorkersArgum
     prepared.attach_needed(state)
 
 
-def pause_workers(state: State, request: Request, arguments: PauseWorkersArguments) -> None:
+def pause_workers(state: State, request: Request, arguments: PauseWorkersArguments) -> Flow[None]:
     """Pauses the named workers, and attaches to them before if that is needed. One that waits at a breakpoint() is only
     attached: it stops there."""
     run = state.run
     others = []
-    for key in _known(state, arguments.workers):
+    for key in (yield from _named(state, request, arguments)):
         worker = state.workers.get(key)
         if worker is not None and worker.is_attached:
             run.choices[key] = True
@@ -59,27 +62,36 @@ def pause_workers(state: State, request: Request, arguments: PauseWorkersArgumen
             if not run.paused.has(key):
                 run.to_pause.add(key)
     if others:
-        attach_workers(state, request, AttachWorkersArguments(workers=tuple(others)))
+        _attach(state, others)
 
 
 def stack(state: State, request: Request, arguments: StackArguments) -> Flow[WorkerStack]:
     """The stacks of one worker's threads, without stopping it."""
-    (key,) = _known(state, [arguments.worker])
-    return (yield from worker_stack.of_worker(state, key))
+    named = None if arguments.worker is None else [arguments.worker]
+    keys = yield from selecting.workers(state, request.client, named, arguments.select)
+    if keys is None or len(keys) != 1:
+        text = (
+            'The argument "worker" is missing.'
+            if keys is None
+            else f"There are {len(keys)} workers in the set, not one."
+        )
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return (yield from worker_stack.of_worker(state, keys[0]))
 
 
-def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> None:
+def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> Flow[None]:
     """Lets workers go. raydap does not attach to them again by itself."""
-    for key in _known(state, arguments.workers):
+    for key in (yield from _named(state, request, arguments)):
         state.run.choices[key] = False
         state.run.to_pause.discard(key)
         state.run.alive.drop_problem(key)
         detach_worker(state, key)
 
 
-def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
-    keys = [WorkerKey(name) for name in names]
-    for key in keys:
-        if key not in state.run.roster.states and key not in state.run.prepared:
-            raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
+def _named(
+    state: State, request: Request, arguments: PauseWorkersArguments | DetachWorkersArguments
+) -> Flow[list[WorkerKey]]:
+    keys = yield from selecting.workers(state, request.client, arguments.workers, arguments.select)
+    if keys is None:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "workers" or "select" is missing.'))
     return keys

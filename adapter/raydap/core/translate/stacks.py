@@ -50,3 +50,10 @@ def is_library_frame(frame: Mapping[str, Any]) -> bool:
 @lru_cache(maxsize=4096)  # The same few files are in every stack.
 def _is_library(path: str) -> bool:
     return _LIBRARIES.search(path) is not None
+
+
+def location(frame: dict[str, Any]) -> tuple[str, str, int]:
+    """The function, the file and the line. A worker is not trusted: what it says may be of any type."""
+    source, line = frame.get("source"), frame.get("line")
+    path = (source.get("path") or source.get("name")) if isinstance(source, dict) else None
+    return str(frame.get("name", "")), str(path or ""), line if type(line) is int else 0

@@ -17,7 +17,7 @@ from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.paused import Failure
-from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.pending import Asked, WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.translate import paths
@@ -115,8 +115,11 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
     worker.advance(AttachStage.CONFIGURING)
     if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
-    _configure(state, worker)
+    configured = _configure(state, worker)
     yield from attach
+    # pydevd without an adapter answers `attach` at once. The worker is not said to run before it has its breakpoints.
+    with suppress(WorkerRefusedError):
+        yield from configured
     _attached(state, worker)
 
 
@@ -128,12 +131,12 @@ def _enter(worker: Worker) -> Flow[None]:
         yield from worker.tell("evaluate", _ENTER[worker.settings.tune_workers], HANDSHAKE_TIMEOUT_S)
 
 
-def _configure(state: State, worker: Worker) -> None:
-    """Sends the worker its whole configuration, and then lets it run."""
+def _configure(state: State, worker: Worker) -> Asked:
+    """Sends the worker its whole configuration, and then lets it run: the answer says that it has it all."""
     for group in worker.run.breakpoints.groups():
         set_breakpoints(state, worker, group)
     set_exception_breakpoints(worker)
-    worker.tell("configurationDone", None, HANDSHAKE_TIMEOUT_S)
+    return worker.tell("configurationDone", None, HANDSHAKE_TIMEOUT_S)
 
 
 def _attached(state: State, worker: Worker) -> None:

@@ -46,9 +46,10 @@ def _child_left(state: State, client: Client) -> None:
 
 
 def is_used(state: State) -> bool:
-    """Whether a client is left that uses the run. Observers at a hub do not count: they cannot resume workers."""
+    """Whether a client is left that uses the run. Observers at a hub do not count: they cannot resume workers. Nor do
+    those who have joined."""
     attached = [client for client in state.clients.values() if client.is_attached and client.role is not Role.CHILD]
-    return any(state.hub is None or client.role is not Role.OBSERVER for client in attached)
+    return any(not client.joined and (state.hub is None or client.role is not Role.OBSERVER) for client in attached)
 
 
 def _is_over(state: State) -> bool:

@@ -45,8 +45,9 @@ def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -
 
 def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
     """A connection to an agent ends with its process: there is no adapter that could end without it. One over the relay
-    may end alone; raydap finds the process again if it lives."""
-    if worker.stage is AttachStage.ATTACHED:
+    may end alone, also during the attach; raydap finds the process again if it lives."""
+    has_begun = worker.stage is not AttachStage.DIALLING
+    if worker.stage is AttachStage.ATTACHED or (has_begun and worker.row.over_relay):
         worker.run.prepared.pop(worker.key, None)
         reason = event.reason if worker.row.over_relay else _PROCESS_ENDED
         _attached_gone(state, worker, reason, ended=not worker.row.over_relay)

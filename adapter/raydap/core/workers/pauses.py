@@ -25,7 +25,9 @@ _ANSWER_TIMEOUT_S = 3600.0
 
 
 def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float) -> None:
-    """Pauses one thread, or all of a worker."""
+    """Pauses one thread, or all of a worker. Those that wait at a barrier are shown."""
+    if stops.show_waiting(state, worker.threads.values() if thread is None else [thread]) and thread is not None:
+        return
     if thread is None:
         # pydevd wants "*" for all threads, and ends if it gets a number. An adapter puts it there.
         worker.tell("pause", {"threadId": "*" if worker.row.agent else 0}, timeout_s)

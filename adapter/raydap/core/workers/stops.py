@@ -3,6 +3,7 @@
 Each stopped thread of each worker is a thread of the merged session. A thread that only runs is not listed.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from raydap.core.effects import AskLabels
@@ -13,7 +14,8 @@ from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
-from raydap.core.workers import exception_conditions
+from raydap.core.translate.stacks import frames_of, location
+from raydap.core.workers import barrier_arrivals, exception_conditions
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
@@ -26,7 +28,7 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
-    if body.get("reason") == "pause" and thread.state in (ThreadState.STOPPED, ThreadState.RESUMING):
+    if body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED):
         # It is told again, because it might have been lost (inworker/blocked_threads.py). A thread that is to run on
         # has stopped before: the worker has sent this before it took the command.
         return
@@ -72,21 +74,68 @@ def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[No
         show(state, thread, body)
 
 
+def _show_hit(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
+    """Looks at which breakpoint the thread has stopped, if debugpy does not say that (before 1.8.18, and where its ids
+    are ambiguous): it may be a barrier."""
+    worker = thread.worker
+    try:
+        reply = yield from worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
+        frames = frames_of(load_body(reply))[:1]
+    except ProblemError:
+        frames = []
+    for frame in frames:
+        name, path, line = location(frame)
+        body = {**body, "hitBreakpointIds": worker.run.breakpoints.ids_at(worker.key, path, line, name)}
+    _show(state, thread, body)
+
+
 def show(state: State, thread: Thread, body: dict[str, Any]) -> None:
+    """Shows a stop, unless it is at a barrier. A thread that waits there has stopped all the same."""
+    is_breakpoint = body.get("reason") in ("breakpoint", "function breakpoint")
+    if is_breakpoint and body.get("hitBreakpointIds") is None and thread.worker.run.breakpoints.has_barriers:
+        state.start(_show_hit(state, thread, body))
+    else:
+        _show(state, thread, body)
+
+
+def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     worker = thread.worker
     # The worker or the thread may have ended while its stack was fetched.
     if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
         return
+    hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
     # debugpy sends no description. Without a short one, editors write "Paused on breakpoint" beside each worker's name.
     description = str(body.get("text") if body.get("reason") == "exception" else body.get("reason"))
     stopped = {"description": description, **body, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
-        stopped["hitBreakpointIds"] = worker.run.breakpoints.handles(worker.key, body["hitBreakpointIds"])
+        stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
+    # Its last stop may still be shown.
+    if state.hide_stop(thread, stopped):
+        run(state, thread)
+        thread.wait()
+        state.note_arrival(thread)
+        return
+    if worker.origin.row.worker_type in ("WORKER", "DRIVER") and not worker.shares_adapter:
+        state.emit(AskLabels((worker.origin.row,)))
+    if barrier_arrivals.waits(state, thread, hit, stopped):
+        run(state, thread)
+        thread.wait()
+        return
     if thread.snapshot is not None:
         run(state, thread)  # It was shown as blocked, and is not any more.
     halt(state, thread, stopped)
-    if worker.origin.row.worker_type in ("WORKER", "DRIVER") and not worker.shares_adapter:
-        state.emit(AskLabels((worker.origin.row,)))
+
+
+def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
+    """Shows those of the threads that wait at a barrier, where they count while they stay stopped. Returns whether
+    there are any."""
+    found = False
+    for thread in list(threads):
+        for stopped in [wait.arrived[thread] for wait in state.barriers if thread in wait.arrived]:
+            if thread.state is ThreadState.WAITING:
+                halt(state, thread, stopped)
+                found = True
+    return found
 
 
 def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: ThreadStack | None = None) -> None:
@@ -95,6 +144,7 @@ def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: Thread
     for client in state.ready_clients():
         if client.sees(thread.worker.key):
             announce(client, thread)
+    state.note_arrival(thread)
 
 
 def show_missing(state: State, client: Client) -> None:

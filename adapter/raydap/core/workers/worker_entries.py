@@ -4,7 +4,9 @@ The transitions of workers, threads and paused workers mark what has changed; af
 Entries are made only if somebody watches, because they are a tenth of the work of an attach.
 """
 
+from collections import Counter
 from collections.abc import Collection
+from typing import Literal
 
 import msgspec
 
@@ -12,7 +14,8 @@ from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread
+from raydap.core.model.worker import Thread, Worker
+from raydap.core.sets.folding import Member
 from raydap.core.translate import names
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerList, WorkerState
 from raydap.protocol.types import WorkerKey
@@ -49,9 +52,28 @@ def tell_changes(state: State) -> None:
 
 def everything(state: State, view: View) -> WorkerList:
     """All workers that there are now; alive ones only if the client asks for all."""
+    _renew_all(state)
+    return _as_list(state, _for_view(view, state.run.roster.entries.values()))
+
+
+def current(state: State) -> list[WorkerEntry]:
+    """The entries of all workers that there are now."""
+    _renew_all(state)
+    return [each.entry for each in state.run.roster.entries.values()]
+
+
+def members(state: State) -> dict[str, Member]:
+    """All workers as members of groups, by their keys."""
+    entries = current(state)
+    ranks = state.run.ranks
+    ranks.count(entries)
+    counts = Counter((entry.job, entry.actor) for entry in entries)
+    return {entry.key: Member(entry, ranks.of(entry), counts[entry.job, entry.actor] == 1) for entry in entries}
+
+
+def _renew_all(state: State) -> None:
     for key in list(state.run.roster.stale):
         _renew(state, key)
-    return _as_list(state, _for_view(view, state.run.roster.entries.values()))
 
 
 def tell(state: State, entries: Collection[RosterEntry]) -> None:
@@ -108,10 +130,17 @@ def _state(state: State, key: WorkerKey) -> WorkerState | None:
     if worker is not None and not worker.leaving:
         if not worker.is_attached:
             return "attaching"
-        return "stopped" if any(thread.is_shown for thread in worker.threads.values()) else "running"
+        return attached_state(worker)
     if state.run.paused.has(key):
         return "paused"
     return "alive" if key in state.run.alive.workers else None
+
+
+def attached_state(worker: Worker) -> Literal["stopped", "held", "running"]:
+    threads = worker.threads.values()
+    if any(thread.is_shown for thread in threads):
+        return "stopped"
+    return "held" if any(thread.is_at_barrier for thread in threads) else "running"
 
 
 def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:

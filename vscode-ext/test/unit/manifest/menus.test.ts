@@ -1,4 +1,4 @@
-/** Which commands package.json offers for which row of the Ray view. */
+/** Which commands package.json offers for which row of the Ray view and of the Stacks view. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ function buttons(context: string): string[] {
 }
 
 function matches(when: string, context: string): boolean {
-  const pattern = /^view == raydap\.clusters && viewItem =~ \/(.*)\/$/.exec(when)?.[1];
+  const pattern = /^view == raydap\.(?:clusters|stacks) && viewItem =~ \/(.*)\/$/.exec(when)?.[1];
   assert.ok(pattern !== undefined, when);
   return new RegExp(pattern).test(context);
 }
@@ -56,6 +56,9 @@ test('each row has the buttons for what can be done with it', () => {
     // Stopped by a hub, for a client that is elsewhere.
     'raydap.task.continue': [],
     'raydap.worker.paused': ['attachWorkers'],
+    'raydap.worker.held.session': ['pauseWorkers'],
+    'raydap.stack.stopped': ['continueStack', 'stepStack', 'compareStack'],
+    'raydap.stack.running': [],
     'raydap.worker.alive': [],
     'raydap.worker.alive.agent': ['attachWorkers'],
     'raydap.worker.alive.agent.session': ['attachWorkers'],

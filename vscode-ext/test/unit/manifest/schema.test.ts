@@ -31,7 +31,8 @@ const manual = readFileSync('../docs/usage/arguments.md', 'utf8');
 
 /** The extension takes the hub's URL out of the configuration, and keeps the token in the secret storage. */
 const OF_THE_EXTENSION = ['hub'];
-const NOT_IN_A_FILE = ['token'];
+/** Nor does a configuration join what another client debugs: that is for programs beside an editor. */
+const NOT_IN_A_FILE = ['token', 'join'];
 
 /** The rows of the table below a heading of the manual: name, type and meaning. */
 function rows(heading: string): Map<string, { type: string; meaning: string }> {

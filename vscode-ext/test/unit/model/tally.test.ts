@@ -11,6 +11,6 @@ test('zero parts are left out', () => {
 test('tallies are added, and those that wait are counted', () => {
   const one = { ...emptyTally(), stopped: 1, running: 2 };
   const sum = sumOf([one, { ...emptyTally(), stopped: 1, attaching: 1, paused: 3, gone: 1, alive: 4 }]);
-  assert.deepEqual(sum, { stopped: 2, attaching: 1, paused: 3, running: 2, gone: 1, alive: 4 });
+  assert.deepEqual(sum, { ...emptyTally(), stopped: 2, attaching: 1, paused: 3, running: 2, gone: 1, alive: 4 });
   assert.equal(waitingCount(sum), 6);
 });

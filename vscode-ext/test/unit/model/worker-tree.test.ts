@@ -105,7 +105,7 @@ test('every level counts its workers', () => {
   const tree = new WorkerTree();
   tree.replace([worker(1), worker(2), worker(3, { actor: 'Learner' })]);
   tree.apply([worker(1, { state: 'stopped' }), worker(3, { state: 'detached' })]);
-  const expected = { stopped: 1, attaching: 0, paused: 1, running: 0, gone: 0, alive: 0 };
+  const expected = { stopped: 1, held: 0, attaching: 0, paused: 1, running: 0, gone: 0, alive: 0 };
   assert.deepEqual(tree.root.tally, expected);
   const [job] = tree.root.children as [GroupNode];
   assert.deepEqual(job.tally, expected);

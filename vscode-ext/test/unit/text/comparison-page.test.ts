@@ -1,19 +1,107 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { compare } from '../../../src/model/comparison';
-import { comparisonPage } from '../../../src/text/comparison-page';
-import { evaluations } from '../example';
+import type { Comparison, ComparisonGroup } from '../../../src/protocol/messages';
+import { comparisonPage, summaryOf, type Compared } from '../../../src/text/comparison-page';
+
+let members = 0;
+
+/** Each has a group of its own size. */
+function group(count: number, value: string, more: Partial<ComparisonGroup> = {}): ComparisonGroup {
+  const ids = Array.from({ length: count }, () => (members += 1));
+  return { members: ids, label: `Trainer{${ids.join(',')}}`, value, type: 'float', partial: false, ...more };
+}
+
+function failed(count: number, error: string): ComparisonGroup {
+  const { members: ids, label, partial } = group(count, '');
+  return { members: ids, label, error, partial };
+}
+
+function comparison(...groups: ComparisonGroup[]): Comparison {
+  return { groups, silent: [] };
+}
+
+function shown(answer: Comparison, more: Partial<Compared> = {}): string {
+  return comparisonPage(
+    { expression: 'loss', select: '', kept: false, since: false, answer, ...more },
+    'abc',
+    'vscode:x',
+  );
+}
+
+function kinds(...groups: ComparisonGroup[]): string[] {
+  return [...shown(comparison(...groups)).matchAll(/<tr class="(\w+)">/g)].map(([, kind]) => kind ?? '');
+}
 
 test('nothing of a value is taken for HTML', () => {
-  const text = comparisonPage(compare('<b>&"\'', evaluations('<script>alert(1)</script>')), 'abc');
-  assert.ok(!text.includes('<script'));
-  assert.ok(!text.includes('<b>'));
+  const text = shown(comparison(group(1, '<script>alert(1)</script>', { label: '<i>', difference: '<u>' })), {
+    expression: '<b>&"\'',
+    select: '"><b>',
+    problem: '<em>',
+  });
+  assert.equal([...text.matchAll(/<script/g)].length, 1);
+  assert.ok(!/<[biu]>|<em>/.test(text));
   assert.ok(text.includes('&#60;script&#62;'));
 });
 
-test('the page allows its own style and nothing else', () => {
-  const text = comparisonPage(compare('x', evaluations('1')), 'abc');
-  assert.ok(text.includes(`content="default-src 'none'; style-src 'nonce-abc'"`));
-  assert.ok(text.includes('<style nonce="abc">'));
+test('the page allows its own style and script, and nothing else', () => {
+  const text = shown(comparison(group(1, '1')));
+  assert.ok(text.includes(`content="default-src 'none'; style-src 'nonce-abc'; script-src 'nonce-abc'"`));
+  assert.ok(text.includes('<script nonce="abc" src="vscode:x">'));
+});
+
+test('what most have is usual, what few have is different', () => {
+  assert.deepEqual(kinds(group(1, 'nan'), group(2, '0.5')), ['different', 'usual']);
+  assert.deepEqual(kinds(group(1, '0.5')), ['usual']);
+  assert.deepEqual(kinds(group(2, '0'), group(2, '1')), ['different', 'different']);
+  assert.deepEqual(kinds(failed(1, 'NameError'), group(2, '1')), ['error', 'usual']);
+  assert.deepEqual(kinds(group(1, '1'), failed(5, 'NameError')), ['usual', 'error']);
+});
+
+test('the summary counts values, the most frequent first', () => {
+  assert.equal(summaryOf(comparison(group(1, 'nan'), group(23, '0.5'))), '23 × 0.5, 1 × nan');
+  assert.equal(summaryOf(comparison(failed(2, 'x'), failed(1, 'y'), group(3, '1'))), '3 × 1, 3 errors');
+  assert.equal(summaryOf(comparison(group(1, `a\n${'b'.repeat(50)}`))), `1 × a ${'b'.repeat(37)}…`);
+  const many = Array.from({ length: 8 }, (_, index) => group(1, String(index)));
+  assert.match(summaryOf(comparison(...many)), /2 more values$/);
+  assert.equal(summaryOf(comparison()), 'No worker is stopped here.');
+  assert.equal(summaryOf({ groups: [], silent: [7] }), 'Nobody answered.');
+});
+
+test('numbers have statistics and a histogram, and who is at its ends', () => {
+  const text = shown({
+    ...comparison(group(1, '0.5'), group(2, '2')),
+    statistics: { min: 0.5, max: 2, mean: 1.4999999, std: null, nan: 1, inf: 0 },
+    histogram: {
+      low: 0.5,
+      high: 2,
+      counts: [1, 0, 2],
+      lowest: { members: [7], label: 'Trainer{0}' },
+      highest: { members: [8, 9], label: 'Trainer{1-2}' },
+    },
+    silent: [3],
+  });
+  assert.ok(text.includes('min 0.5, max 2, mean 1.5, 1 nan'));
+  assert.equal([...text.matchAll(/<rect/g)].length, 3);
+  assert.ok(/lowest 0.5: <button[^>]*data-thread="7"[^>]*>Trainer\{0\}</.test(text));
+  assert.ok(text.includes('1 did not answer in time.'));
+});
+
+test('a change since the kept values says who has changed', () => {
+  const none = { members: [], label: '' };
+  const change = { changed: { members: [1, 2], label: 'Trainer{0-1}' }, unchanged: none, unknown: none };
+  const text = shown({ ...comparison(group(2, '1')), change }, { kept: true, since: true });
+  assert.ok(text.includes('<td>changed</td><td class="count">2</td>'));
+  assert.ok(!text.includes('unchanged'));
+  assert.ok(text.includes('name="since" checked'));
+});
+
+test('a problem takes the place of an answer', () => {
+  const text = comparisonPage(
+    { expression: 'x', select: 'actr:Foo', kept: false, since: false, problem: 'The set is wrong.' },
+    'abc',
+    'vscode:x',
+  );
+  assert.ok(text.includes('<p class="problem" role="alert">The set is wrong.</p>'));
+  assert.ok(!text.includes('<table'));
 });

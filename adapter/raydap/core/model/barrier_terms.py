@@ -1,0 +1,43 @@
+"""The hit condition that makes a breakpoint a barrier: `all`, `all 16`, `all 60s`."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_WORD = re.compile(r"\s*all\b", re.IGNORECASE)
+_COUNT = re.compile(r"[0-9]{1,6}")
+_TIME = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|min)")
+_SECONDS = {"s": 1.0, "min": 60.0}
+
+_SYNTAX = (
+    "A barrier is `all`, `all 16` (it opens when 16 have arrived), `all 60s` (60 s after the first has arrived), "
+    "or `all 16 60s`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierTerms:
+    """A barrier opens when all have arrived that live, or with `count` arrivals, or `seconds` after the first of them;
+    0 is for no such limit."""
+
+    count: int = 0
+    seconds: float = 0.0
+
+
+def of_breakpoint(spec: dict[str, Any]) -> BarrierTerms | None:
+    """None for a breakpoint that is no barrier. Raises ValueError with a sentence for users if it is a wrong one."""
+    text = spec.get("hitCondition")
+    if not isinstance(text, str) or _WORD.match(text) is None:
+        return None
+    if spec.get("logMessage"):
+        raise ValueError("A logpoint stops no worker, so its hit condition cannot be `all`.")
+    limits: dict[str, float] = {}
+    for word in text.split()[1:]:
+        time = _TIME.fullmatch(word)
+        name = "seconds" if time is not None else "count"
+        if name in limits or (time is None and _COUNT.fullmatch(word) is None):
+            raise ValueError(f"{_SYNTAX}; `{word}` cannot follow.")
+        limits[name] = float(word) if time is None else float(time[1]) * _SECONDS[time[2]]
+        if not limits[name]:
+            raise ValueError(f"{_SYNTAX}; `{word}` is not above 0.")
+    return BarrierTerms(int(limits.get("count", 0)), limits.get("seconds", 0.0))

@@ -1,0 +1,91 @@
+"""Workers of one class that wait at a barrier for the others."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from raydap.core.events import ListedActor, WorkerLabel
+from raydap.core.model.breakpoints import Breakpoint
+from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.protocol.types import ClientId, Handle, WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerClass:
+    """The workers that are to arrive together: the actors of a class in a job, or those that run the same task.
+    `children` are subprocesses of these."""
+
+    job: str
+    name: str
+    is_actor: bool
+    children: bool = False
+
+
+def class_of(worker: Worker) -> WorkerClass | None:
+    """None while Ray does not say what the worker runs."""
+    origin, is_child = worker.origin, worker.parent is not None
+    if origin.row.worker_type == "TARGET":
+        return WorkerClass("", "", is_actor=False, children=is_child)
+    label = origin.label
+    if label == WorkerLabel() and origin.row.worker_type != "DRIVER":
+        return None
+    # The driver is alone: its key is a name that no task has.
+    name = label.actor or label.task or origin.key
+    return WorkerClass(label.job, name, is_actor=label.actor != "" and not is_child, children=is_child)
+
+
+@dataclass(slots=True)
+class BarrierWait:
+    """What goes on at one barrier until it opens.
+
+    `arrived` are the threads that have come, each with the body of its `stopped`. Most are WAITING; one that the user
+    has led there by a step is shown, and counts while it stays stopped. `members` are the attached workers that have to
+    come, or have; `ended` counts those that have ended instead.
+
+    Ray is asked for its actors when all members have arrived: others may be about to start. `asked_at` is that time,
+    None if it was not asked since the last arrival; `actors` is the answer, None without one. `starting` and
+    `unreached` are the numbers of actors of the class that raydap will attach to, and that it does not reach.
+
+    `places` say where the first of those that are missing run; they were asked at the time `read_at`, or are just
+    `reading`. `idle` are those that have run the task and run nothing of the user's now. `text` is what users were told
+    last, by the progress with the id `progress`, "" before the first time, to `clients`.
+    """
+
+    id: Handle
+    breakpoint: Breakpoint
+    of: WorkerClass | None
+    began: float
+    arrived: dict[Thread, dict[str, Any]] = field(default_factory=dict)
+    members: dict[WorkerKey, Worker] = field(default_factory=dict)
+    ended: int = 0
+    asked_at: float | None = None
+    actors: tuple[ListedActor, ...] | None = None
+    starting: int = 0
+    unreached: int = 0
+    places: dict[WorkerKey, str] = field(default_factory=dict)
+    idle: set[WorkerKey] = field(default_factory=set)
+    reading: bool = False
+    read_at: float = float("-inf")
+    text: str = ""
+    progress: str = ""
+    clients: list[ClientId] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> list[Thread]:
+        return [thread for thread in self.arrived if thread.state is ThreadState.WAITING]
+
+    def arrive(self, thread: Thread, stopped: dict[str, Any]) -> None:
+        self.arrived[thread] = stopped
+        # What Ray said before this may be out of date.
+        self.asked_at = self.actors = None
+
+    def drop_gone(self) -> None:
+        """Drops the threads that are not there any more: they run on, or have ended."""
+        for thread in list(self.arrived):
+            worker = thread.worker
+            is_there = thread.state is ThreadState.WAITING or thread.is_held
+            if not is_there or worker.leaving or worker.threads.get(thread.local) is not thread:
+                del self.arrived[thread]
+
+    def workers(self) -> dict[WorkerKey, Worker]:
+        """Those that have arrived."""
+        return {thread.worker.key: thread.worker for thread in self.arrived}

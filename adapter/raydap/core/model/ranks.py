@@ -1,0 +1,55 @@
+"""The numbers of the actors of a class."""
+
+import re
+from collections.abc import Iterable
+
+from raydap.protocol.raydap_messages import WorkerEntry
+
+_OWN = re.compile(r"#(\d{1,9})$")
+_DIGITS = re.compile(r"(\d+)")
+
+
+class Ranks:
+    """An actor's own rank if it is known, else its place among the actors of its class, which it keeps in the session.
+
+    `own` are ranks that workers have told (RANK, torch.distributed), by their keys.
+    """
+
+    ASK_PAUSE_S = 10.0
+    """Seconds for which a worker is not asked again that had no rank: it may get one later."""
+
+    def __init__(self) -> None:
+        self.own: dict[str, int] = {}
+        self._asked: dict[str, float] = {}
+        self._order: dict[tuple[str, str], dict[str, int]] = {}
+
+    def may_ask(self, key: str, now: float) -> bool:
+        """Whether to ask a worker for its rank now; then it counts as asked."""
+        if key in self.own or now < self._asked.get(key, float("-inf")) + self.ASK_PAUSE_S:
+            return False
+        self._asked[key] = now
+        return True
+
+    def count(self, entries: Iterable[WorkerEntry]) -> None:
+        """Gives places to actors that have none. Those that come at once are in the order of names, nodes and pids."""
+        for entry in sorted(entries, key=_order):
+            if entry.actor and entry.type != "child":
+                order = self._order.setdefault((entry.job, entry.actor), {})
+                order.setdefault(entry.key, len(order))
+
+    def of(self, entry: WorkerEntry) -> int | None:
+        """None for what is no actor and has no rank of its own."""
+        if entry.key in self.own:
+            return self.own[entry.key]
+        # Ray's list of actors says RANK of the env_vars of an actor (cluster/labels.py).
+        told = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
+        if told is not None:
+            return int(told[1])
+        return self._order.get((entry.job, entry.actor), {}).get(entry.key)
+
+
+def _order(entry: WorkerEntry) -> tuple[list[tuple[bool, int, str]], str, int]:
+    """Numbers in names count as numbers: worker_2 is before worker_10."""
+    parts = _DIGITS.split(entry.actor_name)
+    natural = [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+    return natural, entry.node, entry.pid

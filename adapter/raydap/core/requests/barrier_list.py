@@ -1,0 +1,21 @@
+"""The barriers at which workers wait: raydap/barriers (docs/requests.md)."""
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.workers import barrier_progress
+from raydap.core.workers.barriers import release, show
+from raydap.protocol.raydap_messages import Barriers, BarriersArguments
+
+_ACTIONS = {"show": show, "release": release}
+
+
+def barriers(state: State, _: Request, arguments: BarriersArguments) -> Barriers:
+    if arguments.barrier is not None and all(wait.id != arguments.barrier for wait in state.barriers):
+        text = f"No worker waits at a barrier {arguments.barrier} any more; raydap/barriers lists them."
+        raise ProblemError(Problem(Code.STALE_ID, text))
+    if arguments.action is not None:
+        for wait in [each for each in state.barriers if arguments.barrier in (None, each.id)]:
+            _ACTIONS[arguments.action](state, wait)
+    shown = [wait for wait in state.barriers if wait.waiting]
+    return Barriers(barriers=tuple(barrier_progress.describe(state, wait) for wait in shown))

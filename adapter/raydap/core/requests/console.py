@@ -1,0 +1,180 @@
+"""What a user types into the debug console: Python, or a command that begins with `/` (docs/usage/sets.md)."""
+
+import difflib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting
+from raydap.core.requests.routing import BY_FRAME_ELSE_FOCUS, forward
+from raydap.core.sets import text_tables
+from raydap.core.workers import barrier_progress
+from raydap.protocol.raydap_messages import (
+    BarriersArguments,
+    ContinueThreadsArguments,
+    SetsArguments,
+    StacksArguments,
+    StepThreadsArguments,
+)
+from raydap.protocol.value_messages import CompareArguments
+from raydap.wire.envelope import Body
+
+_COMMAND = re.compile(r"\s*/(?:in\s+(?P<set>.*?)\s/)?\s*(?P<name>[A-Za-z]*)\s*(?P<rest>.*)", re.DOTALL)
+
+STEP_TIMEOUT_S = 5.0
+"""Seconds until the user is told who has not come to the next line."""
+
+APART_TIMEOUT_S = 60.0
+"""Seconds for which workers step together until they part."""
+
+_Command = Callable[[State, Request, "str | None", str], Flow[str]]
+"""Takes the set of `/in`, None without it, and what follows the name of the command."""
+
+
+def evaluate(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+    """Python goes to the worker; no expression of Python begins with `/`."""
+    expression = arguments.get("expression")
+    if arguments.get("context") == "repl" and isinstance(expression, str) and expression.lstrip().startswith("/"):
+        return {"result": (yield from _run(state, request, expression)), "variablesReference": 0}
+    return (yield from forward(state, request, BY_FRAME_ELSE_FOCUS, arguments))
+
+
+def _run(state: State, request: Request, text: str) -> Flow[str]:
+    found = _COMMAND.fullmatch(text)
+    assert found is not None
+    name = found["name"]
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them."
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, f"There is no command /{name}: {hint}"))
+    return (yield from COMMANDS[name](state, request, found["set"], found["rest"].strip()))
+
+
+def _stacks(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    chosen = _one_set("stacks", select, rest)
+    return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, StacksArguments(select=chosen))))
+
+
+def _all_stacks(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    wanted = StacksArguments(select=_one_set("allstacks", select, rest), running=True)
+    return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
+
+
+def _compare(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    if not rest:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, "An expression has to follow: /compare loss."))
+    compared = CompareArguments(expression=rest, select=select)
+    return text_tables.of_comparison((yield from comparison.compare(state, request, compared)))
+
+
+def _keep(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    name, expression = _named(rest, "keep")
+    compared = CompareArguments(expression=expression, select=select, keep=name)
+    return text_tables.of_comparison((yield from comparison.compare(state, request, compared)))
+
+
+def _since(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    name, expression = _named(rest, "since")
+    compared = CompareArguments(expression=expression, select=select, baseline=name)
+    return text_tables.of_comparison((yield from comparison.compare(state, request, compared)))
+
+
+def _named(rest: str, command: str) -> tuple[str, str]:
+    name, _, expression = rest.partition(" ")
+    if not expression.strip():
+        text = f"A name and an expression have to follow: /{command} before loss."
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return name, expression.strip()
+
+
+def _step(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    focus = request.client.view.focus
+    if rest not in ("", "apart") or focus is None or not focus.is_held:
+        text = "Select a stopped worker, and give /step or /step apart: all at its line step over it."
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    step = StepThreadsArguments(
+        thread_id=focus.handle,
+        command="next",
+        select=select,
+        timeout=APART_TIMEOUT_S if rest else STEP_TIMEOUT_S,
+        until="parted" if rest else None,
+    )
+    return text_tables.of_step((yield from multi_thread.step_threads(state, request, step)))
+
+
+def _continue(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    chosen = _one_set("continue", select, rest)
+    resumed = yield from multi_thread.continue_threads(state, request, ContinueThreadsArguments(select=chosen))
+    return f"{len(resumed.threads)} run on."
+
+
+def _one_set(command: str, select: str | None, rest: str) -> str | None:
+    if select is not None and rest:
+        text = f"Name the set once: /in SET /{command}, or /{command} SET."
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return select if select is not None else rest or None
+
+
+def _barriers(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    yield from ()
+    if select is not None or rest not in ("", "show", "release"):
+        text = "Give /barriers alone, /barriers show or /barriers release."
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    found = barrier_list.barriers(state, request, BarriersArguments()).barriers
+    if rest:
+        barrier_list.barriers(state, request, BarriersArguments(action="show" if rest == "show" else "release"))
+    lines = (f"{barrier_progress.place_of(each)}: {each.text}" for each in found)
+    return "\n".join(lines) or "No worker waits at a barrier."
+
+
+def _sets(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    yield from ()
+    name, _, text = rest.partition(" ")
+    wanted = SetsArguments()
+    if name.startswith("-"):
+        wanted = SetsArguments(name=name[1:])
+    elif name:
+        if not text.strip():
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, f"A set has to follow: /sets {name} actor:Trainer."))
+        wanted = SetsArguments(name=name, select=text.strip())
+    kept = selecting.sets(state, request, wanted).sets
+    return "\n".join(f"{each.name}: {each.select}" for each in kept) or "No set is kept."
+
+
+def _help(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    yield from ()
+    width = max(len(usage) for usage, _ in USAGE)
+    return "\n".join(f"{usage.ljust(width)}  {text}" for usage, text in USAGE)
+
+
+COMMANDS: dict[str, _Command] = {
+    "stacks": _stacks,
+    "allstacks": _all_stacks,
+    "compare": _compare,
+    "keep": _keep,
+    "since": _since,
+    "step": _step,
+    "continue": _continue,
+    "barriers": _barriers,
+    "sets": _sets,
+    "help": _help,
+}
+
+USAGE = [
+    ("/stacks [SET]", "the stacks of all stopped threads, or of those in a set, as one tree"),
+    ("/allstacks [SET]", "the same with the workers that run, which are not stopped for it"),
+    ("/compare EXPRESSION", "its value in each of them, equal ones together"),
+    ("/keep NAME EXPRESSION", "the same, and the values are kept under this name"),
+    ("/since NAME EXPRESSION", "the same, and who has changed since then"),
+    ("/step", "the worker that you look at and all others at its line step over it; then who is where"),
+    ("/step apart", "the same again and again, until they are at different lines"),
+    ("/continue [SET]", "all stopped threads run on, or those in a set"),
+    ("/barriers", "who waits at a barrier for whom; /barriers show shows them, /barriers release lets them run on"),
+    ("/in SET /compare EXPRESSION", "the same for a set, such as actor:Trainer not rank:0"),
+    ("/sets", "the sets that are kept; /sets NAME SET keeps one, /sets -NAME drops it"),
+    ("/help", "these lines"),
+]

@@ -1,0 +1,95 @@
+"""The stacks of all stopped threads, and of workers that run, as one tree: raydap/stacks (docs/requests.md)."""
+
+from collections.abc import Callable, Iterable
+
+from msgspec import UNSET
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow, gather
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread
+from raydap.core.requests import selecting
+from raydap.core.sets import stack_exports
+from raydap.core.sets.folding import Member
+from raydap.core.sets.stack_tree import Holder, Place, StackTree
+from raydap.core.translate import paths
+from raydap.core.translate.stacks import frames_of, is_library_frame, location
+from raydap.core.workers import worker_entries, worker_stack
+from raydap.core.workers.replies import load_body
+from raydap.protocol.raydap_messages import MergedStacks, StackNode, StacksArguments, WorkerStack
+from raydap.protocol.types import WorkerKey
+
+TIMEOUT_S = 5.0
+"""Seconds for the stack of a thread."""
+
+_EXPORTS: dict[str, Callable[[StackNode], str]] = {"folded": stack_exports.folded, "svg": stack_exports.svg}
+
+
+def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[MergedStacks]:
+    """Merges the stacks of the stopped threads in the set `select`; without a set, those of all stopped threads."""
+    if arguments.max_members < 0:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
+    threads = yield from selecting.threads(state, request.client, None, arguments.select)
+    running = (yield from _running(state, request, arguments.select)) if arguments.running else []
+    members = worker_entries.members(state)
+    found = gather({thread: _frames(thread) for thread in threads})
+    read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})
+    tree = StackTree()
+    silent = []
+    for thread, frames in (yield from found).items():
+        if isinstance(frames, ProblemError):
+            state.log("info", f"{thread.worker} is not in the tree of stacks: {frames.problem}")
+            silent.append(thread.handle)
+        else:
+            tree.add(frames, Holder(thread.handle, members[thread.worker.key]))
+    unread = tuple(key for key, stack in read.items() if isinstance(stack, ProblemError))
+    for key, stack in read.items():
+        if not isinstance(stack, ProblemError):
+            _add_running(tree, stack, members[key])
+    limit, export = arguments.max_members, arguments.export
+    root = tree.root(limit)
+    return MergedStacks(
+        root=root,
+        missing=tree.missing(limit),
+        silent=tuple(silent),
+        unread=unread,
+        export=UNSET if export is None else _EXPORTS[export](root),
+    )
+
+
+def _running(state: State, request: Request, select: str | None) -> Flow[list[WorkerKey]]:
+    """The workers that run and say where they are: those that are attached, or have an agent."""
+    chosen = yield from selecting.workers(state, request.client, None, select or "")
+    keys = [] if chosen is None else chosen
+    attached = {key for key, worker in state.workers.items() if worker.is_attached}
+    stopped = {thread.worker.key for thread in state.stopped.values()}
+    return [key for key in keys if key not in stopped and (key in attached or key in state.run.prepared)]
+
+
+def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
+    """The threads with code of the user's, else the coroutines; a worker without any is only in the root."""
+    users = [thread for thread in stack.threads if thread.is_users]
+    threads = [thread for thread in users if not thread.coroutine] or users
+    for thread in threads:
+        frames = [frame for frame in thread.frames if frame.is_users]
+        tree.add([Place(each.name, each.path, each.line) for each in reversed(frames)], Holder(None, member))
+    if not threads:
+        tree.add([], Holder(None, member))
+
+
+def _frames(thread: Thread) -> Flow[list[Place]]:
+    """Outermost first, without the frames of Ray and debugpy around those of the user. Raises ProblemError."""
+    if thread.snapshot is not None:
+        return _places(thread, ((frame.name, frame.path, frame.line) for frame in thread.snapshot.frames))
+    stop = thread.stop
+    reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local}, TIMEOUT_S)
+    if thread.stop is not stop:
+        raise ProblemError(Problem(Code.NOT_STOPPED, "It runs on."))
+    shown = [frame for frame in frames_of(load_body(reply)) if not is_library_frame(frame)]
+    return _places(thread, (location(frame) for frame in shown))
+
+
+def _places(thread: Thread, frames: Iterable[tuple[str, str, int]]) -> list[Place]:
+    folder = paths.workspace(thread.worker.settings)
+    return [Place(name, paths.to_client(path, folder), line) for name, path, line in frames][::-1]

@@ -1,0 +1,190 @@
+"""Whom a request means: the threads or workers that its argument `select` names (docs/usage/sets.md)."""
+
+from collections.abc import Iterable
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow, gather
+from raydap.core.model.client import Client, Request, Role
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.core.requests import top_frames
+from raydap.core.sets.membership import Candidate, is_in
+from raydap.core.sets.set_syntax import WorkerSet, parse
+from raydap.core.workers import worker_entries
+from raydap.core.workers.replies import load_body, query
+from raydap.inworker import calls
+from raydap.protocol.raydap_messages import (
+    KeptSet,
+    SelectArguments,
+    SelectedWorkers,
+    SetsArguments,
+    WorkerEntry,
+    WorkerSets,
+)
+from raydap.protocol.types import Handle, WorkerKey
+
+TIMEOUT_S = 5.0
+"""Seconds for what a set asks workers. One that has not answered by then is not in the set."""
+
+MAX_KEPT = 1000
+"""Sets that may be kept."""
+
+
+def threads(state: State, client: Client, handles: Iterable[int] | None, select: str | None) -> Flow[list[Thread]]:
+    """The stopped threads that a request means: those of `handles` or `select`, else all that the client sees."""
+    if handles is not None and select is not None:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'Give the argument "threads" or "select", not both.'))
+    if handles is not None:
+        # Threads that run by now are left out without an error: mostly the user wants them to run anyway.
+        return _held(dict.fromkeys(state.thread(client, handle) for handle in handles))
+    stopped = _held(state.stopped_threads(client))
+    if select is None:
+        return stopped
+    wanted = _parsed(state, client, select)
+    entries = {entry.key: entry for entry in worker_entries.current(state)}
+    chosen = yield from _chosen(state, wanted, [(entries[thread.worker.key], thread) for thread in stopped])
+    return _held(thread for _, thread in chosen if thread is not None)
+
+
+def workers(
+    state: State, client: Client, keys: Iterable[str] | None, select: str | None
+) -> Flow[list[WorkerKey] | None]:
+    """The keys of the workers that a request means; None if it names none. A worker is in a set if one of its stopped
+    threads is."""
+    if select is None:
+        return None if keys is None else _known(state, keys)
+    if keys is not None:
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'Give the argument "workers" or "select", not both.'))
+    wanted = _parsed(state, client, select)
+    stopped: dict[str, list[Thread]] = {}
+    for thread in _held(state.stopped_threads(client)):
+        stopped.setdefault(thread.worker.key, []).append(thread)
+    pairs: list[tuple[WorkerEntry, Thread | None]] = []
+    for entry in worker_entries.current(state):
+        pairs += [(entry, thread) for thread in stopped.get(entry.key, [None])]
+    chosen = yield from _chosen(state, wanted, pairs)
+    return list(dict.fromkeys(WorkerKey(entry.key) for entry, _ in chosen))
+
+
+def select(state: State, request: Request, arguments: SelectArguments) -> Flow[SelectedWorkers]:
+    """Says who is in a set now."""
+    keys = yield from workers(state, request.client, None, arguments.select)
+    return SelectedWorkers(workers=() if keys is None else tuple(keys))
+
+
+def sets(state: State, _: object, arguments: SetsArguments) -> WorkerSets:
+    """Keeps a set under a name, or drops it, and answers with all that are kept."""
+    kept = state.run.sets
+    if arguments.name is not None:
+        name, text = arguments.name, arguments.select
+        check_name(name, "a set")
+        if text is None:
+            kept.pop(name, None)
+        else:
+            # With itself in it, the set is found to be endless.
+            if parse(text, {**kept, name: text}).where:
+                text = "A set that is kept has no where, because it is part of others; add it when you use the set."
+                raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+            if len(kept) >= MAX_KEPT:
+                raise ProblemError(Problem(Code.BAD_ARGUMENT, f"{MAX_KEPT} sets are kept; drop one first."))
+            kept[name] = text
+    return WorkerSets(sets=tuple(KeptSet(name=name, select=text) for name, text in kept.items()))
+
+
+def check_name(name: str, of: str) -> None:
+    """Raises ProblemError for a name under which nothing can be kept."""
+    if not name or not all(character.isalnum() or character in "_-" for character in name):
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The name of {of} has letters, digits, - and _ only."))
+
+
+def _parsed(state: State, client: Client, text: str) -> WorkerSet:
+    wanted = parse(text, state.run.sets)
+    if wanted.where and client.role is Role.OBSERVER:
+        raise ProblemError(Problem(Code.OBSERVER, "An observer evaluates nothing, so its sets have no where."))
+    return wanted
+
+
+def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
+    keys = [WorkerKey(name) for name in names]
+    for key in keys:
+        if key not in state.run.roster.states and key not in state.run.prepared:
+            raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
+    return keys
+
+
+def _held(found: Iterable[Thread]) -> list[Thread]:
+    return [thread for thread in found if thread.is_held]
+
+
+def _chosen(
+    state: State, wanted: WorkerSet, pairs: list[tuple[WorkerEntry, Thread | None]]
+) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
+    """Those in the set. Workers are asked only for what it looks at."""
+    places = (yield from _places(pairs)) if wanted.asks_for("line") else {}
+    if wanted.asks_for("rank"):
+        yield from _ask_ranks(state, [entry for entry, _ in pairs])
+    found = []
+    for entry, thread in pairs:
+        told = next((each for each in entry.threads if thread is not None and each.thread_id == thread.handle), None)
+        place = None if thread is None else places.get(thread.handle)
+        if is_in(wanted.tree, Candidate(entry, told, state.run.ranks.of(entry), place)):
+            found.append((entry, thread))
+    if wanted.where:
+        true = yield from _where_true([thread for _, thread in found if thread is not None], wanted.where)
+        found = [(entry, thread) for entry, thread in found if thread in true]
+    return found
+
+
+def _places(pairs: list[tuple[WorkerEntry, Thread | None]]) -> Flow[dict[Handle, tuple[str, int]]]:
+    asked = {
+        thread.handle: top_frames.of(thread, TIMEOUT_S)
+        for _, thread in pairs
+        if thread is not None and thread.state is ThreadState.STOPPED
+    }
+    found = {}
+    for handle, frame in (yield from gather(asked)).items():
+        line = None if isinstance(frame, ProblemError) else top_frames.line_of(frame)
+        if line is not None and isinstance(line[0], str) and isinstance(line[1], int):
+            found[handle] = (line[0], line[1])
+    return found
+
+
+def _ask_ranks(state: State, entries: list[WorkerEntry]) -> Flow[None]:
+    """Asks attached workers for ranks of their own."""
+    ranks = state.run.ranks
+    ranks.count(entries)
+    workers = [state.workers.get(WorkerKey(entry.key)) for entry in entries]
+    asked = {
+        worker.key: _own_rank(worker)
+        for worker in workers
+        if worker is not None and worker.is_attached and ranks.may_ask(worker.key, state.now)
+    }
+    for key, rank in (yield from gather(asked)).items():
+        if isinstance(rank, int):
+            ranks.own[key] = rank
+
+
+def _own_rank(worker: Worker) -> Flow[int | None]:
+    try:
+        answer = yield from query(worker, calls.own_rank(), TIMEOUT_S)
+    except calls.ResultError:
+        return None
+    return int(answer) if isinstance(answer, str) and answer.isascii() and answer[:9].isdecimal() else None
+
+
+def _where_true(candidates: list[Thread], expression: str) -> Flow[set[Thread]]:
+    """Those in whose user's top frame the expression is true. Where it fails, it is not."""
+    replies = yield from gather({thread: _is_true(thread, expression) for thread in candidates})
+    return {thread for thread, reply in replies.items() if reply is True}
+
+
+def _is_true(thread: Thread, expression: str) -> Flow[bool]:
+    if thread.state is not ThreadState.STOPPED:
+        return False
+    frame = yield from top_frames.of(thread, TIMEOUT_S)
+    if not frame:
+        return False
+    # The line break ends a comment in the expression.
+    evaluate = {"expression": f"bool({expression}\n)", "frameId": frame.get("id"), "context": "watch"}
+    reply = yield from thread.worker.ask("evaluate", evaluate, TIMEOUT_S)
+    return load_body(reply).get("result") == "True"

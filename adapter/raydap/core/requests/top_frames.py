@@ -1,0 +1,35 @@
+"""The frame in which a user sees a stopped thread."""
+
+from typing import Any
+
+from raydap.core.flows import Flow
+from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread
+from raydap.core.translate.stacks import frames_of, is_library_frame
+from raydap.core.workers.replies import load_body
+
+Frame = dict[str, Any]
+
+_LEVELS = 20
+"""The number of frames among which the user's is searched: a few frames of Ray and debugpy are above it."""
+
+
+def of(thread: Thread, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[Frame]:
+    """The top frame of the user's code, with the worker's own ids; empty if this stop shows none.
+
+    If an exception has frames of libraries only, it is the top one of these.
+    """
+    stop = thread.stop
+    try:
+        reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": _LEVELS}, timeout_s)
+    except WorkerRefusedError:
+        return {}
+    frames = frames_of(load_body(reply))
+    users = [frame for frame in frames if not is_library_frame(frame)] or (frames if thread.raised else [])
+    return users[0] if users and thread.stop is stop else {}
+
+
+def line_of(frame: Frame) -> tuple[object, object] | None:
+    """File and line of a frame; None if no other thread can be at the same one."""
+    source = frame.get("source")
+    return (source.get("path"), frame.get("line")) if isinstance(source, dict) else None

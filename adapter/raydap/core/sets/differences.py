@@ -1,0 +1,91 @@
+"""What is different between two values that were written as Python does."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from raydap.protocol.python_source import parse_expression
+
+MAX_NAMED = 3
+"""Differences that are named."""
+
+_LONGEST = 40
+"""Characters of a value in a difference."""
+
+
+class Difference(NamedTuple):
+    """`place` is like `['lr']` or `.rate`, "" for the whole value. A part that only one has is "" in the other."""
+
+    place: str
+    one: str
+    other: str
+
+
+def difference(one: str, other: str) -> str:
+    """Like `['lr'] is 0.1 instead of 0.2`; "" if the texts do not show it. Both may be cut."""
+    if one == other:
+        return ""
+    try:
+        found = list(_of_nodes(parse_expression(one).body, parse_expression(other).body, ""))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = []
+    found = found or [_of_texts(one, other)]
+    more = f", and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+    return ", ".join(map(_written, found[:MAX_NAMED])) + more
+
+
+def _written(each: Difference) -> str:
+    place = f"{each.place} " if each.place else ""
+    if not each.other:
+        return f"{place}is there" if place else ""
+    if not each.one:
+        return f"{place}is missing" if place else ""
+    return f"{place}is {_short(each.one)} instead of {_short(each.other)}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _of_nodes(one: ast.expr, other: ast.expr, place: str) -> Iterator[Difference]:
+    parts, others = _parts(one), _parts(other)
+    if parts is None or others is None or type(one) is not type(other) or _name(one) != _name(other):
+        texts = ast.unparse(one), ast.unparse(other)
+        if texts[0] != texts[1]:
+            yield Difference(place, *texts)
+        return
+    for key in dict.fromkeys([*parts, *others]):
+        inner = place + key
+        if key not in others:
+            yield Difference(inner, ast.unparse(parts[key]), "")
+        elif key not in parts:
+            yield Difference(inner, "", ast.unparse(others[key]))
+        else:
+            yield from _of_nodes(parts[key], others[key], inner)
+
+
+def _parts(node: ast.expr) -> dict[str, ast.expr] | None:
+    """The parts of a dict, a list, a tuple, or an object that is written like a call; None for anything else."""
+    match node:
+        case ast.Dict(keys, values):
+            return {f"[{ast.unparse(key)}]": value for key, value in zip(keys, values, strict=True) if key is not None}
+        case ast.List(items) | ast.Tuple(items):
+            return {f"[{place}]": item for place, item in enumerate(items)}
+        case ast.Call(_, [], keywords):
+            return {f".{keyword.arg}": keyword.value for keyword in keywords}
+    return None
+
+
+def _name(node: ast.expr) -> Any:
+    """The name of an object's class; None for what is no object."""
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else None
+
+
+def _of_texts(one: str, other: str) -> Difference:
+    """From the first character that is different."""
+    same = next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    start = max(0, same - 10)
+    dots = "…" if start else ""
+    return Difference("", dots + one[start:], dots + other[start:])

@@ -1,0 +1,88 @@
+"""Many answers as few groups, and their members in few words."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from raydap.core.sets.numbers import number
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.value_messages import Evaluation, EvaluationGroup, Statistics
+
+_MAX_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`rank` is None for what has none. `is_alone`: no other actor of its class is known."""
+
+    entry: WorkerEntry
+    rank: int | None
+    is_alone: bool = False
+
+
+def label(members: Iterable[Member]) -> str:
+    """Like `Trainer{0-5,7}, prepare (3)`."""
+    ranks: dict[str, set[int]] = {}
+    counts: dict[str, set[str]] = {}
+    for member in members:
+        entry = member.entry
+        if entry.actor and member.rank is not None and not member.is_alone:
+            ranks.setdefault(entry.actor, set()).add(member.rank)
+        else:
+            counts.setdefault(entry.actor or entry.label, set()).add(entry.key)
+    names = [f"{name}{{{_ranges(sorted(numbers))}}}" for name, numbers in ranks.items()]
+    names += [name if len(keys) == 1 else f"{name} ({len(keys)})" for name, keys in counts.items()]
+    more = [f"and {len(names) - _MAX_NAMES} more"] if len(names) > _MAX_NAMES else []
+    return ", ".join([*names[:_MAX_NAMES], *more])
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Like "0-5,7"."""
+    ranges: list[list[int]] = []
+    for each in numbers:
+        if ranges and each == ranges[-1][1] + 1:
+            ranges[-1][1] = each
+        else:
+            ranges.append([each, each])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
+
+
+def groups(answers: Sequence[tuple[Evaluation, Member]]) -> tuple[EvaluationGroup, ...]:
+    """Of equal answers, the smallest first: what differs from the rest is what one looks for. Those of one size are in
+    the order of their labels."""
+    found: dict[tuple[object, ...], list[tuple[Evaluation, Member]]] = {}
+    for answer, member in answers:
+        found.setdefault((answer.value, answer.type, answer.error), []).append((answer, member))
+    return tuple(sorted(map(_group, found.values()), key=lambda group: (len(group.members), group.label)))
+
+
+def _group(answers: Sequence[tuple[Evaluation, Member]]) -> EvaluationGroup:
+    first, _ = answers[0]
+    return EvaluationGroup(
+        value=first.value,
+        type=first.type,
+        error=first.error,
+        members=tuple(answer.thread_id for answer, _ in answers),
+        label=label(member for _, member in answers),
+    )
+
+
+def statistics(answers: Iterable[Evaluation]) -> Statistics | None:
+    """None unless all values are numbers. Errors do not count."""
+    values = [(answer.value, answer.type) for answer in answers]
+    numbers = [number(str(value), str(kind)) for value, kind in values if isinstance(value, str)]
+    known = [each for each in numbers if each is not None]
+    return None if not known or len(known) < len(numbers) else statistics_of(known)
+
+
+def statistics_of(known: Sequence[float]) -> Statistics:
+    finite = [each for each in known if math.isfinite(each)]
+    nan = sum(map(math.isnan, known))
+    counts = {"nan": nan, "inf": len(known) - len(finite) - nan}
+    if not finite:
+        return Statistics(min=None, max=None, mean=None, std=None, **counts)
+    mean = math.fsum(each / len(finite) for each in finite)
+    # Without these quotients, the squares of large numbers would be infinite.
+    scale = max(map(abs, finite)) or 1.0
+    variance = math.fsum((each / scale - mean / scale) ** 2 for each in finite) / len(finite)
+    return Statistics(min=min(finite), max=max(finite), mean=mean, std=scale * math.sqrt(variance), **counts)

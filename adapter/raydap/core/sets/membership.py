@@ -1,0 +1,87 @@
+"""Who is in a set."""
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from raydap.core.sets.set_syntax import AllOf, AnyOf, Not, Numbers, Quality, Tree, Word
+from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A worker, and one of its stopped threads if it has any.
+
+    `rank` is None for what is no actor and has no rank of its own. `place` is the path and the line of the thread's top
+    frame that is the user's, None if that is not known.
+    """
+
+    entry: WorkerEntry
+    thread: StoppedThread | None = None
+    rank: int | None = None
+    place: tuple[str, int] | None = None
+
+
+def is_in(tree: Tree, candidate: Candidate) -> bool:
+    match tree:
+        case AllOf(parts):
+            return all(is_in(part, candidate) for part in parts)
+        case AnyOf(parts):
+            return any(is_in(part, candidate) for part in parts)
+        case Not(part):
+            return not is_in(part, candidate)
+        case Numbers(qualifier, ranges):
+            number = candidate.rank if qualifier == "rank" else candidate.entry.pid or None
+            return number is not None and any(first <= number <= last for first, last in ranges)
+        case Quality("line", patterns):
+            return candidate.place is not None and any(_is_at(pattern, *candidate.place) for pattern in patterns)
+        case Quality(qualifier, patterns):
+            values = _values(qualifier, candidate)
+            return any(_is_like(pattern, value) for pattern in patterns for value in values)
+        case Word(text):
+            return _is_like(text if _has_wildcards(text) else f"*{text}*", candidate.entry.name)
+
+
+def _values(qualifier: str, candidate: Candidate) -> tuple[str, ...]:
+    """What one of the patterns has to match."""
+    entry, thread = candidate.entry, candidate.thread
+    match qualifier:
+        case "actor":
+            return entry.actor, entry.actor_name, entry.label.partition(" · ")[0] if entry.actor else ""
+        case "task":
+            return entry.task, entry.task.rpartition(".")[2], "" if entry.actor else entry.label
+        case "node":
+            return entry.node, entry.node_id
+        case "job":
+            return entry.job, entry.submission
+        case "state":
+            return (entry.state,)
+        case _:
+            error = "" if thread is None else thread.error
+            return error, error.rpartition(".")[2]
+
+
+def _is_at(pattern: str, path: str, line: int) -> bool:
+    """Whether `train.py`, `train.py:42` or `train.py:40-50` is the place; a folder before the file may be left out."""
+    found = re.fullmatch(r"(.*?)(?::(\d{1,9})(?:-(\d{1,9}))?)?", pattern, re.DOTALL | re.ASCII)
+    assert found is not None
+    file, first, last = found.groups()
+    if first is not None and not int(first) <= line <= int(last or first):
+        return False
+    path = path.replace("\\", "/")
+    return _is_like(file, path) or _is_like(f"*/{file}", path)
+
+
+def _has_wildcards(text: str) -> bool:
+    return any(character in text for character in "*?[")
+
+
+def _is_like(pattern: str, value: str) -> bool:
+    return value != "" and _compiled(pattern).match(value) is not None
+
+
+@lru_cache(maxsize=1000)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """With the wildcards of file names, whatever the case of the letters."""
+    return re.compile(fnmatch.translate(pattern), re.IGNORECASE)

@@ -1,0 +1,253 @@
+"""The language of sets: what a user types becomes a tree (docs/usage/sets.md).
+
+set        = [choice] ["where" python-expression]
+choice     = all {"or" all}
+all        = part {["and"] part}
+part       = "not" part | "(" choice ")" | qualifier ":" values | word
+values     = value {"," value}
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn, TypeAlias, get_args
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.protocol.python_source import parse_expression
+from raydap.protocol.raydap_messages import WorkerState
+
+STATES: tuple[str, ...] = get_args(WorkerState)
+
+QUALIFIERS = {
+    "actor": "the class of an actor, or its name",
+    "task": "the function or method that it runs",
+    "node": "the address of its node, or the node's id",
+    "state": f"one of {', '.join(STATES)}",
+    "line": "where a thread is stopped: a file, or file:line, or file:from-to",
+    "rank": "its number among the actors of its class, from 0; its own rank if it has one (RANK, torch.distributed)",
+    "pid": "its process",
+    "job": "the job's id, or its submission id",
+    "error": "the type of the exception that a thread is stopped for",
+    "set": "a set that was kept under this name",
+}
+"""What a qualifier looks at."""
+
+_NUMBERS = ("rank", "pid")
+_MAX_DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Matches a part of the name, or all of it if it has wildcards."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """One of the qualifiers but `set` and those of numbers. Any of the `patterns` may match."""
+
+    qualifier: str
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """`rank` or `pid`: in one of the ranges, both ends included."""
+
+    qualifier: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: "Tree"
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """In all of the parts. Without parts, everybody is."""
+
+    parts: "tuple[Tree, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    parts: "tuple[Tree, ...]"
+
+
+Tree: TypeAlias = Word | Quality | Numbers | Not | AllOf | AnyOf
+
+
+class WorkerSet(NamedTuple):
+    """`where` is a Python expression that has to be true in the user's top frame, "" for none."""
+
+    tree: Tree
+    where: str
+
+    def asks_for(self, qualifier: str) -> bool:
+        """Whether it has to be known what this qualifier looks at."""
+        return any(one == qualifier for one in _qualifiers(self.tree))
+
+
+def parse(text: str, kept: Mapping[str, str]) -> WorkerSet:
+    """`kept` are the sets that have names. Raises ProblemError, which points at the place."""
+    return _Parser(text, kept, ()).set()
+
+
+class _Token(NamedTuple):
+    """`text` is as typed. `plain` is a word or value without its quotes."""
+
+    text: str
+    plain: str
+    begin: int
+
+
+_TOKEN = re.compile(r'\s*(?:([()])|((?:"[^"]*"|[^\s()"])+)|(.))', re.DOTALL)
+_SPECIAL = ("(", ")", "and", "or", "not", "where")
+
+
+class _Parser:
+    """`inside` are the names of the sets that this one is part of."""
+
+    def __init__(self, text: str, kept: Mapping[str, str], inside: tuple[str, ...]) -> None:
+        self._text = text
+        self._kept = kept
+        self._inside = inside
+        self._tokens = list(self._read())
+        self._next = 0
+
+    def set(self) -> WorkerSet:
+        token = self._peek()
+        tree: Tree = AllOf(()) if token is None or token.text == "where" else self._choice(0)
+        token = self._peek()
+        if token is None:
+            return WorkerSet(tree, "")
+        if token.text != "where":
+            self._fail(token, "this ) closes nothing")
+        return WorkerSet(tree, self._expression(token))
+
+    def _expression(self, token: _Token) -> str:
+        begin = token.begin + len("where")
+        expression = self._text[begin:].strip()
+        place = _Token(expression, expression, begin)
+        if not expression:
+            self._fail(token, "an expression of Python has to follow")
+        if self._inside:
+            self._fail(token, "a set that is part of another one has no where")
+        try:
+            parse_expression(expression)
+        except SyntaxError as error:
+            self._fail(place, f"this is no expression of Python ({error.msg})")
+        except (ValueError, RecursionError, MemoryError):
+            self._fail(place, "this is no expression of Python")
+        return expression
+
+    def _choice(self, depth: int) -> Tree:
+        parts = [self._all(depth)]
+        while self._take("or"):
+            parts.append(self._all(depth))
+        return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+
+    def _all(self, depth: int) -> Tree:
+        parts = [self._part(depth)]
+        while (token := self._peek()) is not None and token.text not in (")", "or", "where"):
+            self._take("and")
+            parts.append(self._part(depth))
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+    def _part(self, depth: int) -> Tree:
+        token = self._peek()
+        if token is None or token.text in (")", "and", "or", "where"):
+            what = "the end" if token is None else token.text
+            self._fail(token or _Token("", "", len(self._text)), f"something to match is missing before {what}")
+        self._next += 1
+        if depth > _MAX_DEPTH:
+            self._fail(token, "it is nested too deep")
+        if token.text == "not":
+            return Not(self._part(depth + 1))
+        if token.text == "(":
+            found = self._choice(depth + 1)
+            if not self._take(")"):
+                self._fail(token, "this ( is not closed")
+            return found
+        qualifier, colon, _ = token.text.partition(":")
+        if not colon or '"' in qualifier:
+            return Word(token.plain)
+        return self._qualified(token, qualifier)
+
+    def _qualified(self, token: _Token, qualifier: str) -> Tree:
+        if qualifier not in QUALIFIERS:
+            near = difflib.get_close_matches(qualifier, QUALIFIERS, 1)
+            hint = f"did you mean {near[0]}" if near else f"there are {', '.join(QUALIFIERS)}"
+            self._fail(token, f"there is no {qualifier}: ({hint}); put a name with a colon in quotes")
+        values = tuple(value for value in token.plain.removeprefix(f"{qualifier}:").split(",") if value)
+        if not values:
+            self._fail(token, f"a value has to follow {qualifier}:")
+        if qualifier in _NUMBERS:
+            return Numbers(qualifier, tuple(self._range(token, value) for value in values))
+        if qualifier == "set":
+            return AnyOf(tuple(self._kept_set(token, name) for name in values))
+        if qualifier == "state":
+            for value in values:
+                if value not in STATES:
+                    self._fail(token, f"there is no state {value} (there are {', '.join(STATES)})")
+        return Quality(qualifier, values)
+
+    def _range(self, token: _Token, value: str) -> tuple[int, int]:
+        found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", value, re.ASCII)
+        if found is None:
+            self._fail(token, f"{value} is no number and no range such as 4-7")
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first:
+            self._fail(token, f"the range {value} is empty")
+        return first, last
+
+    def _kept_set(self, token: _Token, name: str) -> Tree:
+        text = self._kept.get(name)
+        if text is None:
+            known = f"those are {', '.join(self._kept)}" if self._kept else "none is kept"
+            self._fail(token, f"no set is kept as {name} ({known})")
+        if name in self._inside:
+            self._fail(token, f"the set {name} contains itself")
+        return _Parser(text, self._kept, (*self._inside, name)).set().tree
+
+    def _peek(self) -> _Token | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _take(self, text: str) -> bool:
+        token = self._peek()
+        taken = token is not None and token.text == text
+        self._next += taken
+        return taken
+
+    def _read(self) -> Iterator[_Token]:
+        """The tokens up to and with `where`."""
+        place, end = 0, len(self._text.rstrip())
+        while place < end:
+            found = _TOKEN.match(self._text, place)
+            assert found is not None
+            begin, place = found.start(found.lastindex or 0), found.end()
+            if found[3]:
+                self._fail(_Token(self._text[begin:], "", begin), "this quote is not closed")
+            text = found[1] or found[2]
+            yield _Token(text, text if found[1] else text.replace('"', ""), begin)
+            if text == "where":
+                return
+
+    def _fail(self, token: _Token, why: str) -> NoReturn:
+        name = f" {self._inside[-1]}" if self._inside else ""
+        shown = token.text if len(token.text) <= 40 else f"{token.text[:39]}…"
+        place = f'at "{shown}" (character {token.begin + 1})' if shown else "at its end"
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The set{name} is wrong {place}: {why}."))
+
+
+def _qualifiers(tree: Tree) -> Iterator[str]:
+    if isinstance(tree, (Quality, Numbers)):
+        yield tree.qualifier
+    elif isinstance(tree, Not):
+        yield from _qualifiers(tree.part)
+    elif isinstance(tree, (AllOf, AnyOf)):
+        for part in tree.parts:
+            yield from _qualifiers(part)

@@ -1,0 +1,99 @@
+"""A tree of stacks as text for other tools: folded for flame graphs and speedscope, or a picture."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import NamedTuple
+
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.raydap_messages import StackNode
+
+WIDTH, ROW = 1200.0, 20.0
+"""The width of the picture, and the height of a frame in it, in pixels."""
+
+NARROWEST = 1.0
+"""Frames below this width are left out, so that the picture of 10,000 workers stays readable."""
+
+_CHARACTER = 7.0
+
+_STYLE = """\
+text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328; pointer-events: none }
+rect { stroke: #ffffff; fill: #9ecbff }
+.few rect { fill: #ffb77c }
+g:focus rect, g:hover rect { stroke: #1f2328 }
+@media (prefers-color-scheme: dark) {
+  svg { background: #1f1f1f }
+  text { fill: #e6edf3 }
+  rect { stroke: #1f1f1f; fill: #1f4f86 }
+  .few rect { fill: #8a4b10 }
+  g:focus rect, g:hover rect { stroke: #e6edf3 }
+}"""
+
+
+def folded(root: StackNode) -> str:
+    """A line for each stack, outermost frame first: `main (train.py:3);step (train.py:9) 7`."""
+    return "\n".join(_folded(root, []))
+
+
+def _folded(node: StackNode, outer: list[str]) -> Iterator[str]:
+    frames = outer if node.frame is None else [*outer, _name(node).replace(";", ",")]
+    own = node.count - sum(child.count for child in node.children)
+    if own and frames:
+        yield f"{';'.join(frames)} {own}"
+    for child in node.children:
+        yield from _folded(child, frames)
+
+
+class _Box(NamedTuple):
+    node: StackNode
+    left: float
+    width: float
+    depth: int
+    is_few: bool
+
+
+def svg(root: StackNode) -> str:
+    """An icicle: a frame is below the one that has called it, and as wide as it has threads. Those with less than half
+    of the threads of their caller have another colour. Each can be reached by keys."""
+    boxes = list(_boxes(root, 0.0, WIDTH, 0, False))
+    height = (1 + max(box.depth for box in boxes)) * ROW
+    parts = "\n".join(_drawn(box) for box in boxes)
+    size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n<style>{_STYLE}</style>\n{parts}\n</svg>\n'
+
+
+def _boxes(node: StackNode, left: float, width: float, depth: int, is_few: bool) -> Iterator[_Box]:
+    yield _Box(node, left, width, depth, is_few)
+    for child in node.children:
+        part = width * child.count / max(node.count, 1)
+        if part >= NARROWEST:
+            yield from _boxes(child, left, part, depth + 1, 2 * child.count < node.count)
+        left += part
+
+
+def _drawn(box: _Box) -> str:
+    node = box.node
+    place = f'x="{box.left:.1f}" y="{box.depth * ROW:g}"'
+    # Its text would be as wide as this.
+    room = int((box.width - 6) / _CHARACTER)
+    name = _name(node)
+    shown = name if len(name) <= room else f"{name[: room - 1]}…" if room > 3 else ""
+    text = f'<text x="{box.left + 3:.1f}" y="{box.depth * ROW + 14:g}">{_escaped(shown)}</text>' if shown else ""
+    title = _escaped(f"{name}\n{node.count}: {node.label}")
+    few = ' class="few"' if box.is_few else ""
+    rect = f'<rect {place} width="{box.width:.1f}" height="{ROW:g}"/>'
+    return f'<g tabindex="0"{few}><title>{title}</title>{rect}{text}</g>'
+
+
+def _name(node: StackNode) -> str:
+    if node.frame is None:
+        return f"{node.count} threads"
+    return _printable(f"{node.frame.name} ({file_name(node.frame.path)}:{node.frame.line})")
+
+
+def _escaped(text: str) -> str:
+    return escape("\n".join(map(_printable, text.split("\n"))))
+
+
+def _printable(text: str) -> str:
+    """A name comes from a worker, and may have line breaks, or characters that no XML has."""
+    return "".join(each if each.isprintable() else "?" for each in text)

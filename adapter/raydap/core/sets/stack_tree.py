@@ -1,0 +1,126 @@
+"""Many stacks as one tree of code locations, and who is missing where most of its class are."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from raydap.core.sets.folding import Member, label
+from raydap.protocol.raydap_messages import Location, MissingMembers, StackNode
+
+MAX_FRAMES = 200
+"""A stack with more frames loses those in its middle, where it mostly recurses."""
+
+_MIN_CLASS = 3
+"""Of fewer actors, most are not enough to say that one is missing."""
+
+
+class Place(NamedTuple):
+    """A frame: the name of its function, and where it is."""
+
+    name: str
+    path: str
+    line: int
+
+
+class Holder(NamedTuple):
+    """Whose stack it is. `thread` is None for a thread that runs, which has no id."""
+
+    thread: int | None
+    member: Member
+
+    @property
+    def key(self) -> str:
+        """The worker's."""
+        return self.member.entry.key
+
+
+@dataclass(slots=True)
+class _Branch:
+    holders: list[Holder] = field(default_factory=list)
+    children: "dict[Place, _Branch]" = field(default_factory=dict)
+
+
+class StackTree:
+    """The root stands for all threads, and has no frame."""
+
+    def __init__(self) -> None:
+        self._root = _Branch()
+
+    def add(self, frames: Sequence[Place], holder: Holder) -> None:
+        """`frames` are outermost first."""
+        if len(frames) > MAX_FRAMES:
+            frames = [*frames[: MAX_FRAMES // 2], *frames[-MAX_FRAMES // 2 :]]
+        branch = self._root
+        branch.holders.append(holder)
+        for place in frames:
+            branch = branch.children.setdefault(place, _Branch())
+            branch.holders.append(holder)
+
+    def root(self, max_members: int) -> StackNode:
+        """`max_members` are named in each node."""
+        return _node(None, self._root, max_members)
+
+    def missing(self, max_members: int) -> tuple[MissingMembers, ...]:
+        """The actors that have left the way on which more than half of their class are, where they leave it."""
+        classes: dict[tuple[str, str], set[str]] = {}
+        for holder in self._root.holders:
+            entry = holder.member.entry
+            if entry.actor:
+                classes.setdefault((entry.job, entry.actor), set()).add(holder.key)
+        return tuple(
+            found
+            for actors in classes.values()
+            if len(actors) >= _MIN_CLASS
+            for found in self._missing_of(actors, max_members)
+        )
+
+    def _missing_of(self, actors: set[str], max_members: int) -> Iterator[MissingMembers]:
+        """An actor is on the way if one of its threads is."""
+        branch = self._root
+        here = [holder for holder in branch.holders if holder.key in actors]
+        while branch.children:
+            counts = {
+                place: len({holder.key for holder in child.holders} & actors)
+                for place, child in branch.children.items()
+            }
+            place = max(counts, key=lambda each: counts[each])
+            if 2 * counts[place] <= len(actors):
+                return
+            branch = branch.children[place]
+            there = {holder.key for holder in branch.holders}
+            left = [holder for holder in here if holder.key not in there]
+            here = [holder for holder in here if holder.key in there]
+            if left:
+                yield MissingMembers(
+                    frame=_location(place),
+                    count=counts[place],
+                    of=len(actors),
+                    members=_threads(left, max_members),
+                    running=_running(left, max_members),
+                    label=label(holder.member for holder in left),
+                )
+
+
+def _node(place: Place | None, branch: _Branch, max_members: int) -> StackNode:
+    """Children with few members come first: what differs from the rest is what one looks for."""
+    children = [_node(each, child, max_members) for each, child in branch.children.items()]
+    return StackNode(
+        frame=None if place is None else _location(place),
+        count=len(branch.holders),
+        members=_threads(branch.holders, max_members),
+        running=_running(branch.holders, max_members),
+        label=label(holder.member for holder in branch.holders),
+        children=tuple(sorted(children, key=lambda node: node.count)),
+    )
+
+
+def _threads(holders: Iterable[Holder], max_members: int) -> tuple[int, ...]:
+    return tuple(sorted(holder.thread for holder in holders if holder.thread is not None)[:max_members])
+
+
+def _running(holders: Iterable[Holder], max_members: int) -> tuple[str, ...]:
+    return tuple(sorted({holder.key for holder in holders if holder.thread is None})[:max_members])
+
+
+def _location(place: Place) -> Location:
+    return Location(name=place.name, path=place.path, line=place.line)

@@ -1,0 +1,112 @@
+"""Trees and groups as text with aligned columns, for clients that have no view of their own."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
+
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.raydap_messages import Location, MergedStacks, StackNode, SteppedThreads
+from raydap.protocol.value_messages import ArraySummary, Change, Comparison, ComparisonGroup, Histogram, Statistics
+
+_LONGEST = 60
+"""Characters of a value."""
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+def of_stacks(stacks: MergedStacks) -> str:
+    """One line for each frame, indented where stacks part."""
+    is_fork = len(stacks.root.children) > 1
+    state = "threads" if stacks.root.running else "stopped"
+    rows = [(f"{stacks.root.count} {state}", stacks.root.label), *_of_node(stacks.root, 0 if is_fork else 1)]
+    lines = _aligned(rows)
+    for each in stacks.missing:
+        lines.append(f"{each.label} missing in {_place(each.frame)}, where {each.count} of {each.of} are")
+    return "\n".join([*lines, *_silent(len(stacks.silent) + len(stacks.unread))])
+
+
+def _of_node(node: StackNode, depth: int) -> Iterator[tuple[str, str]]:
+    is_fork = len(node.children) > 1
+    for child in node.children:
+        inner = depth + is_fork
+        has_left = child.count < node.count
+        assert child.frame is not None
+        yield f"{'  ' * inner}{child.count} {_place(child.frame)}", child.label if is_fork or has_left else ""
+        yield from _of_node(child, inner)
+
+
+def of_step(answer: SteppedThreads) -> str:
+    """One line for each place to which some have come."""
+    groups = () if answer.groups is UNSET else answer.groups
+    running = () if answer.running is UNSET else answer.running
+    rows = [
+        (str(len(each.members)), "library code" if each.frame is None else _place(each.frame), each.label)
+        for each in groups
+    ]
+    lines = _aligned(rows) if rows else ["Nobody has come to another line."]
+    return "\n".join([*lines, *([f"{len(running)} still running"] if running else [])])
+
+
+def of_comparison(answer: Comparison) -> str:
+    """One line for each group of equal values, then the statistics and who has changed."""
+    if not answer.groups and not answer.silent:
+        return "Nobody is stopped here."
+    rows = [(_value(each), str(len(each.members)), each.label, _apart(each)) for each in answer.groups]
+    lines = _aligned(rows) if rows else []
+    if isinstance(answer.statistics, Statistics):
+        lines.append(_statistics(answer.statistics))
+    if isinstance(answer.histogram, Histogram):
+        lines.append(_histogram(answer.histogram))
+    if isinstance(answer.change, Change):
+        lines += _change(answer.change)
+    return "\n".join([*lines, *_silent(len(answer.silent))])
+
+
+def _value(group: ComparisonGroup) -> str:
+    text = " ".join(str(group.error if isinstance(group.error, str) else group.value).split())
+    # The numbers of an array come last.
+    longest = 2 * _LONGEST if isinstance(group.array, ArraySummary) else _LONGEST
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _apart(group: ComparisonGroup) -> str:
+    apart = [group.difference] if isinstance(group.difference, str) else []
+    return ", ".join([*apart, *(["not all of it is compared"] if group.partial else [])])
+
+
+def _histogram(found: Histogram) -> str:
+    """A bar for each count, between the lowest and the highest number and who has them."""
+    most = max(found.counts)
+    bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
+    return f"{found.low:.4g} {found.lowest.label}  {bars}  {found.high:.4g} {found.highest.label}"
+
+
+def _change(found: Change) -> list[str]:
+    shares = [("changed", found.changed), ("unchanged", found.unchanged), ("unknown", found.unknown)]
+    rows = [(name, str(len(share.members)), share.label) for name, share in shares if share.members]
+    lines = _aligned(rows) if rows else []
+    if isinstance(found.statistics, Statistics):
+        lines.append(f"change: {_statistics(found.statistics)}")
+    return lines
+
+
+def _statistics(found: Statistics) -> str:
+    numbers = [("min", found.min), ("max", found.max), ("mean", found.mean), ("std", found.std)]
+    parts = [f"{name} {value:.4g}" for name, value in numbers if value is not None]
+    return "  ".join(
+        [*parts, *(f"{count} {name}" for name, count in (("nan", found.nan), ("inf", found.inf)) if count)]
+    )
+
+
+def _silent(count: int) -> list[str]:
+    return [f"{count} did not answer"] if count else []
+
+
+def _place(frame: Location) -> str:
+    return f"{frame.name} ({file_name(frame.path)}:{frame.line})"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns with two spaces between them."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,46 @@
+"""Threads that arrive at barriers (workers/barriers.py)."""
+
+from typing import Any
+
+from raydap.core.effects import AskLabels
+from raydap.core.events import PausedWorker
+from raydap.core.model.barrier_wait import BarrierWait, class_of
+from raydap.core.model.breakpoints import Breakpoint
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread, Worker
+from raydap.protocol.types import WorkerKey
+
+
+def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str, Any]) -> bool:
+    """Takes a thread that has stopped at these breakpoints. Returns whether it is to wait, without being shown.
+
+    A breakpoint without a barrier shows it. So does a step or a pause of the user's; then it counts as arrived.
+    """
+    barriers = [breakpoint for breakpoint in hit if breakpoint.barrier is not None]
+    if not barriers or len(barriers) < len(hit):
+        return False
+    wait = _wait(state, thread.worker, barriers[0])
+    wait.arrive(thread, stopped)
+    return not thread.stepping and thread.snapshot is None
+
+
+def _wait(state: State, worker: Worker, breakpoint: Breakpoint) -> BarrierWait:
+    of = class_of(worker)
+    for wait in state.barriers:
+        if wait.breakpoint is breakpoint and wait.of == of and (of is not None or worker.key in wait.workers()):
+            return wait
+    wait = BarrierWait(state.handles.new(), breakpoint, of, state.now)
+    state.barriers.append(wait)
+    ask_labels(state, worker)
+    return wait
+
+
+def ask_labels(state: State, worker: Worker) -> None:
+    """Asks Ray what the attached workers run, because they may have to arrive, too. Actors stay what they are."""
+    rows: dict[WorkerKey, PausedWorker] = {}
+    for each in state.workers.values():
+        origin = each.origin
+        if each.run is worker.run and origin.row.worker_type == "WORKER" and not origin.label.actor:
+            rows[origin.key] = origin.row
+    if rows:
+        state.emit(AskLabels(tuple(rows.values())))

@@ -1,0 +1,146 @@
+"""Says who has arrived at a barrier, and who is missing.
+
+Clients that can show progress get it there, and its Cancel shows the workers that wait. All get one line of output.
+"""
+
+import msgspec
+
+from raydap.core.flows import Flow, gather
+from raydap.core.model.barrier_wait import BarrierWait
+from raydap.core.model.client import Role
+from raydap.core.model.state import State
+from raydap.core.model.thread_stacks import file_name
+from raydap.core.sets import folding
+from raydap.core.workers import worker_entries, worker_stack
+from raydap.protocol.raydap_messages import Barrier, MissingWorker
+from raydap.protocol.types import WorkerKey
+
+QUIET_S = 1.0
+"""Seconds after the first arrival until users are told. Mostly all arrive earlier."""
+
+MAX_NAMED = 5
+"""The number of missing workers that are named in a sentence."""
+
+MAX_READ = 20
+"""The number of missing workers whose place is asked for at a time."""
+
+READ_PAUSE_S = 2.0
+"""Seconds between two looks at where the missing workers are."""
+
+
+def describe(state: State, wait: BarrierWait) -> Barrier:
+    """What raydap/barriers says of it."""
+    members = worker_entries.members(state)
+    arrived = wait.workers()
+    path, place = wait.breakpoint.place
+    missing = [worker for key, worker in wait.members.items() if key not in arrived]
+    terms = wait.breakpoint.barrier
+    known = len(arrived) + len(missing) + wait.starting
+    barrier = Barrier(
+        id=wait.id,
+        breakpoint=wait.breakpoint.id,
+        path=path,
+        line=place if isinstance(place, int) else 0,
+        function="" if path else str(place),
+        label=folding.label(members[key] for key in arrived if key in members),
+        arrived=len(arrived),
+        of=terms.count - wait.ended if terms is not None and terms.count else known,
+        missing=tuple(
+            MissingWorker(
+                worker=worker.key,
+                label=folding.label([members[worker.key]]) if worker.key in members else str(worker),
+                state=worker_entries.attached_state(worker) if worker.is_attached else "attaching",
+                place=wait.places.get(worker.key, ""),
+            )
+            for worker in missing
+        ),
+        starting=wait.starting,
+        unreached=wait.unreached,
+        text="",
+    )
+    return msgspec.structs.replace(barrier, text=_sentence(barrier))
+
+
+def _sentence(barrier: Barrier) -> str:
+    """Like `14 of 16 arrived, missing: Trainer{3} (running, train.py:88), 1 that starts`."""
+    named = [
+        f"{each.label} ({each.state}, {each.place})" if each.place else f"{each.label} ({each.state})"
+        for each in barrier.missing[:MAX_NAMED]
+    ]
+    if len(barrier.missing) > MAX_NAMED:
+        named.append(f"{len(barrier.missing) - MAX_NAMED} more")
+    if barrier.starting:
+        named.append("1 that starts" if barrier.starting == 1 else f"{barrier.starting} that start")
+    text = f"{barrier.arrived} of {barrier.of} arrived"
+    if named:
+        text += f", missing: {', '.join(named)}"
+    return f"{text} ({barrier.unreached} more run without raydap)" if barrier.unreached else text
+
+
+def place_of(barrier: Barrier) -> str:
+    """Like `train.py:42`."""
+    return f"{file_name(barrier.path)}:{barrier.line}" if barrier.path else barrier.function
+
+
+def tell(state: State) -> None:
+    """Called at every Tick."""
+    for wait in state.barriers:
+        if wait.of is not None and wait.waiting and state.now >= wait.began + QUIET_S:
+            _tell(state, wait)
+            if not wait.reading and state.now >= wait.read_at + READ_PAUSE_S:
+                state.start(_read_places(state, wait))
+
+
+def _tell(state: State, wait: BarrierWait) -> None:
+    barrier = describe(state, wait)
+    text = barrier.text
+    if not wait.progress:
+        wait.progress = f"barrier {wait.id}"
+        # An editor shows that of the parent for all of its child sessions.
+        clients = [client for client in state.ready_clients() if client.role is not Role.CHILD]
+        wait.clients = [client.id for client in clients if "supportsProgressReporting" in client.supports]
+        title = {"title": f"Barrier at {place_of(barrier)}", "cancellable": True, "message": text}
+        _send(state, wait, "progressStart", title)
+        state.say(f"Barrier at {place_of(barrier)}: {text}.")
+    elif text != wait.text:
+        percentage = min(99, 100 * barrier.arrived // max(1, barrier.of))
+        _send(state, wait, "progressUpdate", {"message": text, "percentage": percentage})
+    wait.text = text
+
+
+def tell_limit(state: State, wait: BarrierWait, why: str) -> None:
+    """A barrier opens although not all have arrived."""
+    barrier = describe(state, wait)
+    state.say(f"Barrier at {place_of(barrier)}: {why}; {barrier.text}.")
+
+
+def end(state: State, wait: BarrierWait) -> None:
+    if wait.progress:
+        _send(state, wait, "progressEnd", {})
+
+
+def _send(state: State, wait: BarrierWait, event: str, body: dict[str, object]) -> None:
+    for key in wait.clients:
+        client = state.clients.get(key)
+        if client is not None and client.is_ready:
+            client.event(event, {"progressId": wait.progress, **body})
+
+
+def _read_places(state: State, wait: BarrierWait) -> Flow[None]:
+    """Asks the first of those that are missing where they are, without stopping them."""
+    arrived = wait.workers()
+    missing = [worker for key, worker in wait.members.items() if key not in arrived and worker.is_attached]
+    wait.reading = True
+    read = yield from gather({worker.key: _place(state, worker.key) for worker in missing[:MAX_READ]})
+    wait.places = {key: place for key, place in read.items() if isinstance(place, str)}
+    if wait.of is not None and not wait.of.is_actor:
+        wait.idle |= {key for key, place in wait.places.items() if not place}
+    wait.reading = False
+    wait.read_at = state.now
+
+
+def _place(state: State, key: WorkerKey) -> Flow[str]:
+    """Like `train.py:88`; "" if it runs nothing of the user's."""
+    stack = yield from worker_stack.of_worker(state, key)
+    frames = [frame for thread in stack.threads if thread.is_users for frame in thread.frames if frame.is_users]
+    return f"{file_name(frames[0].path)}:{frames[0].line}" if frames else ""

@@ -1,0 +1,201 @@
+"""Barriers: breakpoints with the hit condition `all`, which hold each worker until all of its class have arrived.
+
+A worker that arrives stops, and no client sees it. When the last one has come, all are shown at once. The driver's own
+breakpoints, plain ones, steps and pauses are shown at once as always: a user who leads a worker to a barrier sees it.
+
+Those are waited for that are attached or will be, as far as raydap and Ray's list of actors know. A worker that ends is
+not waited for. For a task all workers count that run it; Ray's list of tasks lags, so raydap gives it some time, and
+looks into those that are missing: Ray does not say that a worker runs a task no more.
+"""
+
+from raydap.core.effects import AskActors
+from raydap.core.errors import ProblemError
+from raydap.core.events import ActorsListed
+from raydap.core.flows import Flow
+from raydap.core.model.barrier_wait import BarrierWait, WorkerClass, class_of
+from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.state import State
+from raydap.core.model.worker import AttachStage, Thread, ThreadState
+from raydap.core.workers import barrier_arrivals, barrier_progress, selection, stops
+from raydap.inworker import calls
+
+LABEL_WAIT_S = 5.0
+"""Seconds for Ray to say what a worker runs that has arrived. Then it is shown: nobody knows whom it waits for."""
+
+TASKS_LAG_S = 2.0
+"""Seconds after the first arrival until all workers that run a task are known."""
+
+ACTORS_WAIT_S = 5.0
+"""Seconds for Ray to list its actors. After them a barrier opens without."""
+
+ASK_AGAIN_S = 1.0
+
+
+def examine(state: State) -> None:
+    """Shows the workers at barriers at which all have arrived. Called after every event."""
+    if state.barriers and state.run.roster.changed:
+        examine_all(state)
+
+
+def examine_again(state: State) -> None:
+    """Called at every Tick."""
+    examine_all(state)
+    barrier_progress.tell(state)
+
+
+def examine_all(state: State) -> None:
+    """Called when breakpoints have changed, too."""
+    for wait in list(state.barriers):
+        if wait in state.barriers:
+            _examine(state, wait)
+
+
+def actors_listed(state: State, event: ActorsListed) -> None:
+    for wait in list(state.barriers):
+        if wait.asked_at is not None and wait.actors is None:
+            wait.actors = event.actors
+            _examine(state, wait)
+
+
+def _examine(state: State, wait: BarrierWait) -> None:
+    wait.drop_gone()
+    if not wait.arrived:
+        _end(state, wait)
+    elif _has_breakpoint(state, wait) and _has_class(state, wait):
+        _count_members(state, wait)
+        _show_if_complete(state, wait)
+
+
+def _show_if_complete(state: State, wait: BarrierWait) -> None:
+    terms = wait.breakpoint.barrier
+    assert terms is not None
+    assert wait.of is not None
+    arrived = len(wait.workers())
+    if terms.seconds and state.now >= wait.began + terms.seconds:
+        barrier_progress.tell_limit(state, wait, f"{terms.seconds:g} s are over")
+        show(state, wait)
+    elif terms.count:
+        if arrived + wait.ended >= terms.count:
+            show(state, wait)
+    elif arrived == len(wait.members) and _is_complete(state, wait, wait.of):
+        show(state, wait)
+
+
+def _has_breakpoint(state: State, wait: BarrierWait) -> bool:
+    """Whether a barrier is set there still. If not, its workers run on, or are shown if they stop there in any case."""
+    breakpoints = next(iter(wait.arrived)).worker.run.breakpoints
+    current = breakpoints.at_place(wait.breakpoint.place)
+    if current is None or current.mistake:
+        release(state, wait)
+    elif current.barrier is None:
+        show(state, wait)
+    else:
+        wait.breakpoint = current
+        return True
+    return False
+
+
+def _has_class(state: State, wait: BarrierWait) -> bool:
+    """Whether it is known whom to wait for."""
+    if wait.of is not None:
+        return True
+    thread = next(iter(wait.arrived))
+    wait.of = class_of(thread.worker)
+    if wait.of is None:
+        if state.now >= wait.began + LABEL_WAIT_S:
+            show(state, wait)
+        return False
+    for other in state.barriers:
+        if other is not wait and other.breakpoint is wait.breakpoint and other.of == wait.of:
+            for thread, stopped in wait.arrived.items():
+                other.arrive(thread, stopped)
+            _end(state, wait)
+            _examine(state, other)
+            return False
+    return True
+
+
+def _count_members(state: State, wait: BarrierWait) -> None:
+    before = wait.members
+    run = next(iter(wait.arrived)).worker.run
+    wait.members = {
+        worker.key: worker
+        for worker in state.workers.values()
+        if worker.run is run and not worker.leaving and class_of(worker) == wait.of and worker.key not in wait.idle
+    }
+    wait.members |= wait.workers()
+    wait.ended += sum(worker.stage is AttachStage.GONE for key, worker in before.items() if key not in wait.members)
+
+
+def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
+    """Whether no more of the class will come, when all attached ones have."""
+    if not of.is_actor:
+        is_task = not of.children and any(each.row.worker_type == "WORKER" for each in wait.members.values())
+        return not is_task or state.now >= wait.began + TASKS_LAG_S
+    if wait.actors is None:
+        if wait.asked_at is None:
+            wait.asked_at = state.now
+            state.emit(AskActors())
+        return state.now >= wait.asked_at + ACTORS_WAIT_S
+    _count_others(state, wait, of)
+    if wait.starting and wait.asked_at is not None and state.now >= wait.asked_at + ASK_AGAIN_S:
+        wait.asked_at, wait.actors = state.now, None
+        state.emit(AskActors())
+        barrier_arrivals.ask_labels(state, next(iter(wait.arrived)).worker)
+    return not wait.starting
+
+
+def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
+    """Counts the actors of the class that are not attached."""
+    run = state.run
+    members = {(worker.row.node_id, worker.row.pid) for worker in wait.members.values()}
+    attached = {(worker.row.node_id, worker.row.pid) for worker in state.workers.values() if not worker.leaving}
+    prepared = {(row.node_id, row.pid): row for row in run.prepared.values()}
+    injected = {(each.row.node_id, each.row.pid) for key, each in run.alive.workers.items() if key in run.injections}
+    reach = "paused" if run.settings is None else run.settings.reach
+    reaches_new = reach == "any" or (reach == "prepared" and (run.program is not None or run.agents_expected))
+    wait.starting = wait.unreached = 0
+    for actor in wait.actors or ():
+        process = (actor.node_id, actor.pid)
+        if (actor.job, actor.actor) != (of.job, of.name) or process in members:
+            continue
+        row = prepared.get(process)
+        # What an attached one runs may not be known yet.
+        will_come = process in attached or process in injected or (row is not None and selection.may_attach(state, row))
+        if will_come if actor.alive else reaches_new:
+            wait.starting += 1
+        else:
+            wait.unreached += 1
+
+
+def show(state: State, wait: BarrierWait) -> None:
+    """Shows all that wait."""
+    _end(state, wait)
+    for thread in wait.waiting:
+        stops.halt(state, thread, wait.arrived[thread])
+
+
+def release(state: State, wait: BarrierWait) -> None:
+    """Lets all that wait run on, without having been seen."""
+    _end(state, wait)
+    for thread in wait.waiting:
+        thread.run()
+        state.start(_resume(state, thread, wait))
+
+
+def _resume(state: State, thread: Thread, wait: BarrierWait) -> Flow[None]:
+    """One that does not run on has to be seen."""
+    expression = {"expression": calls.resume_thread(thread.local), "context": "clipboard"}
+    try:
+        yield from thread.worker.ask("evaluate", expression)
+    except WorkerRefusedError as error:
+        state.log("warning", f"{thread.worker} cannot resume a thread: {error.reply.message}")
+        if thread.state is ThreadState.RUNNING:
+            stops.halt(state, thread, wait.arrived[thread])
+    except ProblemError as error:
+        state.log("warning", str(error.problem))
+
+
+def _end(state: State, wait: BarrierWait) -> None:
+    state.barriers.remove(wait)
+    barrier_progress.end(state, wait)

@@ -1,0 +1,97 @@
+"""The stacks of all stopped threads as one tree (docs/requests.md)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from raydap.core.errors import Code
+from support.fake_worker import FakeWorker, blocked
+from support.playbook import FakeClient, Play
+
+
+def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker], list[int]]:
+    """Workers that are attached and stopped, the last one in another file, and the handles of their threads."""
+    workers = play.attached(*keys)
+    workers[-1].path = "/app/other.py"
+    for worker in workers:
+        worker.stop()
+    return workers, [client.stop()["threadId"] for _ in workers]
+
+
+def test_stopped_threads_are_one_tree(play: Play) -> None:
+    client = play.session()
+    _, threads = stopped(play, client, "w1", "w2", "w3")
+    answer = client.request("raydap/stacks")
+    assert answer["silent"] == answer["missing"] == []
+    root = answer["root"]
+    assert (root["frame"], root["count"], root["members"], root["label"]) == (None, 3, threads, "worker (3)")
+    assert [(node["frame"]["path"], node["members"]) for node in root["children"]] == [
+        ("/app/other.py", threads[2:]),
+        ("/app/train.py", threads[:2]),
+    ]
+    assert client.request("raydap/stacks", select="line:other.py")["root"]["members"] == threads[2:]
+    assert client.request("raydap/stacks", maxMembers=1)["root"]["members"] == threads[:1]
+
+
+def test_a_thread_that_does_not_answer_is_named(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2")
+    workers[0].hold = {"stackTrace"}
+    request = client.send("raydap/stacks")
+    play.tick(6)
+    answer = client.answer(request)
+    assert (answer["silent"], answer["root"]["members"]) == (threads[:1], threads[1:])
+
+
+@pytest.mark.parametrize("frames", [None, 7, [None, 7], [{"id": 1}], [{"id": 1, "name": 7, "line": "x", "source": 7}]])
+def test_a_worker_is_not_trusted_with_its_stack(rough_play: Play, frames: Any) -> None:
+    client = rough_play.session()
+    (worker,), _ = stopped(rough_play, client, "w1")
+    worker.hold = {"stackTrace"}
+    request = client.send("raydap/stacks")
+    worker.reply(worker.heard[-1], {"stackFrames": frames})
+    assert client.answer(request)["root"]["count"] == 1
+
+
+def test_workers_that_run_are_in_the_tree(play: Play) -> None:
+    client = play.session()
+    (_, busy, idle, mute), threads = play.attached("w1", "w2", "w3", "w4"), []
+    for worker in play.workers.values():
+        if worker.key == "w1":
+            worker.stop()
+            threads.append(client.stop()["threadId"])
+    busy.blocked = blocked(0)
+    idle.blocked = json.dumps({"cwd": "/app", "threads": []})
+    mute.blocked = "nonsense"
+    answer = client.request("raydap/stacks", running=True)
+    assert (answer["unread"], answer["silent"]) == (["w4"], [])
+    root = answer["root"]
+    assert (root["count"], root["members"], root["running"]) == (3, threads, ["w2", "w3"])
+    places = {(node["frame"]["line"], tuple(node["members"]), tuple(node["running"])) for node in root["children"]}
+    assert places == {(7, tuple(threads), ()), (41, (), ("w2",))}
+    assert client.request("raydap/stacks", running=True, select="pid:102")["root"]["running"] == ["w2"]
+    assert client.request("raydap/stacks")["root"]["count"] == 1
+
+
+def test_the_tree_is_given_as_text(play: Play) -> None:
+    client = play.session()
+    stopped(play, client, "w1", "w2", "w3")
+    assert client.request("raydap/stacks", export="folded")["export"].splitlines() == [
+        "step (other.py:7) 1",
+        "step (train.py:7) 2",
+    ]
+    assert client.request("raydap/stacks", export="svg")["export"].startswith("<svg")
+    client.refused(Code.BAD_ARGUMENT, "raydap/stacks", export="png")
+
+
+def test_nobody_is_stopped(play: Play) -> None:
+    client = play.session()
+    root: dict[str, Any] = {"frame": None, "count": 0, "members": [], "running": [], "label": "", "children": []}
+    assert client.request("raydap/stacks") == {"root": root, "missing": [], "silent": [], "unread": []}
+
+
+def test_what_is_wrong_is_refused(play: Play) -> None:
+    client = play.session()
+    for arguments in ({"maxMembers": -1}, {"select": "pid:x"}):
+        client.refused(Code.BAD_ARGUMENT, "raydap/stacks", **arguments)

@@ -1,0 +1,93 @@
+"""What the language server's rules say of Ray is true of this Ray."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from local_cluster import Child, Cluster
+
+PROGRAM = """
+import inspect, os, pdb, sys
+import ray
+
+ray.init(address=os.environ["RAY_ADDRESS"], log_to_driver=False)
+
+def ask(function, *arguments):
+    try:
+        result = ray.get(function.remote(*arguments), timeout=60)
+    except Exception as error:
+        result = type(error.cause if isinstance(error, ray.exceptions.RayTaskError) else error).__name__
+    return result
+
+@ray.remote
+def set_trace():
+    pdb.set_trace()
+
+@ray.remote
+def post_mortem():
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        pdb.post_mortem()
+    return "went on"
+
+@ray.remote
+def read():
+    input()
+
+@ray.remote(runtime_env={"env_vars": {"RAY_DEBUG": "true"}})
+def unknown_value():
+    breakpoint()
+    return "went on"
+
+@ray.remote
+def variable():
+    return os.environ.get("RAY_DEBUG_POST_MORTEM")
+
+print(f"set_trace {ask(set_trace)}")
+print(f"post_mortem {ask(post_mortem)}")
+print(f"input {ask(read)}")
+print(f"unknown value {ask(unknown_value)}")
+os.environ["RAY_DEBUG_POST_MORTEM"] = "1"
+print(f"late {ask(variable)}")
+
+try:
+    ray.remote(runtime_env={"env_vars": {"RAY_DEBUG": 1}})(lambda: None).remote()
+except TypeError:
+    print("number TypeError")
+
+error = ValueError()
+try:
+    raise error
+except ValueError:
+    objects = [pdb.Pdb(), sys._getframe(), inspect.stack(), error.__traceback__, sys.exc_info()]
+for one in objects:
+    try:
+        ray.remote(lambda: one).remote()
+    except Exception:
+        print("closure refused")
+print("end")
+"""
+
+EXPECTED = [
+    "set_trace BdbQuit",
+    "post_mortem went on",
+    "input EOFError",
+    "unknown value went on",
+    "late None",
+    "number TypeError",
+    *["closure refused"] * 5,
+    "end",
+]
+
+
+@pytest.mark.ray
+def test_what_the_rules_say(cluster: Cluster, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    with Child([sys.executable, str(path)], tmp_path / "log", {"RAY_ADDRESS": cluster.address}) as child:
+        assert child.wait() == 0, child.output
+    lines = [
+        line for line in child.output.splitlines() if line.split(" ")[0] in {one.split(" ")[0] for one in EXPECTED}
+    ]
+    assert lines == EXPECTED

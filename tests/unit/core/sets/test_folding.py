@@ -1,0 +1,89 @@
+"""Groups of equal answers, and their members in few words."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import UNSET
+
+from raydap.core.model.ranks import Ranks
+from raydap.core.sets.folding import Member, groups, label, statistics
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.value_messages import Evaluation, Statistics
+
+FAILED = Evaluation(thread_id=9, name="", label="", error="NameError: x")
+
+
+def entry(key: str, actor: str = "", name: str = "", pid: int = 0, shown: str = "") -> WorkerEntry:
+    known: dict[str, Any] = {"name": "", "where": "", "state": "stopped", "age": 0.0, "type": "worker", "node": "n"}
+    known |= {"node_id": "", "job": "1", "submission": "", "task": "", "agent": True, "threads": (), "problem": ""}
+    return WorkerEntry(key=key, actor=actor, actor_name=name, pid=pid, label=shown or key, **known)
+
+
+def trainers(*ranks: int) -> list[Member]:
+    return [Member(entry(f"t{rank}", "Trainer"), rank) for rank in ranks]
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        (trainers(7, 0, 1, 2, 3, 5), "Trainer{0-3,5,7}"),
+        (trainers(6), "Trainer{6}"),
+        ([Member(entry("t", "Trainer"), 0, is_alone=True)], "Trainer"),
+        ([*trainers(0), Member(entry("a", shown="prepare"), None)], "Trainer{0}, prepare"),
+        ([Member(entry(key, shown="prepare"), None) for key in ("a", "b", "b")], "prepare (2)"),
+        ([Member(entry(key), None) for key in "abcdefg"], "a, b, c, d, e, and 2 more"),
+    ],
+)
+def test_members_in_few_words(members: list[Member], expected: str) -> None:
+    assert label(members) == expected
+
+
+def test_an_actor_keeps_its_place() -> None:
+    ranks = Ranks()
+    ranks.count([entry("x", "A", "w_10"), entry("y", "A", "w_9"), entry("z", "B"), entry("task")])
+    assert [ranks.of(entry(key, "A")) for key in ("y", "x")] == [0, 1]
+    ranks.count([entry("v", "A", "w_1")])
+    assert ranks.of(entry("v", "A")) == 2
+    assert ranks.of(entry("z", "B")) == 0
+    assert ranks.of(entry("task")) is None
+    assert ranks.of(entry("x", "A", shown="A#17 · step")) == 17
+    ranks.own["x"] = 3
+    assert ranks.of(entry("x", "A", shown="A#17 · step")) == 3
+
+
+def answers(*texts: str, kind: str = "float") -> list[Evaluation]:
+    return [Evaluation(thread_id=number, name="", label="", value=text, type=kind) for number, text in enumerate(texts)]
+
+
+def test_the_largest_group_is_the_last() -> None:
+    found = answers("0.31", "nan", "0.31")
+    all_answers = list(zip([*found, FAILED, FAILED], trainers(0, 6, 1, 4, 5), strict=True))
+    told = [(group.value, group.error, group.members, group.label) for group in groups(all_answers)]
+    assert told == [
+        ("nan", UNSET, (1,), "Trainer{6}"),
+        ("0.31", UNSET, (0, 2), "Trainer{0-1}"),
+        (UNSET, "NameError: x", (9, 9), "Trainer{4-5}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (answers("1", "2", "3", "6"), Statistics(min=1, max=6, mean=3, std=3.5**0.5, nan=0, inf=0)),
+        (answers("0.5", "nan", "-inf"), Statistics(min=0.5, max=0.5, mean=0.5, std=0, nan=1, inf=1)),
+        (answers("nan"), Statistics(min=None, max=None, mean=None, std=None, nan=1, inf=0)),
+        (answers("1e308", "-1e308"), Statistics(min=-1e308, max=1e308, mean=0, std=1e308, nan=0, inf=0)),
+        (answers("0", "0"), Statistics(min=0, max=0, mean=0, std=0, nan=0, inf=0)),
+        ([*answers("2"), FAILED], Statistics(min=2, max=2, mean=2, std=0, nan=0, inf=0)),
+        ([FAILED], None),
+        (answers("1", "'x'", kind="str"), None),
+        (answers("1", "[2]"), None),
+        ([], None),
+    ],
+)
+def test_statistics_of_numbers(found: list[Evaluation], expected: Statistics | None) -> None:
+    told = statistics(found)
+    assert (told is None) == (expected is None)
+    if told is not None and expected is not None:
+        assert msgspec.structs.asdict(told) == pytest.approx(msgspec.structs.asdict(expected))

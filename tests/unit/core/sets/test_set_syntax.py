@@ -1,0 +1,93 @@
+"""The language of sets: what is wrong is pointed at, and whatever comes is read or refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raydap.core.errors import Code, ProblemError
+from raydap.core.sets.set_syntax import QUALIFIERS, parse
+
+KEPT = {"a": "rank:1", "loop": "set:loop", "one": "set:two", "two": "set:one", "old": "actor:"}
+
+WRONG = {
+    "actr:Foo": 'at "actr:Foo" (character 1): there is no actr: (did you mean actor); put a name with a colon in',
+    "x:1": f'at "x:1" (character 1): there is no x: (there are {", ".join(QUALIFIERS)}); put a name with',
+    "rank:x": 'at "rank:x" (character 1): x is no number and no range such as 4-7',
+    "loader rank:7-4": 'at "rank:7-4" (character 8): the range 7-4 is empty',
+    "rank:1\u0662": 'at "rank:1\u0662" (character 1): 1\u0662 is no number and no range such as 4-7',
+    "actor:": 'at "actor:" (character 1): a value has to follow actor:',
+    "actor:,": 'at "actor:," (character 1): a value has to follow actor:',
+    "state:idle": (
+        'at "state:idle" (character 1): there is no state idle '
+        "(there are paused, attaching, stopped, held, running, detached, alive, gone)"
+    ),
+    "(a or b": 'at "(" (character 1): this ( is not closed',
+    "a ) b": 'at ")" (character 3): this ) closes nothing',
+    "()": 'at ")" (character 2): something to match is missing before )',
+    "a or": "at its end: something to match is missing before the end",
+    "not": "at its end: something to match is missing before the end",
+    "and a": 'at "and" (character 1): something to match is missing before and',
+    "a or where x": 'at "where" (character 6): something to match is missing before where',
+    'a "b c': 'at ""b c" (character 3): this quote is not closed',
+    "where": 'at "where" (character 1): an expression of Python has to follow',
+    "a where x =": 'at "x =" (character 8): this is no expression of Python (invalid syntax)',
+    "set:b": 'at "set:b" (character 1): no set is kept as b (those are a, loop, one, two, old)',
+    "set:old": 'old is wrong at "actor:" (character 1): a value has to follow actor:',
+    "set:loop": 'loop is wrong at "set:loop" (character 1): the set loop contains itself',
+    "set:one": 'two is wrong at "set:one" (character 1): the set one contains itself',
+    "not " * 99 + "a": "nested too deep",
+    "(" * 99 + "a": "nested too deep",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), WRONG.items())
+def test_an_error_points_at_the_place(text: str, expected: str) -> None:
+    with pytest.raises(ProblemError) as caught:
+        parse(text, KEPT)
+    problem = caught.value.problem
+    assert problem.code is Code.BAD_ARGUMENT
+    assert expected in problem.text
+    assert problem.text.endswith(".")
+
+
+def test_what_is_asked_for() -> None:
+    wanted = parse("not (loader or set:a) line:x.py", KEPT)
+    assert [name for name in QUALIFIERS if wanted.asks_for(name)] == ["line", "rank"]
+    assert wanted.where == ""
+    assert parse("where x == ') where y' # done", {}).where == "x == ') where y' # done"
+
+
+PIECES = [
+    "a",
+    "not",
+    "and",
+    "or",
+    "where",
+    "(",
+    ")",
+    '"',
+    " ",
+    ":",
+    ",",
+    "-",
+    "*",
+    "[",
+    "rank:1",
+    "set:a",
+    "\0",
+    "\u2028",
+    "7",
+]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.one_of(st.text(max_size=30), st.lists(st.sampled_from(PIECES), max_size=20).map("".join)))
+def test_whatever_comes_is_read_or_refused(text: str) -> None:
+    try:
+        wanted = parse(text, KEPT)
+    except ProblemError as error:
+        refused = error.problem.text
+    else:
+        refused = ""
+        assert wanted.where in text
+    assert refused == "" or refused.endswith(".")

@@ -1,0 +1,53 @@
+"""Trees and groups as text with aligned columns."""
+
+from raydap.core.sets.text_tables import of_comparison, of_stacks
+from raydap.protocol.raydap_messages import Location, MergedStacks, MissingMembers, StackNode
+from raydap.protocol.value_messages import Change, Comparison, ComparisonGroup, Histogram, Share, Statistics
+
+
+def node(line: int, count: int, label: str, *children: StackNode) -> StackNode:
+    frame = Location(name=f"f{line}", path="C:\\app\\train.py", line=line)
+    return StackNode(frame=frame, count=count, members=(), running=(), label=label, children=children)
+
+
+def test_a_line_is_indented_where_stacks_part() -> None:
+    save = node(7, 1, "Trainer{3}", node(8, 1, "Trainer{3}"))
+    forward = node(42, 5, "Trainer{0-2,4-5}", node(43, 3, "Trainer{0-2}"))
+    children = (node(1, 6, "Trainer{0-5}", save, forward),)
+    root = StackNode(frame=None, count=6, members=(), running=(), label="Trainer{0-5}", children=children)
+    place = Location(name="f42", path="/app/train.py", line=42)
+    missing = MissingMembers(frame=place, count=5, of=6, members=(), running=(), label="Trainer{3}")
+    assert of_stacks(MergedStacks(root=root, missing=(missing,), silent=(1, 2), unread=("w9",))).splitlines() == [
+        "6 stopped                Trainer{0-5}",
+        "  6 f1 (train.py:1)",
+        "    1 f7 (train.py:7)    Trainer{3}",
+        "    1 f8 (train.py:8)",
+        "    5 f42 (train.py:42)  Trainer{0-2,4-5}",
+        "    3 f43 (train.py:43)  Trainer{0-2}",
+        "Trainer{3} missing in f42 (train.py:42), where 5 of 6 are",
+        "3 did not answer",
+    ]
+
+
+def test_groups_statistics_and_changes() -> None:
+    groups = (
+        ComparisonGroup(members=(3,), label="Trainer{3}", error="NameError: name 'x'\nis not defined"),
+        ComparisonGroup(members=(4,), label="Trainer{4}", value="[1]", type="list", difference="[0] is 1 instead of 2"),
+        ComparisonGroup(members=(1, 2), label="Trainer{1-2}", value="'" + "a" * 99 + "'", type="str", partial=True),
+    )
+    statistics = Statistics(min=None, max=None, mean=None, std=None, nan=0, inf=2)
+    some, nobody = Share(members=(1, 2), label="Trainer{1-2}"), Share(members=(), label="")
+    change = Change(unchanged=some, changed=nobody, unknown=some, statistics=statistics)
+    histogram = Histogram(low=0.5, high=2.5, counts=(1, 0, 8), lowest=some, highest=some)
+    answer = Comparison(groups=groups, silent=(), statistics=statistics, histogram=histogram, change=change)
+    assert of_comparison(answer).splitlines() == [
+        f"NameError: name 'x' is not defined{' ' * 26}  1  Trainer{{3}}",
+        f"[1]{' ' * 57}  1  Trainer{{4}}    [0] is 1 instead of 2",
+        f"'{'a' * 58}…  2  Trainer{{1-2}}  not all of it is compared",
+        "2 inf",
+        "0.5 Trainer{1-2}  ▁ █  2.5 Trainer{1-2}",
+        "unchanged  2  Trainer{1-2}",
+        "unknown    2  Trainer{1-2}",
+        "change: 2 inf",
+    ]
+    assert of_comparison(Comparison(groups=(), silent=(1,))) == "1 did not answer"

@@ -1,0 +1,64 @@
+"""What an agent does when its process begins (inworker/agent.py)."""
+
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from raydap.inworker import agent
+from raydap.inworker.agent import Agent, Session
+from raydap.inworker.agent_socket import AgentSocket
+
+WAIT = 30.0
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What has been called; the files of an agent are one module in a process."""
+    made: list[str] = []
+    monkeypatch.setattr(agent, "AgentSocket", AgentSocket, raising=False)
+    monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap: made.append(raydap), raising=False)
+    return made
+
+
+def test_a_raydap_that_finds_the_socket_at_once_is_told_it(
+    calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = Agent(str(tmp_path), {"worker_id": "w1"}, "")
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(Agent, "_serve", lambda self, path: told.append((path, self.identity["socket"])))
+    started.begin("/raydap")
+    ((path, said),) = told
+    assert path == said
+    assert calls == ["/raydap"]
+
+
+class Waited(threading.Event):
+    """Says when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.set()
+        return super().wait(timeout)
+
+
+def test_the_process_waits_for_the_breakpoints_of_a_raydap_that_has_found_it(
+    calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = Agent(str(tmp_path), {"worker_id": "w1"}, "")
+    configured = Waited()
+    with AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
+        session = Session(connection, "raydap", "w1", configured)
+        monkeypatch.setattr(Agent, "_serve", lambda self, path: setattr(self, "session", session))
+        beginning = threading.Thread(target=started.begin, args=["/raydap"])
+        beginning.start()
+        assert configured.waits.wait(WAIT)
+        assert beginning.is_alive()
+        configured.set()
+        beginning.join(WAIT)
+        assert not beginning.is_alive()
+    assert calls == []

@@ -1,0 +1,42 @@
+/** The commands of the Stacks view. */
+
+import * as vscode from 'vscode';
+
+import type { StackRow } from '../text/stack-rows';
+import type { Commands } from './commands';
+import type { EvaluationPanel } from './evaluation-panel';
+import { askAndEvaluate, stepAt } from './multi-worker-commands';
+import type { StackPicture } from './stack-picture';
+import type { StackTree } from './stack-tree';
+
+export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: StackPicture): Commands {
+  return {
+    goToStack: (row: StackRow) => goTo(tree, row),
+    continueStack: (row: StackRow) => tree.connection?.request('raydap/continue', { threads: row.members }),
+    stepStack: (row: StackRow) => step(tree, row),
+    compareStack: (row: StackRow) => tree.connection && askAndEvaluate(tree.connection, panel, row.members),
+    showStacksOfRunning: () => tree.showRunning(true),
+    hideStacksOfRunning: () => tree.showRunning(false),
+    stackPicture: () => tree.connection && picture.show(tree.connection),
+  };
+}
+
+/** To the first stop; for workers that run, to the line. */
+async function goTo({ connection }: StackTree, { members: [threadId], frame }: StackRow): Promise<void> {
+  if (threadId !== undefined) {
+    await connection?.request('raydap/focus', { threadId });
+  } else if (frame !== null) {
+    const place = new vscode.Position(Math.max(0, frame.line - 1), 0);
+    const options = { selection: new vscode.Range(place, place), preview: true };
+    await vscode.window.showTextDocument(vscode.Uri.file(frame.path), options);
+  }
+}
+
+/** A step takes all threads at the same line along; those of the row may be at several. */
+async function step({ connection }: StackTree, { members }: StackRow): Promise<void> {
+  let left = [...members];
+  for (let [threadId] = left; threadId !== undefined && connection !== undefined; [threadId] = left) {
+    const stepped = await stepAt(connection, threadId);
+    left = left.filter((each) => each !== threadId && !stepped.threads.includes(each));
+  }
+}

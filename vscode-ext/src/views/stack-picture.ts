@@ -1,0 +1,37 @@
+/** The picture of all stacks, in an editor: each frame is below the one that has called it, as wide as it has workers. */
+
+import { randomBytes } from 'node:crypto';
+
+import * as vscode from 'vscode';
+
+import type { ClusterConnection } from '../model/cluster-connection';
+import { picturePage } from '../text/picture-page';
+
+export class StackPicture implements vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+
+  /** `extension` is the folder of the extension. */
+  constructor(private readonly extension: vscode.Uri) {}
+
+  async show(connection: ClusterConnection): Promise<void> {
+    const { export: svg = '' } = await connection.request('raydap/stacks', { export: 'svg' });
+    const pages = vscode.Uri.joinPath(this.extension, 'dist', 'pages');
+    this.panel ??= this.open(pages);
+    this.panel.reveal(undefined, true);
+    const script = this.panel.webview.asWebviewUri(vscode.Uri.joinPath(pages, 'picture.js'));
+    this.panel.webview.html = picturePage(svg, randomBytes(16).toString('hex'), script.toString());
+  }
+
+  dispose(): void {
+    this.panel?.dispose();
+  }
+
+  private open(pages: vscode.Uri): vscode.WebviewPanel {
+    const options = { enableScripts: true, localResourceRoots: [pages] };
+    const panel = vscode.window.createWebviewPanel('raydap.picture', 'Stacks', vscode.ViewColumn.Active, options);
+    panel.onDidDispose(() => {
+      this.panel = undefined;
+    });
+    return panel;
+  }
+}

@@ -1,0 +1,7 @@
+import ray
+
+
+@ray.remote
+def work(turn):
+    breakpoint()
+    return turn

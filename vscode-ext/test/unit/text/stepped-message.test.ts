@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { steppedMessage } from '../../../src/text/stepped-message';
+
+const group = (label: string, members: number[], line: number) => ({
+  label,
+  members,
+  frame: { name: 'train', path: 'C:\\app/train.py', line },
+});
+
+test('who came to another line is told with the line', () => {
+  const groups = [group('Trainer{3}', [13], 50), group('Trainer{0-2}', [10, 11, 12], 43)];
+  assert.equal(
+    steppedMessage({ threads: [10, 11, 12, 13], groups, running: [] }),
+    '1 of 4 came to another line: Trainer{3} at train.py:50.',
+  );
+});
+
+test('who still runs is counted', () => {
+  const groups = [{ ...group('prepare', [11], 1), frame: null }, group('Trainer{0}', [10], 43)];
+  assert.equal(
+    steppedMessage({ threads: [10, 11, 12], groups, running: [12] }),
+    '1 of 3 came to another line: prepare at library code. 1 of 3 have not come to a line yet.',
+  );
+});
+
+test('nothing is told when all came to one line', () => {
+  assert.equal(steppedMessage({ threads: [10], groups: [group('Trainer', [10], 43)], running: [] }), undefined);
+  assert.equal(steppedMessage({ threads: [] }), undefined);
+});
