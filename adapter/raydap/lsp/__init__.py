@@ -1,0 +1,1 @@
+"""The language server: findings while typing, and live workers in the source."""

@@ -1,0 +1,274 @@
+"""What one pass over a syntax tree finds: scopes, calls, assignments and dictionaries. No code is run."""
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+Binding: TypeAlias = "str | Scope | ast.expr | None"
+"""What a name is bound to: an imported name with its dots, a function or class, an assigned value, or anything else."""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The module, a function or a class. `name` is qualified as in `__qualname__`, without `<locals>`."""
+
+    node: ast.Module | ast.ClassDef | FunctionNode
+    name: str
+    parent: "Scope | None"
+    names: dict[str, list[Binding]] = field(default_factory=dict)
+    children: "list[Scope]" = field(default_factory=list)
+
+    @property
+    def is_class(self) -> bool:
+        return isinstance(self.node, ast.ClassDef)
+
+    def bind(self, name: str, binding: Binding) -> None:
+        self.names.setdefault(name, []).append(binding)
+
+    def enclosing(self) -> "Iterator[Scope]":
+        """This scope, then those around it, innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call, and where it is. `tries` are the try statements of its function in whose body it is, outermost first.
+
+    `name` is the whole name of the function (see `Program.dotted`).
+    """
+
+    node: ast.Call
+    scope: Scope
+    statement: ast.stmt
+    tries: tuple[ast.Try, ...]
+    name: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Assignment:
+    """`target = value`, with one target."""
+
+    target: ast.expr
+    value: ast.expr
+    scope: Scope
+    statement: ast.stmt
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """What the pass has found in statements of the module that share no line with others, in the order of the source.
+
+    `names` are those that they bind in the module. `nodes` are all nodes whose place is asked for.
+    """
+
+    statements: list[ast.stmt]
+    names: dict[str, list[Binding]] = field(default_factory=dict)
+    scopes: list[Scope] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    dictionaries: list[ast.Dict] = field(default_factory=list)
+    nodes: list[Any] = field(default_factory=list)
+
+
+class Program:
+    """A whole file. `module` is the scope that the parts were read with; its names become those of all parts."""
+
+    def __init__(self, module: Scope, parts: list[Part]) -> None:
+        self.module = module
+        self.scopes = [one for part in parts for one in part.scopes]
+        self.calls = [one for part in parts for one in part.calls]
+        self.assignments = [one for part in parts for one in part.assignments]
+        self.dictionaries = [one for part in parts for one in part.dictionaries]
+        module.names = {}
+        for part in parts:
+            for name, bindings in part.names.items():
+                module.names.setdefault(name, []).extend(bindings)
+        self._calls: dict[str, list[Call]] = {}
+        for call in self.calls:
+            call.name = self.dotted(call.node.func, call.scope)
+            if call.name:
+                self._calls.setdefault(call.name, []).append(call)
+
+    def calls_of(self, *names: str) -> list[Call]:
+        """The calls of functions with these whole names (see `dotted`)."""
+        return [call for name in names for call in self._calls.get(name, ())]
+
+    def bindings(self, name: str, scope: Scope) -> list[Binding] | None:
+        """All that the name may be bound to where `scope` uses it; None if the file does not bind it."""
+        for place in scope.enclosing():
+            if name in place.names and (place is scope or not place.is_class):
+                return place.names[name]
+        return None
+
+    def dotted(self, expression: ast.expr, scope: Scope) -> str:
+        """The whole name of what an expression stands for ("ray.remote" for `r.remote` after `import ray as r`).
+
+        Builtins are in "builtins". It is "" for all that is neither imported nor a builtin.
+        """
+        attributes: list[str] = []
+        while isinstance(expression, ast.Attribute):
+            attributes.append(expression.attr)
+            expression = expression.value
+        if not isinstance(expression, ast.Name):
+            return ""
+        bindings = self.bindings(expression.id, scope)
+        if bindings is None:
+            root = f"builtins.{expression.id}" if hasattr(builtins, expression.id) else ""
+        else:
+            # A second import is one for another version, such as that in `except ImportError`.
+            root = bindings[0] if all(isinstance(one, str) for one in bindings) else ""  # type: ignore[assignment]
+        return ".".join([root, *reversed(attributes)]) if root else ""
+
+    def definition(self, expression: ast.expr, scope: Scope) -> Scope | None:
+        """The function or class of this file that an expression names; a lambda is its own definition."""
+        if isinstance(expression, ast.Lambda):
+            return next((one for one in self.scopes if one.node is expression), None)
+        if not isinstance(expression, ast.Name):
+            return None
+        found = [one for one in self.bindings(expression.id, scope) or [] if isinstance(one, Scope)]
+        return found[-1] if found else None
+
+    def value(self, expression: ast.expr, scope: Scope) -> ast.expr:
+        """The expression itself, or what was assigned to the name that it is, if that was one thing only."""
+        if isinstance(expression, ast.Name):
+            bindings = self.bindings(expression.id, scope)
+            if bindings is not None and len(bindings) == 1 and isinstance(bindings[0], ast.expr):
+                return bindings[0]
+        return expression
+
+
+_Item: TypeAlias = tuple[ast.AST, Scope, ast.stmt | None, tuple[ast.Try, ...]]
+
+_IGNORED_FIELDS = {"ctx", "op", "ops", "annotation", "returns", "type_comment", "type_params", "type_ignores"}
+_CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {
+    kind: tuple(name for name in kind._fields if name not in _IGNORED_FIELDS)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+DECORATED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_DEFINITIONS = (*DECORATED, ast.Lambda)
+
+
+def read_part(statements: list[ast.stmt], module: Scope) -> Part:
+    """The pass over statements of a module."""
+    return _Reader(statements, module).part
+
+
+class _Reader:
+    """Walks with a stack of its own, because an expression may be nested deeper than Python's calls may."""
+
+    def __init__(self, statements: list[ast.stmt], module: Scope) -> None:
+        self.part = Part(statements)
+        module.names, module.children = self.part.names, []
+        self._stack: list[_Item] = []
+        self._push_all(statements, module, None, ())
+        while self._stack:
+            self._visit(*self._stack.pop())
+
+    def _visit(self, node: ast.AST, scope: Scope, statement: ast.stmt | None, tries: tuple[ast.Try, ...]) -> None:
+        kind = type(node)
+        if "lineno" in kind._attributes:
+            self.part.nodes.append(node)
+        if kind is ast.Name:
+            if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+                scope.bind(node.id, None)  # type: ignore[attr-defined]
+            return
+        if kind is ast.Constant:
+            return
+        if isinstance(node, ast.stmt):
+            statement = node
+        if isinstance(node, _DEFINITIONS):
+            self._define(node, scope, statement, tries)
+            return
+        if isinstance(node, _TRIES):
+            self._push_all(node.body, scope, statement, (*tries, node))
+            for rest in (node.handlers, node.orelse, node.finalbody):
+                self._push_all(rest, scope, statement, tries)
+            return
+        skipped: ast.expr | None = None
+        if kind is ast.Call:
+            assert isinstance(node, ast.Call)
+            assert statement is not None
+            self.part.calls.append(Call(node, scope, statement, tries))
+        elif kind is ast.Dict:
+            assert isinstance(node, ast.Dict)
+            self.part.dictionaries.append(node)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            assert statement is not None
+            skipped = self._assign(node, scope, statement)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            _bind_imports(node, scope)
+            return
+        elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+            scope.bind(node.name, None)
+        for name in _CHILDREN[kind]:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                if value[:1] != [skipped]:
+                    self._push_all(value, scope, statement, tries)
+            elif isinstance(value, ast.AST) and value is not skipped:
+                self._stack.append((value, scope, statement, tries))
+
+    def _push_all(self, nodes: list[Any], scope: Scope, statement: ast.stmt | None, tries: tuple[ast.Try, ...]) -> None:
+        for node in reversed(nodes):
+            if isinstance(node, ast.AST):
+                self._stack.append((node, scope, statement, tries))
+
+    def _define(
+        self, node: ast.ClassDef | FunctionNode, scope: Scope, statement: ast.stmt | None, tries: tuple[ast.Try, ...]
+    ) -> None:
+        plain = "lambda" if isinstance(node, ast.Lambda) else node.name
+        inner = Scope(node, f"{scope.name}.{plain}" if scope.name else plain, scope)
+        self.part.scopes.append(inner)
+        scope.children.append(inner)
+        if isinstance(node, ast.Lambda):
+            self._stack.append((node.body, inner, statement, ()))
+        else:
+            scope.bind(plain, inner)
+            self._push_all(node.body, inner, statement, ())
+            self._push_all(node.decorator_list, scope, statement, tries)
+        if isinstance(node, ast.ClassDef):
+            self._push_all([*node.bases, *node.keywords], scope, statement, tries)
+        else:
+            arguments = node.args
+            for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+                inner.bind(argument.arg, None)
+            for rest in (arguments.vararg, arguments.kwarg):
+                if rest is not None:
+                    inner.bind(rest.arg, None)
+            self._push_all([*arguments.defaults, *arguments.kw_defaults], scope, statement, tries)
+
+    def _assign(
+        self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, scope: Scope, statement: ast.stmt
+    ) -> ast.expr | None:
+        """Returns the target if it needs no visit."""
+        if isinstance(node, ast.Assign) and len(node.targets) != 1:
+            return None
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if node.value is None:
+            return target
+        self.part.assignments.append(Assignment(target, node.value, scope, statement))
+        if not isinstance(target, ast.Name):
+            return None
+        scope.bind(target.id, node.value)
+        self.part.nodes.append(target)
+        return target
+
+
+def _bind_imports(node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            scope.bind(name, alias.name if alias.asname else name)
+    else:
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            scope.bind(alias.asname or alias.name, f"{module}.{alias.name}")

@@ -1,0 +1,195 @@
+"""Which functions of a file run in a worker, and as what."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raydap.lsp.analysis.syntax import DECORATED, Call, Program, Scope
+
+_DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
+_DATASET_METHODS = {"map", "map_batches", "flat_map", "filter", "map_groups", "add_column"}
+_POOL_METHODS = {"apply", "apply_async", "imap", "imap_unordered", "map", "map_async", "starmap", "starmap_async"}
+_POOLS = {"ray.util.multiprocessing.Pool", "ray.util.multiprocessing.pool.Pool"}
+_TUNE_CALLS = {"ray.tune.Tuner", "ray.tune.run", "ray.tune.tuner.Tuner"}
+_BREAKPOINTS = (
+    "builtins.breakpoint",
+    "ray.util.pdb.set_trace",
+    "ray.util.rpdb.set_trace",
+    "ray.util.debugpy.set_trace",
+)
+_TUNE_WRAPPERS = {"ray.tune.with_parameters", "ray.tune.with_resources"}
+_FUNCTION_KEYWORDS = {"fn", "func", "train_loop_per_worker", "trainable", "run_or_experiment"}
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Why a function runs in a worker. `text` is for a sentence ("the task `train`"); `kind` is one of those below.
+    `called`: Ray does not start it, but worker code calls it."""
+
+    kind: str
+    text: str
+    called: bool = False
+
+
+TASK, ACTOR, DATA, TRAIN, TUNE, SERVE, POOL = "task", "actor", "data", "train", "tune", "serve", "pool"
+
+_TEXTS = {
+    TASK: "the task `{}`",
+    ACTOR: "the actor method `{}`",
+    DATA: "the function `{}` of a dataset",
+    TRAIN: "the training loop `{}`",
+    TUNE: "the trial `{}`",
+    SERVE: "the deployment `{}`",
+    POOL: "the function `{}` of a pool",
+}
+
+
+class WorkerCode:
+    """The functions of one file that run in workers."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._roles: dict[Scope, Role] = {}
+        self._classes: dict[Scope, None] = {}
+        for scope, kind in self._marked():
+            self._add(scope, kind)
+        self._follow_calls()
+
+    def role(self, scope: Scope) -> Role | None:
+        """Why code directly in `scope` runs in a worker; None if it does not, as far as the file says."""
+        for place in scope.enclosing():
+            if place in self._roles:
+                return self._roles[place]
+        return None
+
+    def started(self) -> Iterator[Scope]:
+        """The functions and classes that Ray starts, such as tasks, actors and their methods."""
+        yield from self._classes
+        for scope, role in self._roles.items():
+            if not role.called and not isinstance(scope.node, ast.Lambda):
+                yield scope
+
+    def breakpoints(self) -> Iterator[tuple[Call, Role]]:
+        """The calls of breakpoint(), and of what it stands for, that run in workers."""
+        for call in self._program.calls_of(*_BREAKPOINTS):
+            role = self.role(call.scope)
+            if role is not None:
+                yield call, role
+
+    def _marked(self) -> Iterator[tuple[Scope, str]]:
+        program = self._program
+        for scope in program.scopes:
+            if isinstance(scope.node, DECORATED) and scope.parent is not None:
+                for decorator in scope.node.decorator_list:
+                    kind = self._decorator_kind(decorator, scope.parent)
+                    if kind:
+                        yield scope, kind
+        for call in program.calls:
+            kind = self._call_kind(call)
+            if kind:
+                for argument in _functions(call.node):
+                    scope_of = program.definition(self._unwrapped(argument, call.scope), call.scope)
+                    if scope_of is not None:
+                        yield scope_of, kind
+
+    def _decorator_kind(self, decorator: ast.expr, scope: Scope) -> str:
+        function = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = self._program.dotted(function, scope)
+        return TASK if name == "ray.remote" else SERVE if name in _DEPLOYMENTS else ""
+
+    def _call_kind(self, call: Call) -> str:
+        """As what the functions run that this call gets; "" if it is none of Ray's."""
+        function = call.node.func
+        if isinstance(function, ast.Call):
+            # ray.remote(num_cpus=1)(f)
+            return self._decorator_kind(function, call.scope)
+        name = call.name
+        if name:
+            if name == "ray.remote":
+                return TASK
+            if name in _DEPLOYMENTS:
+                return SERVE
+            if name in _TUNE_CALLS:
+                return TUNE
+            if name.startswith("ray.train.") and name.endswith("Trainer"):
+                return TRAIN
+            return ""
+        if isinstance(function, ast.Attribute):
+            if function.attr in _DATASET_METHODS and self._origin(function.value, call.scope).startswith("ray.data."):
+                return DATA
+            if function.attr in _POOL_METHODS and self._origin(function.value, call.scope) in _POOLS:
+                return POOL
+        return ""
+
+    def _origin(self, expression: ast.expr, scope: Scope) -> str:
+        """The name of the function whose result a chain of methods begins with."""
+        for _ in range(100):
+            expression = self._program.value(expression, scope)
+            if isinstance(expression, ast.Call):
+                name = self._program.dotted(expression.func, scope)
+                if name:
+                    return name
+                expression = expression.func
+            elif isinstance(expression, ast.Attribute):
+                expression = expression.value
+            else:
+                break
+        return ""
+
+    def _unwrapped(self, expression: ast.expr, scope: Scope) -> ast.expr:
+        """The trainable in `tune.with_resources(trainable, ...)`."""
+        expression = self._program.value(expression, scope)
+        while isinstance(expression, ast.Call) and expression.args:
+            if self._program.dotted(expression.func, scope) not in _TUNE_WRAPPERS:
+                break
+            expression = self._program.value(expression.args[0], scope)
+        return expression
+
+    def _add(self, scope: Scope, kind: str) -> None:
+        if not scope.is_class:
+            self._roles.setdefault(scope, Role(kind, _TEXTS[kind].format(scope.name)))
+            return
+        kind = ACTOR if kind == TASK else kind
+        self._classes[scope] = None
+        for one in self._with_bases(scope):
+            for method in one.children:
+                if not method.is_class:
+                    self._roles.setdefault(method, Role(kind, _TEXTS[kind].format(method.name)))
+
+    def _with_bases(self, scope: Scope) -> list[Scope]:
+        """A class and those of this file that it inherits from, each once."""
+        found = [scope]
+        for one in found:
+            assert isinstance(one.node, ast.ClassDef)
+            for base in one.node.bases:
+                inherited = self._program.definition(base, one.parent or one)
+                if inherited is not None and inherited.is_class and inherited not in found:
+                    found.append(inherited)
+        return found
+
+    def _follow_calls(self) -> None:
+        """What worker code calls by its plain name runs there, too."""
+        calls: dict[Scope, list[Call]] = {}
+        for call in self._program.calls:
+            if isinstance(call.node.func, ast.Name):
+                calls.setdefault(call.scope, []).append(call)
+        waiting = list(self._roles)
+        while waiting:
+            scope = waiting.pop()
+            waiting += scope.children
+            role = self.role(scope)
+            assert role is not None
+            for call in calls.get(scope, ()):
+                callee = self._program.definition(call.node.func, scope)
+                if callee is not None and not callee.is_class and self.role(callee) is None:
+                    caller = role.text.partition(", called by ")[0]
+                    self._roles[callee] = Role(role.kind, f"`{callee.name}`, called by {caller}", called=True)
+                    waiting.append(callee)
+
+
+def _functions(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of a call of Ray's that may be functions to run."""
+    yield from call.args[:2]
+    for keyword in call.keywords:
+        if keyword.arg in _FUNCTION_KEYWORDS:
+            yield keyword.value

@@ -1,0 +1,66 @@
+"""Keeps the bytecode of LSP's types, which attrs writes and compiles anew in each process.
+
+lsprotocol has 570 classes of attrs. To compile their methods takes half of the time in which the server starts; Python
+keeps the bytecode of modules only. attrs calls `compile` in `attr/_make.py: _compile_and_eval`, where a global of this
+name comes before the builtin. If attrs goes another way, nothing is kept, and all else is as before.
+"""
+
+import hashlib
+import importlib.util
+import marshal
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import attr._make
+
+_DIGEST_SIZE = 32
+
+
+def import_types() -> None:
+    """Imports `lsprotocol.types`."""
+    path = _path()
+    known = _read(path)
+    used: dict[bytes, CodeType] = {}
+
+    def compile_once(script: str, filename: str, mode: str, *rest: Any) -> CodeType:
+        key = hashlib.blake2b(f"{filename}\n{mode}\n{script}".encode(), digest_size=16).digest()
+        code = used[key] = known.get(key) or compile(script, filename, mode, *rest)
+        return code
+
+    attrs_module: Any = attr._make
+    attrs_module.compile = compile_once
+    try:
+        importlib.import_module("lsprotocol.types")
+    finally:
+        del attrs_module.compile
+    if used.keys() != known.keys():
+        _write(path, used)
+
+
+def _path() -> Path:
+    """In the user's cache, one file for each version of Python's bytecode."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return folder / "raydap" / f"lsp-types-{importlib.util.MAGIC_NUMBER.hex()}"
+
+
+def _read(path: Path) -> dict[bytes, CodeType]:
+    """Nothing if there is no such file, or if it is damaged: `marshal` may crash on that."""
+    with suppress(OSError):
+        data = path.read_bytes()
+        if hashlib.sha256(data[_DIGEST_SIZE:]).digest() == data[:_DIGEST_SIZE]:
+            known: dict[bytes, CodeType] = marshal.loads(data[_DIGEST_SIZE:])
+            return known
+    return {}
+
+
+def _write(path: Path, used: dict[bytes, CodeType]) -> None:
+    """Whole or not at all. A folder that cannot be written to costs only time."""
+    data = marshal.dumps(used)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(hashlib.sha256(data).digest() + data)
+        fresh.replace(path)

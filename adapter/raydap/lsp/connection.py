@@ -1,0 +1,101 @@
+"""One client of the language server: pygls' protocol over one of raydap's connections."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from lsprotocol.types import ErrorCodes
+
+from raydap.lsp.language_server import Protocol, RaydapLanguageServer
+from raydap.lsp.tolerant_framing import TolerantDecoder
+from raydap.transport.peer import Peer
+
+logger = logging.getLogger(__name__)
+
+Connect = Callable[[Callable[[bytes], None], Callable[[str], None], TolerantDecoder], Peer]
+"""What makes the peer of a connection: its `on_message`, its `on_gone` and its decoder are given."""
+
+
+class Connection:
+    """Reads what one client sends. Every request gets an answer, also one that is malformed (JSON-RPC 2.0, 5.1).
+
+    `ended` is the exit code for a server that has this client only.
+    """
+
+    def __init__(self, connect: Connect) -> None:
+        self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._server = RaydapLanguageServer()
+        protocol = self._server.protocol
+        assert isinstance(protocol, Protocol)
+        self._protocol = protocol
+        self._initialized = False
+        self.peer = connect(self._on_message, self._on_gone, TolerantDecoder())
+        protocol.set_writer(self, include_headers=False)
+
+    # What pygls writes to.
+
+    def write(self, body: bytes) -> None:
+        self.peer.send(body)
+
+    def close(self) -> None:
+        self.peer.close()
+        self._end()
+
+    def _on_message(self, body: bytes) -> None:
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError):
+            self._fail(None, ErrorCodes.ParseError, "This is no JSON.")
+            return
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            self._fail(None, ErrorCodes.InvalidRequest, "This is no message of JSON-RPC 2.0.")
+            return
+        method, seq = message.get("method"), message.get("id")
+        if "id" in message and ("method" in message or not {"result", "error"} & message.keys()):
+            if not isinstance(method, str) or not isinstance(seq, (int, str)):
+                self._fail(None, ErrorCodes.InvalidRequest, "A request has a method and an id, a number or a string.")
+                return
+            if not self._initialized and method != "initialize":
+                self._fail(seq, ErrorCodes.ServerNotInitialized, "The first request is `initialize`.")
+                return
+            if self._initialized and method == "initialize":
+                self._fail(seq, ErrorCodes.InvalidRequest, "`initialize` has been sent already.")
+                return
+        elif not self._initialized and method != "exit":
+            return
+        self._handle(message, method, seq)
+
+    def _handle(self, message: dict[str, Any], method: object, seq: object) -> None:
+        try:
+            structured = self._protocol.structure_message(message)
+        except Exception as error:
+            # pygls raises an exception of its own for what does not fit the types of LSP, and any other for the rest.
+            logger.info("language server: %s cannot be read: %r", method, error)
+            if "id" in message and method is not None:
+                self._fail(seq, ErrorCodes.InvalidParams, f"The parameters of {method} are not as LSP describes them.")
+            return
+        if "id" in message and not hasattr(structured, "id"):
+            self._fail(seq, ErrorCodes.InvalidRequest, f"{method} is a notification, which has no id.")
+            return
+        self._initialized = self._initialized or method == "initialize"
+        try:
+            self._protocol.handle_message(structured)
+        except Exception:
+            logger.exception("language server: %s failed", method)
+            if "id" in message:
+                self._fail(seq, ErrorCodes.InternalError, f"{method} failed; the log says why.")
+
+    def _on_gone(self, reason: str) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        self._server.close()
+        if not self.ended.done():
+            code = self._protocol.exited
+            self.ended.set_result(0 if code is None else code)
+
+    def _fail(self, seq: object, code: ErrorCodes, text: str) -> None:
+        error = {"code": code.value, "message": text}
+        self.peer.send(json.dumps({"jsonrpc": "2.0", "id": seq, "error": error}).encode())

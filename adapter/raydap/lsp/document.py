@@ -1,0 +1,120 @@
+"""An open document and what is known of it."""
+
+import time
+
+from lsprotocol import types
+
+from raydap.lsp.analysis.findings import Finding, Fix
+from raydap.lsp.analysis.marks import Mark
+from raydap.lsp.analysis.variables import Blocks
+from raydap.lsp.examination import PythonExaminer, examine_launch_json
+from raydap.lsp.positions import Positions, units
+from raydap.lsp.rules.rule_table import BY_CODE
+
+MAX_DELAY_S = 2.0
+"""A text that takes long to examine is examined when nobody has typed for a while, at most this long."""
+
+_QUICK_S = 0.2
+_SOURCE = "raydap"
+
+
+class Document:
+    """A Python file or a launch.json. `encoding` is that of the client's positions."""
+
+    def __init__(self, uri: str, text: str, version: int | None, encoding: str) -> None:
+        self.uri = uri
+        self.text = text
+        self.version = version
+        self._encoding = encoding
+        self._examiner = PythonExaminer()
+        self._examined = ""
+        self._findings: list[Finding] = []
+        self._positions = Positions("", encoding)
+        self._took_s: float | None = None
+        self._now: tuple[str, Blocks, Positions] | None = None
+
+    @property
+    def delay_s(self) -> float:
+        """How long to wait for another key before the next examination."""
+        return 0.0 if self._took_s is None or self._took_s < _QUICK_S else min(2 * self._took_s, MAX_DELAY_S)
+
+    @property
+    def marks(self) -> list[Mark]:
+        """Where live workers are shown, in the last text that could be parsed."""
+        return [] if self.uri.endswith(".json") else self._examiner.marks
+
+    def now(self) -> tuple[Blocks, Positions]:
+        """The blocks and the places of the text as it is, whether it has been examined or not."""
+        if self._now is None or self._now[0] != self.text:
+            self._now = self.text, Blocks(self.text), Positions(self.text, self._encoding)
+        return self._now[1:]
+
+    def columns(self, line: str, length: int) -> int:
+        """How far the first characters of a line reach, as the client counts."""
+        return units(line[:length], self._encoding)
+
+    def examine(self, ignored: frozenset[str]) -> list[types.Diagnostic] | None:
+        """The diagnostics of the text; None while it cannot be parsed: those of the last text that could be stay."""
+        is_first = not self._examined
+        started = time.perf_counter()
+        findings = self._examine()
+        # The first time takes longest, because all of the file is read.
+        self._took_s = None if is_first else time.perf_counter() - started
+        if findings is None:
+            return None
+        self._examined = self.text
+        self._findings = [finding for finding in findings if finding.code not in ignored]
+        self._positions = Positions(self.text, self._encoding) if findings else Positions("", self._encoding)
+        return [self._diagnostic(finding) for finding in self._findings]
+
+    def actions(self, wanted: types.Range) -> list[types.CodeAction]:
+        """The fixes of the findings in the lines of a range: editors ask with the cursor anywhere in the line.
+
+        A text that has changed since has none, because places have moved.
+        """
+        if self._examined != self.text:
+            return []
+        actions: list[types.CodeAction] = []
+        for finding in self._findings:
+            diagnostic = self._diagnostic(finding)
+            if diagnostic.range.start.line <= wanted.end.line and wanted.start.line <= diagnostic.range.end.line:
+                fixes = [self._action(fix, diagnostic, index == 0) for index, fix in enumerate(finding.fixes)]
+                actions += [*fixes, *self._ignore(finding, diagnostic)]
+        return actions
+
+    def _examine(self) -> list[Finding] | None:
+        return examine_launch_json(self.text) if self.uri.endswith(".json") else self._examiner.examine(self.text)
+
+    def _diagnostic(self, finding: Finding) -> types.Diagnostic:
+        rule = BY_CODE[finding.code]
+        return types.Diagnostic(
+            self._positions.range(finding.span),
+            finding.message,
+            types.DiagnosticSeverity(rule.severity.value),
+            finding.code,
+            types.CodeDescription(rule.page.as_uri()),
+            _SOURCE,
+        )
+
+    def _action(self, fix: Fix, diagnostic: types.Diagnostic, preferred: bool) -> types.CodeAction:
+        edits = [types.TextEdit(self._positions.range(edit.span), edit.text) for edit in fix.edits]
+        return self._code_action(fix.title, diagnostic, edits, preferred)
+
+    def _ignore(self, finding: Finding, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
+        """A comment that drops the finding, where one may stand."""
+        line = finding.span.end_line
+        if self.uri.endswith(".json") or not self._examiner.may_end_in_comment(line):
+            return []
+        edit = types.TextEdit(self._positions.end_of_line(line), f"  # raydap: ignore[{finding.code}]")
+        return [self._code_action(f"Ignore {finding.code} in this line", diagnostic, [edit], False)]
+
+    def _code_action(
+        self, title: str, diagnostic: types.Diagnostic, edits: list[types.TextEdit], preferred: bool
+    ) -> types.CodeAction:
+        return types.CodeAction(
+            title,
+            types.CodeActionKind.QuickFix,
+            [diagnostic],
+            preferred,
+            edit=types.WorkspaceEdit({self.uri: edits}),
+        )

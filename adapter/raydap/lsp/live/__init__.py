@@ -1,0 +1,1 @@
+"""What the workers of running sessions do, shown in the source."""

@@ -1,0 +1,60 @@
+"""Live workers as LSP shows them: code lenses and hovers."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from lsprotocol import types
+from pygls.uris import to_fs_path
+
+from raydap.lsp.document import Document
+from raydap.lsp.live.session_state import SessionState
+from raydap.lsp.live.worker_texts import hover_text, lens, mark_of
+
+_WORD = re.compile(r"\w+")
+
+
+COMMANDS = {
+    "raydap.continueStopped": "continue",
+    "raydap.stepStopped": "step all",
+    "raydap.compareStopped": "compare",
+}
+"""What a lens offers for the workers that are stopped at it, if the client has the command: the server only looks. The
+argument of a command are the ids of the stopped threads, by the keys of their workers (docs/requests.md)."""
+
+
+def lenses(
+    document: Document, sessions: Sequence[SessionState], commands: Collection[str] = ()
+) -> list[types.CodeLens]:
+    """What is said above each place where workers are, and the `commands` that the client has."""
+    path = to_fs_path(document.uri)
+    if not path or not sessions:
+        return []
+    found = []
+    for mark in document.marks:
+        shown = lens(mark, path, sessions)
+        if shown is not None:
+            start = types.Position(mark.line - 1, 0)
+            # Editors show a command without a name as a text.
+            titles = [types.Command(shown.text, "")]
+            if shown.stopped:
+                titles += [types.Command(COMMANDS[name], name, arguments=[shown.stopped]) for name in commands]
+            found += [types.CodeLens(types.Range(start, start), title) for title in titles]
+    return found
+
+
+def hover(document: Document, position: types.Position, sessions: Sequence[SessionState]) -> types.Hover | None:
+    """Lists the workers of the function or class whose name is at a position."""
+    path = to_fs_path(document.uri)
+    if not path or not sessions:
+        return None
+    lines = document.text.split("\n")
+    line = lines[position.line] if position.line < len(lines) else ""
+    for word in _WORD.finditer(line):
+        begin, end = document.columns(line, word.start()), document.columns(line, word.end())
+        if begin <= position.character <= end:
+            mark = mark_of(word.group(), document.marks)
+            text = "" if mark is None else hover_text(mark, path, sessions)
+            if text:
+                place = types.Range(types.Position(position.line, begin), types.Position(position.line, end))
+                return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), place)
+    return None

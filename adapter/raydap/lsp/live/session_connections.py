@@ -1,0 +1,40 @@
+"""The ways to the debug sessions of this user on this machine: sockets of editors' sessions, and hubs."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from raydap.hub import connection_file, hub_address
+from raydap.hub.connection_file import ConnectionInfo
+from raydap.lsp.live.session_client import Connect
+from raydap.runtime import session_socket
+from raydap.transport import tcp, unix
+from raydap.transport.peer import Peer
+
+CONNECT_TIMEOUT_S = 5.0
+
+
+def find() -> dict[str, Connect]:
+    """The ways to all sessions, by their names. Raises OSError."""
+    ways: dict[str, Connect] = {str(path): partial(_dial_socket, path) for path in session_socket.find()}
+    for hub in connection_file.all_hubs():
+        ways[hub.url] = partial(_dial_hub, hub)
+    return ways
+
+
+async def _dial_socket(path: Path, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
+    try:
+        connection = await unix.dial(str(path), CONNECT_TIMEOUT_S)
+    except ConnectionRefusedError:
+        # The adapter that listened there was killed.
+        with suppress(OSError):
+            os.unlink(path)
+        raise
+    return await tcp.adopt(connection, on_message, on_gone)
+
+
+async def _dial_hub(hub: ConnectionInfo, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
+    address = hub_address.parse(hub.url)
+    return await hub_address.dial(address, hub_address.token_for(address, os.environ), None, on_message, on_gone)

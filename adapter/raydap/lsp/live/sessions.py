@@ -1,0 +1,89 @@
+"""Takes part in all debug sessions of this user on this machine."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from raydap.core.errors import ProblemError
+from raydap.lsp.live.session_client import Connect, SessionClient, SessionEnded
+from raydap.lsp.live.session_state import SessionState
+from raydap.runtime.tasks import Tasks
+from raydap.transport import runtime_folder
+
+log = logging.getLogger(__name__)
+
+LOOK_INTERVAL_S = 2.0
+"""Seconds between two looks into the folder of the sessions."""
+
+RETRY_DELAY_S = 10.0
+"""Seconds until a session that could not be joined is tried again."""
+
+
+class Sessions:
+    """Looks for sessions from `start` on. `changed` is called after each change of their workers."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._on_change = changed
+        self._change = asyncio.Event()
+        self._tasks = Tasks()
+        self._started = False
+        self._clients: dict[str, SessionClient] = {}
+
+    @property
+    def clients(self) -> list[SessionClient]:
+        """Those of the sessions that have begun."""
+        return [client for client in self._clients.values() if client.has_begun]
+
+    @property
+    def states(self) -> list[SessionState]:
+        return [client.state for client in self.clients]
+
+    async def wait_change(self, timeout_s: float) -> None:
+        """Returns at the next change, or when the time is over."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._change.wait(), timeout_s)
+
+    def start(self) -> None:
+        """Does nothing from the second time on."""
+        if not self._started:
+            self._started = True
+            self._tasks.spawn(self._look())
+
+    def close(self) -> None:
+        self._tasks.cancel()
+
+    def _changed(self) -> None:
+        self._change.set()
+        self._change = asyncio.Event()
+        self._on_change()
+
+    async def _look(self) -> None:
+        while True:
+            for name, connect in _found().items():
+                if name not in self._clients:
+                    client = self._clients[name] = SessionClient(self._changed)
+                    self._tasks.spawn(self._follow(name, client, connect))
+            await asyncio.sleep(LOOK_INTERVAL_S)
+
+    async def _follow(self, name: str, client: SessionClient, connect: Connect) -> None:
+        """Follows one session. When it is over, it is followed anew if it is found again."""
+        try:
+            await client.follow(connect)
+        except (OSError, SessionEnded, ProblemError) as error:
+            log.info("language server: %s: %s", name, error)
+            await asyncio.sleep(RETRY_DELAY_S)
+        finally:
+            del self._clients[name]
+
+
+def _found() -> Mapping[str, Connect]:
+    """The ways to all sessions, by their names. What leads there is imported when there is something."""
+    try:
+        if any(runtime_folder.directory().iterdir()):
+            from raydap.lsp.live import session_connections
+
+            return session_connections.find()
+    except OSError as error:
+        log.info("language server: sessions cannot be looked for: %s", error)
+    return {}

@@ -1,0 +1,83 @@
+"""The variables of the environment that Ray's debugger looks at: their names and their values.
+
+Source: ray/util/rpdb.py, which compares RAY_DEBUG with "1" and "legacy", and RAY_DEBUG_POST_MORTEM with "1".
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span
+
+NAME = "ray-debug-name"
+VALUE = "ray-debug-value"
+LEGACY = "ray-debug-legacy"
+
+DEBUG = "RAY_DEBUG"
+POST_MORTEM = "RAY_DEBUG_POST_MORTEM"
+VALUES = {DEBUG: ("1", "0", "legacy"), POST_MORTEM: ("1", "0")}
+
+_OTHERS = ("RAY_DEBUG_BUILD", "RAY_DEBUG_DISABLE_MEMORY_MONITOR")
+"""Variables of Ray that have nothing to do with its debugger."""
+
+_TRUE = ("true", "yes", "on", "enable", "enabled", "y", "t")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable that is set. `value` is None if it is not a constant; then `value_span` is not used.
+
+    `is_text` is false for a constant of another type than `str`. `quote` is what strings are written with.
+    """
+
+    name: str
+    name_span: Span
+    value: str | None
+    value_span: Span
+    is_text: bool = True
+    quote: str = '"'
+
+
+def check(variable: Variable) -> Iterator[Finding]:
+    """The findings about one variable, wherever it is set."""
+    name = variable.name
+    if name not in VALUES:
+        if name not in _OTHERS:
+            yield from _check_name(variable)
+        return
+    if variable.value is None:
+        return
+    known = VALUES[name]
+    if variable.value == "legacy" and name == DEBUG:
+        text = (
+            "RAY_DEBUG=legacy switches to Ray's old debugger: breakpoint() then waits for `ray debug`, "
+            "and raydap cannot attach."
+        )
+        yield Finding(LEGACY, variable.value_span, text, (_set(variable, "1", "Use Ray's present debugger"),))
+    elif variable.value not in known:
+        allowed = ", ".join(f'"{one}"' for one in known)
+        effect = "breakpoint() does nothing" if name == DEBUG else "no worker stops at an exception"
+        text = f'Ray does not know "{variable.value}" as a value of {name}, so {effect}. It knows {allowed}.'
+        value = "1" if variable.value.strip().lower() in _TRUE else "0"
+        yield Finding(VALUE, variable.value_span, text, (_set(variable, value, f'Use "{value}"'),))
+    elif not variable.is_text:
+        text = f'The value of {name} has to be a string: "{variable.value}".'
+        fix = _set(variable, variable.value, f'Use "{variable.value}"')
+        yield Finding(VALUE, variable.value_span, text, (fix,))
+
+
+def _check_name(variable: Variable) -> Iterator[Finding]:
+    name = variable.name
+    close = get_close_matches(name.upper(), VALUES, 1, 0.85)
+    if not close and not name.upper().startswith(DEBUG):
+        return
+    right = close[0] if close else POST_MORTEM if "MORTEM" in name.upper() else DEBUG
+    text = f"Ray does not read {name}. The variables of its debugger are {DEBUG} and {POST_MORTEM}."
+    quoted = f"{variable.quote}{right}{variable.quote}"
+    fix = Fix(f"Use {right}", (Edit(variable.name_span, quoted if variable.quote else right),))
+    yield Finding(NAME, variable.name_span, text, (fix,))
+
+
+def _set(variable: Variable, value: str, title: str) -> Fix:
+    quote = variable.quote or '"'
+    return Fix(title, (Edit(variable.value_span, f"{quote}{value}{quote}"),))

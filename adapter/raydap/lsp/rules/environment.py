@@ -1,0 +1,123 @@
+"""Where a Python file sets variables of the environment: `os.environ`, `os.putenv`, and `env_vars` of a runtime_env."""
+
+import ast
+from collections.abc import Iterator
+
+from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
+from raydap.lsp.analysis.python_file import PythonFile
+from raydap.lsp.analysis.syntax import Call, Scope
+from raydap.lsp.rules import debug_variables
+from raydap.lsp.rules.debug_variables import VALUES, Variable
+
+AFTER_INIT = "ray-debug-after-init"
+
+_ENVIRON = "os.environ"
+_ENV_VARS = "env_vars"
+
+
+def check_variables(file: PythonFile) -> Iterator[Finding]:
+    """Names and values."""
+    for variable, _, _ in _of_process(file):
+        yield from debug_variables.check(variable)
+    for dictionary in _of_runtime_envs(file):
+        for key, value in zip(dictionary.keys, dictionary.values, strict=True):
+            found = _variable(file, key, value) if key is not None else None
+            if found is not None:
+                yield from debug_variables.check(found)
+
+
+def check_order(file: PythonFile) -> Iterator[Finding]:
+    """Variables that are set when the workers' environment is made already."""
+    starts = file.program.calls_of("ray.init")
+    if not starts:
+        return
+    ends = file.program.calls_of("ray.shutdown")
+    for variable, scope, statement in _of_process(file):
+        if variable.name not in VALUES:
+            continue
+        before = [call for call in starts if call.scope is scope and call.node.lineno < variable.name_span.line]
+        if not before or any(call.scope is scope and call.node.lineno < variable.name_span.line for call in ends):
+            continue
+        text = (
+            f"{variable.name} is set after ray.init: workers take their environment from Ray, which runs by then. "
+            "Set it before, or in the runtime_env."
+        )
+        yield Finding(AFTER_INIT, variable.name_span, text, _move(file, statement, before[0]))
+
+
+def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
+    """The variables that the file sets in the environment of its own process, and where it does so."""
+    program = file.program
+    for one in program.assignments:
+        target = one.target
+        if isinstance(target, ast.Subscript) and program.dotted(target.value, one.scope) == _ENVIRON:
+            variable = _variable(file, target.slice, one.value)
+            if variable is not None:
+                yield variable, one.scope, one.statement
+    for call in program.calls_of(f"{_ENVIRON}.setdefault", "os.putenv"):
+        if len(call.node.args) == 2:
+            variable = _variable(file, *call.node.args)
+            if variable is not None:
+                yield variable, call.scope, call.statement
+    for call in program.calls_of(f"{_ENVIRON}.update"):
+        for variable in _of_update(file, call):
+            yield variable, call.scope, call.statement
+
+
+def _of_update(file: PythonFile, call: Call) -> Iterator[Variable]:
+    for argument in call.node.args:
+        if isinstance(argument, ast.Dict):
+            for key, value in zip(argument.keys, argument.values, strict=True):
+                variable = _variable(file, key, value) if key is not None else None
+                if variable is not None:
+                    yield variable
+    for keyword in call.node.keywords:
+        if keyword.arg is not None:
+            place = span(keyword)
+            name = Span(place.line, place.column, place.line, place.column + len(keyword.arg.encode()))
+            text, is_text = _constant(keyword.value)
+            yield Variable(keyword.arg, name, text, span(keyword.value), is_text, quote="")
+
+
+def _of_runtime_envs(file: PythonFile) -> Iterator[ast.Dict]:
+    """The dictionaries under the key or keyword `env_vars`."""
+    for dictionary in file.program.dictionaries:
+        for key, value in zip(dictionary.keys, dictionary.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == _ENV_VARS and isinstance(value, ast.Dict):
+                yield value
+    for call in file.program.calls:
+        for keyword in call.node.keywords:
+            if keyword.arg == _ENV_VARS and isinstance(keyword.value, ast.Dict):
+                yield keyword.value
+
+
+def _variable(file: PythonFile, key: ast.expr, value: ast.expr) -> Variable | None:
+    """None if the name is not written there as a string."""
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+        return None
+    text, is_text = _constant(value)
+    place = span(key)
+    quote = file.lines[place.line - 1][place.column : place.column + 1].decode("ascii", "replace")
+    return Variable(key.value, place, text, span(value), is_text, quote if quote in "\"'" else '"')
+
+
+def _constant(value: ast.expr) -> tuple[str | None, bool]:
+    """The text of a constant, and whether it is a string."""
+    if not isinstance(value, ast.Constant) or value.value is None:
+        return None, True
+    return str(value.value), isinstance(value.value, str)
+
+
+def _move(file: PythonFile, statement: ast.stmt, init: Call) -> tuple[Fix, ...]:
+    """Moves the statement before that of ray.init, if each has its lines for itself and both are equally indented."""
+    here, there = span(statement), span(init.statement)
+    lines = file.lines[here.line - 1 : here.end_line]
+    rest = lines[-1][here.end_column :]
+    if lines[0][: here.column].strip() or not (rest.strip() == b"" or rest.lstrip().startswith(b"#")):
+        return ()
+    if here.column != there.column or file.lines[there.line - 1][: there.column].strip() or not rest.endswith(b"\n"):
+        return ()
+    moved = b"".join(lines).decode("utf-8", "surrogatepass")
+    insertion = Edit(Span(there.line, 0, there.line, 0), moved)
+    removal = Edit(Span(here.line, 0, here.end_line + 1, 0), "")
+    return (Fix("Set it before ray.init", (insertion, removal)),)

@@ -1,0 +1,40 @@
+"""A breakpoint() in a worker whose failure is not seen, because an `except` around it drops every exception."""
+
+import ast
+from collections.abc import Iterator
+
+from raydap.lsp.analysis.findings import Finding, span
+from raydap.lsp.analysis.python_file import PythonFile
+from raydap.lsp.analysis.syntax import Scope
+
+HIDDEN_ERROR = "hidden-error"
+
+_ALL = {"builtins.Exception", "builtins.BaseException"}
+
+
+def check(file: PythonFile) -> Iterator[Finding]:
+    for call, role in file.workers.breakpoints():
+        for one in call.tries:
+            hiding = next((handler for handler in one.handlers if _hides(file, handler, call.scope)), None)
+            if hiding is not None:
+                text = (
+                    f"The `except` at line {hiding.lineno} drops every exception around this breakpoint() in "
+                    f"{role.text}: you would not see that Ray's debugger failed, nor does RAY_DEBUG_POST_MORTEM stop "
+                    "here."
+                )
+                yield Finding(HIDDEN_ERROR, span(call.node), text)
+                break
+
+
+def _hides(file: PythonFile, handler: ast.ExceptHandler, scope: Scope) -> bool:
+    """Whether it takes all exceptions and does nothing with them: no raise, no call, and no use of the exception."""
+    if handler.type is not None and file.program.dotted(handler.type, scope) not in _ALL:
+        return False
+    used = (ast.Raise, ast.Call) if handler.name is None else (ast.Raise, ast.Call, ast.Name)
+    for statement in handler.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and node.id != handler.name:
+                continue
+            if isinstance(node, used):
+                return False
+    return True

@@ -1,0 +1,22 @@
+"""`ray.init(local_mode=True)`."""
+
+import ast
+from collections.abc import Iterator
+
+from raydap.lsp.analysis.findings import Finding, Fix, span
+from raydap.lsp.analysis.python_file import PythonFile
+from raydap.lsp.rules.call_arguments import remove_argument
+
+LOCAL_MODE = "local-mode"
+
+
+def check(file: PythonFile) -> Iterator[Finding]:
+    for call in file.program.calls_of("ray.init"):
+        for keyword in call.node.keywords:
+            if keyword.arg == "local_mode" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
+                text = (
+                    "local_mode=True runs tasks one after the other in this process, where raydap finds no workers; "
+                    "newer versions of Ray refuse it. raydap stops in real workers."
+                )
+                fix = Fix("Remove local_mode", (remove_argument(file, call.node, keyword),))
+                yield Finding(LOCAL_MODE, span(keyword), text, (fix,))

@@ -1,0 +1,71 @@
+"""All rules: one row says everything about a rule. Its page is `pages/CODE.md`."""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+from raydap.lsp.analysis.findings import Finding
+from raydap.lsp.analysis.python_file import PythonFile
+from raydap.lsp.rules import (
+    closures,
+    debug_variables,
+    environment,
+    hidden_errors,
+    local_mode,
+    terminal_input,
+    timeouts,
+    unawaited,
+)
+
+PAGES = Path(__file__).parent.parent / "pages"
+
+
+class Severity(Enum):
+    """As in LSP. An error breaks the program, a warning debugging; information matters in some runs only."""
+
+    ERROR = 1
+    WARNING = 2
+    INFORMATION = 3
+
+
+class Rule(NamedTuple):
+    """`title` says in a few words what the rule finds."""
+
+    code: str
+    severity: Severity
+    title: str
+
+    @property
+    def page(self) -> Path:
+        return PAGES / f"{self.code}.md"
+
+
+RULES = (
+    Rule(terminal_input.PDB_IN_WORKER, Severity.ERROR, "a debugger that needs a terminal, in a worker"),
+    Rule(terminal_input.INPUT_IN_WORKER, Severity.ERROR, "`input()` in a worker"),
+    Rule(debug_variables.NAME, Severity.WARNING, "a misspelt variable of Ray's debugger"),
+    Rule(debug_variables.VALUE, Severity.WARNING, "a value that Ray's debugger does not know"),
+    Rule(debug_variables.LEGACY, Severity.WARNING, "`RAY_DEBUG=legacy`"),
+    Rule(environment.AFTER_INIT, Severity.WARNING, "a variable of Ray's debugger, set after `ray.init`"),
+    Rule(unawaited.RESULT_NOT_AWAITED, Severity.WARNING, "a task with a `breakpoint()` that nobody waits for"),
+    Rule(timeouts.TIMEOUT_WHILE_STOPPED, Severity.INFORMATION, "a time limit that goes on while a worker is stopped"),
+    Rule(timeouts.HEALTH_CHECK_WHILE_STOPPED, Severity.INFORMATION, "a Serve replica that is ended while stopped"),
+    Rule(local_mode.LOCAL_MODE, Severity.WARNING, "`local_mode=True`"),
+    Rule(hidden_errors.HIDDEN_ERROR, Severity.INFORMATION, "an `except` that hides why a `breakpoint()` failed"),
+    Rule(closures.DEBUGGER_IN_CLOSURE, Severity.ERROR, "a debugger, frame or traceback that cannot be pickled"),
+)
+
+BY_CODE = {rule.code: rule for rule in RULES}
+
+PYTHON_CHECKS: tuple[Callable[[PythonFile], Iterator[Finding]], ...] = (
+    terminal_input.check,
+    environment.check_variables,
+    environment.check_order,
+    unawaited.check,
+    timeouts.check,
+    local_mode.check,
+    hidden_errors.check,
+    closures.check,
+)
+"""A check may speak for several rules."""

@@ -1,0 +1,41 @@
+"""The ways to sessions, and what is done with those that lead nowhere."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from raydap.hub import connection_file
+from raydap.hub.connection_file import ConnectionInfo
+from raydap.lsp.live import session_connections
+from raydap.lsp.live.session_client import Connect
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path / "raydap"
+
+
+def test_sockets_and_hubs_are_found(folder: Path) -> None:
+    assert session_connections.find() == {}
+    connection_file.write(ConnectionInfo("127.0.0.1", 4711, False, None, 0))
+    (folder / "session-17.sock").touch()
+    assert list(session_connections.find()) == [str(folder / "session-17.sock"), "ws://127.0.0.1:4711/dap"]
+
+
+def test_a_socket_that_nobody_listens_on_is_removed(folder: Path) -> None:
+    """That of an adapter that was killed."""
+    folder.mkdir(mode=0o700)
+    path = folder / "session-1.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    (connect,) = session_connections.find().values()
+    with pytest.raises(ConnectionRefusedError):
+        asyncio.run(connect_once(connect))
+    assert not path.exists()
+
+
+async def connect_once(connect: Connect) -> None:
+    await connect(lambda _: None, lambda _: None)

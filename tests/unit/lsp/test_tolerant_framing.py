@@ -1,0 +1,23 @@
+"""Whatever bytes come, the messages after them are read."""
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from raydap.lsp.tolerant_framing import TolerantDecoder
+from raydap.wire.framing import encode
+from support.garbage import GARBAGE
+
+
+@settings(max_examples=200, deadline=None)
+@example([b"Content-Length:" + b"9" * 2000], 30)
+@given(st.lists(st.one_of(st.binary(max_size=40), st.sampled_from(GARBAGE)), max_size=6), st.integers(1, 30))
+def test_any_bytes_in_any_pieces(pieces: list[bytes], size: int) -> None:
+    decoder = TolerantDecoder()
+    data = b"".join(pieces) + b"\r\n"
+    found: list[bytes] = []
+    for start in range(0, len(data), size):
+        found += decoder.feed(data[start : start + size])
+    # What is left may be the beginning of a body, so several messages follow.
+    for _ in range(40):
+        found += decoder.feed(encode(b'{"last": 1}'))
+    assert found[-1] == b'{"last": 1}'
