@@ -73,9 +73,10 @@ class PreparedProgram:
 
 
 def read_line(connection: socket.socket) -> dict[str, Any]:
+    """Reads byte by byte: what follows the line is the debugger's, and whoever reads next must get it."""
     line = b""
     while not line.endswith(b"\n"):
-        data = connection.recv(4096)
+        data = connection.recv(1)
         assert data, "it hung up without a line"
         line += data
     answer: dict[str, Any] = json.loads(line)
