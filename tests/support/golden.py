@@ -191,6 +191,7 @@ def _debug(worker: Any, path: str) -> None:
     worker.wait_event("module")
     worker.wait_event("module")
     scope = worker.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
+    worker.request("evaluate", expression=calls.show_arrays(), context="clipboard")
     worker.request("variables", variablesReference=scope)
     worker.request("next", threadId=thread)
     worker.wait_event("stopped")

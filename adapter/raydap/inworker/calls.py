@@ -111,6 +111,7 @@ _CHANGES = _source(
 _FILES = _source("file_queries")
 _READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", "blocked_threads")
 _STACKS = _packed(_READING, "names")
+_ARRAYS = _packed(_source("array_numbers", "array_libraries", "array_text", "array_values"), "names")
 _SUMMARY = _packed(_source("array_numbers", "array_libraries", "value_summary"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 
@@ -123,8 +124,14 @@ def enter(tune: bool) -> str:
     return _ENTER[tune]
 
 
+def show_arrays() -> str:
+    """Before variables are listed, once in each attached worker (array_values.py). There is no result."""
+    return f"(lambda names: {_ARRAYS} or {_DEBUGGER}.raydap.show_arrays(names['ArrayValues']()))({{}})"
+
+
 def leave(tune: bool) -> str:
-    """Before `disconnect`, with the `tune` of `enter`: undoes its changes, but for one (relisten.py)."""
+    """Before `disconnect`, with the `tune` of `enter`: undoes its changes, but for one (relisten.py), and those of
+    `show_arrays`."""
     return f"{_DEBUGGER}.raydap.leave({tune})"
 
 

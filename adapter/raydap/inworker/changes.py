@@ -36,6 +36,7 @@ class Changes:
         self.threads = ThreadControl(debugger)
         self.limit = MessageLimit(debugger.writer)
         self.post_mortem = PostMortem(debugger)
+        self.arrays: Any = None
 
     def enter(self, tune: bool) -> None:
         """Always: each thread reports its own stops, steps are kept at stops for exceptions, every request is answered,
@@ -67,8 +68,16 @@ class Changes:
         stop_in_forked_children()
         keep_exceptions_picklable()
 
+    def show_arrays(self, arrays: Any) -> None:
+        """Takes an ArrayValues (array_values.py), which comes when variables are first listed: it is as long as half of
+        `enter`, and most workers are never looked into."""
+        arrays.override()
+        self.arrays = arrays
+
     def leave(self, tune: bool) -> None:
-        """Undoes `enter`."""
+        """Undoes `enter` and `show_arrays`."""
+        if self.arrays is not None:
+            self.arrays.restore()
         self.debugger.multi_threads_single_notification = True
         self.threads.restore()
         self.limit.restore()

@@ -145,6 +145,7 @@ class Worker:
     `leaving`: it is to be detached, but cannot be yet. `has_called`: its process waits until it is attached.
     `connected` and `initialized` are done when that has happened, `quiet` when a leaving worker owes no answer.
     `package` is the folder of its job's working_dir, if there is one; it is known when `package_asked` is done.
+    `arrays` is done when the worker shows large arrays by their numbers, None before it is asked to.
     """
 
     def __init__(
@@ -167,6 +168,7 @@ class Worker:
         self.has_called = False
         self.package: str | None = None
         self.package_asked: Future[None] | None = None
+        self.arrays: Future[None] | None = None
         self.connected: Future[None] = Future()
         self.initialized: Future[None] = Future()
         self.quiet: Future[None] = Future()

@@ -14,7 +14,7 @@ from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
 from raydap.core.translate.snapshots import answer as answer_from_snapshot
 from raydap.core.translate.stacks import mark_stack
-from raydap.core.workers import thread_names
+from raydap.core.workers import shown_arrays, thread_names
 from raydap.core.workers.replies import fetch_result
 from raydap.core.workers.working_dirs import look_for_copies
 from raydap.protocol.id_fields import RESPONSES, Kind
@@ -54,6 +54,10 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
             answer_to_client(worker, scope, request.command, body)
             yield from _finish_stack(state, worker, scope, shown, request.command, body)
             return body
+    if request.command == "variables":
+        yield from shown_arrays.prepare(worker)
+        if scope.closed:
+            raise runs_on()
     reply = yield from worker.ask(request.command, arguments, request.timeout_s)
     if reply.body is None or request.command not in RESPONSES:
         return reply.body

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap.core.model.compared_value import Summary
 from raydap.core.sets.differences import difference
 from raydap.core.sets.folding import Member, label, statistics_of
 from raydap.core.sets.numbers import number
+from raydap.inworker.array_text import array_text as text_of_array
 from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import ArraySummary, Change, ComparisonGroup, Histogram, Share
 
@@ -123,13 +125,7 @@ def shape_text(shape: Sequence[int]) -> str:
 
 def array_text(array: ArraySummary) -> str:
     """Like `float32[3,1000] on cuda:0, min -1, max 1, mean 0.5, std 0.1, 2 nan`."""
-    numbers = [("min", array.min), ("max", array.max), ("mean", array.mean), ("std", array.std)]
-    parts = [f"{array.dtype}{shape_text(array.shape)}" + (f" on {array.device}" if array.device else "")]
-    parts += [f"{name} {value:.6g}" for name, value in numbers if value is not None]
-    parts += [f"{count} {name}" for name, count in (("nan", array.nan), ("inf", array.inf)) if count]
-    if 0 < array.sampled < 1:
-        parts.append(f"of {max(array.sampled, 0.01):.0%} of it")
-    return ", ".join(parts)
+    return text_of_array(msgspec.structs.asdict(array))
 
 
 def histogram(answers: Sequence[Answer]) -> Histogram | None:

@@ -1,0 +1,24 @@
+"""Lets a worker show large arrays by their numbers (inworker/array_values.py), from the first list of variables on."""
+
+from raydap.core.errors import ProblemError
+from raydap.core.flows import Flow, start
+from raydap.core.model.worker import Worker
+from raydap.inworker import calls
+
+TIMEOUT_S = 5.0
+"""Seconds for the worker, which takes 5 ms. After that its variables are listed without it."""
+
+
+def prepare(worker: Worker) -> Flow[None]:
+    """Called before variables are listed. It is asked once, and all lists wait for that."""
+    if worker.settings.tune_workers:
+        if worker.arrays is None:
+            worker.arrays = start(_ask(worker))
+        yield from worker.arrays
+
+
+def _ask(worker: Worker) -> Flow[None]:
+    try:
+        yield from worker.ask("evaluate", {"expression": calls.show_arrays(), "context": "clipboard"}, TIMEOUT_S)
+    except ProblemError as error:
+        worker.context.log("warning", f"{worker} shows large arrays as it always does: {error}")

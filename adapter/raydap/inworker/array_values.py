@@ -1,0 +1,179 @@
+"""Shows large arrays of numpy, torch and jax by their numbers, and a part of their rows at a time; runs in the worker.
+
+pydevd shows an array by its `repr`, which says little of a large one, and lists all attributes or rows at once. It asks
+one function for the text of a value and one method for its parts; both are overridden, on what pydevd has of them. All
+other values are left to pydevd, and so is an array that cannot be read.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raydap.inworker.array_libraries import LIBRARIES, library_of
+    from raydap.inworker.array_text import array_text
+
+REPR_SIZE = 1000
+"""Elements up to which the `repr` of an array has all of them, as numpy and torch decide it."""
+
+ROWS = 100
+"""Rows, or ranges of rows, that are listed at once."""
+
+LISTING_S = 0.1
+"""Seconds for the numbers of all arrays of a list; those after that are shown without."""
+
+ARRAY_S = 0.03
+"""Seconds for those of one of them."""
+
+GAP_S = 0.05
+"""Seconds without an array after which the next one is of another list."""
+
+NUMBERS_S = 1.0
+"""Seconds for the numbers of an array whose parts are listed."""
+
+_CONTEXTS = (None, "variables", "hover")
+"""In which the text of a value is for a list. In the others its `repr` was asked for."""
+
+Part = tuple[str, Any, "str | None"]
+"""The name, the value, and what evaluates it when it is put behind the array's own expression."""
+
+
+class Rows:
+    """The rows of an array from `first` until before `end`."""
+
+    def __init__(self, array: Any, first: int, end: int) -> None:
+        self.array = array
+        self.first = first
+        self.end = end
+
+
+class ArrayValues:
+    """What pydevd asks for the texts and the parts of values."""
+
+    def __init__(self) -> None:
+        self._libraries: dict[Any, str] = {}
+        self._until = self._last = 0.0
+
+    def override(self) -> None:
+        from _pydevd_bundle import pydevd_xml
+
+        pydevd_xml._str_from_providers = self._text
+        pydevd_xml._TYPE_RESOLVE_HANDLER._get_type = self._get_type
+
+    def restore(self) -> None:
+        from _pydevd_bundle import pydevd_xml
+
+        handler = pydevd_xml._TYPE_RESOLVE_HANDLER
+        pydevd_xml._str_from_providers = handler.str_from_providers
+        vars(handler).pop("_get_type", None)
+
+    def get_contents_debug_adapter_protocol(self, value: Any, fmt: Any = None) -> list[Part]:
+        """Takes the place of a resolver of pydevd, which lists the parts of a value."""
+        if type(value) is Rows:
+            return list(rows(value.array, value.first, value.end))
+        return [*attributes(value), *self._numbers(value), *own_rows(value)]
+
+    def _get_type(self, value: Any, kind: Any, name: str) -> tuple[Any, str, Any]:
+        """Takes the place of pydevd's method: the class, its name, and the resolver."""
+        from _pydevd_bundle import pydevd_xml
+
+        if kind is Rows:
+            return kind, "", self
+        if self._is_large(value, kind):
+            return kind, name, self
+        handler = pydevd_xml._TYPE_RESOLVE_HANDLER
+        found: tuple[Any, str, Any] = type(handler)._get_type(handler, value, kind, name)
+        return found
+
+    def _text(self, value: Any, kind: Any, name: str, context: "str | None" = None) -> Any:
+        """Takes the place of pydevd's function: the text of a value, None for its `repr`."""
+        if kind is Rows:
+            return str(value.end - value.first) + " rows"
+        if context in _CONTEXTS and self._is_large(value, kind):
+            try:
+                return array_text(self._summary(value, kind))
+            except Exception:
+                return None  # Its library refuses, as torch does for some layouts.
+        from _pydevd_bundle import pydevd_xml
+
+        return pydevd_xml._TYPE_RESOLVE_HANDLER.str_from_providers(value, kind, name, context)
+
+    def _is_large(self, value: Any, kind: Any) -> bool:
+        """Never raises: it is asked of each value."""
+        try:
+            library = self._libraries.get(kind)
+            if library is None:
+                library = self._libraries[kind] = library_of(kind)
+            return library in ("numpy", "torch", "jax") and math.prod(value.shape) > REPR_SIZE
+        except Exception:
+            return False
+
+    def _summary(self, value: Any, kind: Any) -> dict[str, Any]:
+        """What is said of the array. jax, which compiles for each shape, would take too long for a list."""
+        now = time.monotonic()
+        if now > self._last + GAP_S:
+            self._until = now + LISTING_S
+        library = self._libraries[kind]
+        try:
+            if now >= self._until or library == "jax":
+                return {"shape": list(value.shape), "dtype": dtype_name(value), "device": device_of(value)}
+            return LIBRARIES[library](value, min(self._until, now + ARRAY_S))
+        finally:
+            self._last = time.monotonic()
+
+    def _numbers(self, value: Any) -> Iterator[Part]:
+        try:
+            found = LIBRARIES[library_of(type(value))](value, time.monotonic() + NUMBERS_S)
+        except Exception as error:
+            yield "numbers", error, None
+            return
+        for name in ("min", "max", "mean", "std", "nan", "inf"):
+            if found[name] is not None:
+                yield name, found[name], None
+        if found["sampled"] < 1:
+            yield "share of the elements in these numbers", found["sampled"], None
+
+
+def attributes(value: Any) -> Iterator[Part]:
+    """What users look for, without those that torch computes or warns of."""
+    for name in ("shape", "dtype", "device", "requires_grad", "grad_fn", "sharding"):
+        if hasattr(value, name):
+            yield name, getattr(value, name), "." + name
+    if getattr(value, "is_leaf", False):
+        yield "grad", value.grad, ".grad"
+
+
+def own_rows(value: Any) -> Iterator[Part]:
+    """The rows of an array; of one that lies in several processes, those in this one. To read the others, all of these
+    processes would have to work together."""
+    if hasattr(value, "to_local"):
+        yield "the part in this process", value.to_local(), ".to_local()"
+    elif not getattr(value, "is_fully_addressable", True):
+        for number, shard in enumerate(value.addressable_shards):
+            yield "shard " + str(shard.index), shard.data, ".addressable_shards[" + str(number) + "].data"
+    else:
+        yield from rows(value, 0, len(value))
+
+
+def rows(array: Any, first: int, end: int) -> Iterator[Part]:
+    """The rows from `first` until before `end`, or ranges of them if there are many."""
+    step = 1
+    while (end - first) > step * ROWS:
+        step *= ROWS
+    for start in range(first, end, step):
+        last = min(start + step, end)
+        # The names count from the array's first row, what evaluates them from that of the range.
+        if step == 1:
+            yield f"[{start}]", array[start], f"[{start - first}]"
+        else:
+            yield f"[{start}:{last}]", Rows(array, start, last), f"[{start - first}:{last - first}]"
+
+
+def dtype_name(value: Any) -> str:
+    return str(value.dtype).replace("torch.", "")
+
+
+def device_of(value: Any) -> str:
+    """Arrays of numpy before 2 do not say."""
+    return str(getattr(value, "device", "cpu"))
