@@ -385,6 +385,24 @@ def test_all_of_them_together_are_no_reason_for_a_warning(play: Play) -> None:
     assert running(client) == set(threads)
 
 
+def test_a_step_takes_only_those_at_its_line_along(play: Play) -> None:
+    client = play.session()
+    workers, threads = trainers(play, client, "")
+    client.request("raydap/step", threadId=threads[2], command="next", select="rank:2")
+    assert running(client) == {threads[2]}
+    workers[2].line = 99
+    workers[2].stop(reason="step")
+    client.stop()
+    for worker in workers:
+        worker.collectives = "torch.distributed"
+    play.tick(11.0)
+    request = client.send("raydap/step", threadId=threads[0], command="next")
+    text = client.told(Code.COLLECTIVE)
+    assert text.startswith("Trainer{0-1} would run on alone, while Trainer{2} stay stopped.")
+    assert client.answer(request) == {"threads": threads[:2]}
+    assert running(client) == set(threads[:2])
+
+
 def test_workers_without_collectives_are_asked_again_only_after_a_while(play: Play) -> None:
     client = play.session()
     workers, threads = trainers(play, client, "")

@@ -33,6 +33,7 @@ class FakeWorker:
         self.source_reference = 0
         """Of the innermost frame; not 0 for code without a file."""
         self.lines = "[7, 9]"
+        self.line = 7  # Where its threads stop.
         """Its answer to where breakpoints can be."""
         self.folder = ""
         """Its current directory, if it says which."""
@@ -173,7 +174,14 @@ class FakeWorker:
     def _frame(self, name: str, path: str) -> dict[str, Any]:
         source = {"path": path, "sourceReference": 0}
         local = next(self._ids)
-        return {"id": local, "name": name, "line": 7, "column": 1, "source": source, "origin": f"{self.key} {local}"}
+        return {
+            "id": local,
+            "name": name,
+            "line": self.line,
+            "column": 1,
+            "source": source,
+            "origin": f"{self.key} {local}",
+        }
 
     def _module(self) -> dict[str, Any]:
         return {"id": 0, "name": "__main__", "path": self.path, "origin": f"{self.key} module of dial {self.dials}"}

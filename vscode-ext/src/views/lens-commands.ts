@@ -6,7 +6,7 @@ import type { ClusterConnection } from '../model/cluster-connection';
 import type { Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
 import type { EvaluationPanel } from './evaluation-panel';
-import { askAndEvaluate } from './multi-worker-commands';
+import { askAndEvaluate, stepAt } from './multi-worker-commands';
 
 /** The stopped threads, by the keys of their workers (adapter/raydap/lsp/live/annotations.py). */
 type Stopped = Readonly<Record<string, readonly number[]>>;
@@ -56,7 +56,7 @@ function stillStopped({ tree }: ClusterConnection, stopped: Stopped): number[] {
 async function step({ connection, threads }: Reached): Promise<void> {
   let left = [...threads];
   for (let [threadId] = left; threadId !== undefined; [threadId] = left) {
-    const taken = await connection.request('raydap/step', { threadId, command: 'next' });
+    const taken = await stepAt(connection, threadId);
     left = left.filter((each) => each !== threadId && !taken.threads.includes(each));
   }
 }

@@ -1,6 +1,7 @@
 """Requests about many stopped threads at once: raydap/continue, raydap/step, raydap/evaluate (docs/requests.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -66,7 +67,7 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
         raise ProblemError(_NO_FRAME)
     command, timeout_s = arguments.command, request.timeout_s
     others = [] if line is None else (yield from selecting.threads(state, request.client, None, arguments.select))
-    yield from collectives.warn(state, [first, *others])
+    yield from collectives.warn(state, [first, *others], partial(_at, line, collectives.ANSWER_TIMEOUT_S))
     if first.state is not ThreadState.STOPPED:
         raise runs_on()
     if arguments.until is not None:
@@ -90,10 +91,7 @@ def _step_until_parted(
     state: State, first: Thread, others: list[Thread], line: object, arguments: StepThreadsArguments, timeout_s: float
 ) -> Flow[SteppedThreads]:
     until = state.now + arguments.timeout
-    frames = yield from gather({thread: top_frames.of(thread) for thread in others})
-    places = {thread: top_frames.line_of(frame) for thread, frame in frames.items() if isinstance(frame, dict)}
-    there = [thread for thread, place in places.items() if place == line and thread.state is ThreadState.STOPPED]
-    threads = list(dict.fromkeys([first, *there]))
+    threads = list(dict.fromkeys([first, *(yield from _at(line, timeout_s, others))]))
     members = worker_entries.members(state)
     steps, running = yield from lockstep.until_parted(state, threads, arguments.command, timeout_s, until)
     return SteppedThreads(
@@ -102,6 +100,13 @@ def _step_until_parted(
         running=tuple(thread.handle for thread in threads if thread in running),
         steps=steps,
     )
+
+
+def _at(line: object, timeout_s: float, threads: Collection[Thread]) -> Flow[list[Thread]]:
+    """Those that are stopped at this line."""
+    frames = yield from gather({thread: top_frames.of(thread, timeout_s) for thread in threads})
+    places = {thread: top_frames.line_of(frame) for thread, frame in frames.items() if isinstance(frame, dict)}
+    return [thread for thread, place in places.items() if place == line and thread.state is ThreadState.STOPPED]
 
 
 def _arrived(threads: list[Thread], members: Mapping[str, Member]) -> Flow[tuple[SteppedGroup, ...]]:

@@ -1,7 +1,7 @@
 """Warns who is about to let only some workers run on that meet in collective operations: the others would keep them
 waiting there until the collective times out, which ends the job."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
@@ -20,20 +20,37 @@ ASK_PAUSE_S = 10.0
 """Seconds for which the workers of a class are not asked again that use none."""
 
 
-def warn(state: State, threads: Collection[Thread]) -> Flow[None]:
-    """Called before these threads run on. The user is told once in a session."""
+def warn(
+    state: State,
+    threads: Collection[Thread],
+    narrow: Callable[[Collection[Thread]], Flow[Collection[Thread]]] | None = None,
+) -> Flow[None]:
+    """Called before these threads run on, or those of them that `narrow` gives. It asks the workers, so it is called
+    only for workers that use collectives. The user is told once in a session."""
     run = state.run
     for of, first in {class_of(thread.worker): thread.worker for thread in threads}.items():
         if run.collectives_told or of is None or state.now < run.collectives_asked.get(of, float("-inf")) + ASK_PAUSE_S:
             continue
-        resumed = {thread.worker for thread in threads if class_of(thread.worker) == of}
-        stay = [worker for worker in _stopped(state) if class_of(worker) == of and worker not in resumed]
-        if stay:
+        resumed = [thread for thread in threads if class_of(thread.worker) == of]
+        if narrow is None and not _staying(state, resumed):
+            continue
+        library = yield from _library(first)
+        if not library:
             run.collectives_asked[of] = state.now
-            library = yield from _library(first)
-            if library and not run.collectives_told:
-                run.collectives_told = True
-                _tell(state, resumed, stay, library)
+            continue
+        if narrow is not None:
+            resumed = [*(yield from narrow(resumed))]
+        stay = _staying(state, resumed)
+        if stay and resumed and not run.collectives_told:
+            run.collectives_told = True
+            _tell(state, {thread.worker for thread in resumed}, stay, library)
+
+
+def _staying(state: State, resumed: Collection[Thread]) -> list[Worker]:
+    """The stopped workers of the classes of these threads that have none of them."""
+    workers = {thread.worker for thread in resumed}
+    classes = {class_of(worker) for worker in workers}
+    return [worker for worker in _stopped(state) if class_of(worker) in classes and worker not in workers]
 
 
 def _stopped(state: State) -> list[Worker]:
