@@ -105,6 +105,7 @@ a1
 a0
 a1
 <0 raydap/stacks {"running":true,"export":"svg"}
+<0 raydap/stacks {"locals":true,"running":true}
 a0
 a1
 <0 raydap/step {"threadId":1001,"command":"next","timeout":2}

@@ -26,6 +26,7 @@ from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 debugger = pydevd.PyDB(set_as_global=False)
 factory = debugger.cmd_factory
 json_factory = pydevd_net_command_factory_json.NetCommandFactoryJson()
+from _pydevd_bundle.pydevd_suspended_frames import _FramesTracker
 monitoring = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
 if monitoring:
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
@@ -118,6 +119,12 @@ PARTS = {
         "and takes(debugger.apply_files_filter, 'frame', 'original_filename', 'force_check_project_scope')",
         "breakpoint_hooks._stop_at, thread_control.py, relisten.stop_for_clients_only",
         "breakpoint() says that it cannot stop, and the worker is attached without our overrides. See pydevd.settrace.",
+    ),
+    "frames by their ids": Part(
+        "has(debugger.suspended_frames_manager, '_thread_id_to_tracker') and source(_FramesTracker, "
+        "'_frame_id_to_frame[') and has(BaseSchema, '_dap_id_to_obj_id')",
+        "frame_variables.py",
+        "raydap/stacks has no local variables of stopped threads. See _FramesTracker.track.",
     ),
     "threads by their ids": Part(
         "has(BaseSchema, '_dap_id_to_obj_id', '_translate_id_to_dap') and has(pydevd_constants, 'get_thread_id', "

@@ -35,6 +35,22 @@ def test_stacks_are_a_tree(play: Play) -> None:
     assert first.split() == second.split() == ["1", "stopped", "worker"]
 
 
+def test_stacks_have_the_variables_where_they_end(play: Play) -> None:
+    client = play.session()
+    workers = stopped(play, client, "w1", "w2", "w3")
+    workers[0].locals = [{"name": "loss", "value": "nan", "type": "float"}]
+    workers[2].locals = [{"name": "step", "value": f"'{'x' * 100}'", "type": "str"}]
+    assert said(client, "/locals") == [
+        "3 stopped              worker (3)",
+        "  1 step (other.py:7)  worker",
+        f"      step = '{'x' * 58}…",
+        "  2 step (train.py:7)  worker (2)",
+        "      loss = nan       worker",
+        "      loss = 0.5       worker",
+    ]
+    assert said(client, "/locals line:other.py")[0].split() == ["1", "stopped", "worker"]
+
+
 def test_values_are_compared(play: Play) -> None:
     client = play.session()
     workers = stopped(play, client, "w1", "w2", "w3")

@@ -85,6 +85,69 @@ def test_the_tree_is_given_as_text(play: Play) -> None:
     client.refused(Code.BAD_ARGUMENT, "raydap/stacks", export="png")
 
 
+def test_nodes_have_local_variables_with_equal_values_together(play: Play) -> None:
+    client = play.session()
+    workers, threads = stopped(play, client, "w1", "w2", "w3", "w4")
+    workers[1].locals = [
+        {"name": "loss", "value": "nan", "type": "float"},
+        {"name": "step", "value": "3", "type": "int"},
+    ]
+    client.request("raydap/stacks")
+    assert workers[0].heard[-1]["command"] == "stackTrace"
+    other, most = client.request("raydap/stacks", locals=True, maxMembers=1)["root"]["children"]
+    nan = {"value": "nan", "type": "float", "count": 1, "members": threads[1:2], "running": [], "label": "worker"}
+    half = {**nan, "value": "0.5", "count": 2, "members": threads[:1], "label": "worker (2)"}
+    three = {**nan, "value": "3", "type": "int"}
+    assert most["locals"] == [
+        {"name": "loss", "groups": [nan, half], "more": 0},
+        {"name": "step", "groups": [three], "more": 0},
+    ]
+    assert [each["value"] for each in other["locals"][0]["groups"]] == ["0.5"]
+    assert "locals" not in client.request("raydap/stacks")["root"]
+
+
+def test_a_worker_that_runs_or_is_blocked_has_local_variables_too(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.blocked = blocked(0)
+    (node,) = client.request("raydap/stacks", running=True, locals=True)["root"]["children"]
+    assert (node["locals"][0]["name"], node["locals"][0]["groups"][0]["running"]) == ("loss", ["w1"])
+
+
+def test_of_many_values_the_largest_groups_are_told(play: Play) -> None:
+    client = play.session()
+    workers, _ = stopped(play, client, *(f"w{number}" for number in range(14)))
+    for number, worker in enumerate(workers):
+        worker.path = "/app/train.py"
+        worker.locals = [{"name": "rank", "value": str(max(number, 1)), "type": "int"}] * (number != 5)
+    folded = [
+        variable
+        for node in client.request("raydap/stacks", locals=True)["root"]["children"]
+        for variable in node["locals"]
+    ]
+    (most,) = [each for each in folded if len(each["groups"]) > 1]
+    assert len(most["groups"]) == 10
+    assert (most["groups"][-1]["value"], most["groups"][-1]["count"], most["more"]) == ("1", 2, 1)
+
+
+@pytest.mark.parametrize("told", [None, 7, [7], [{"name": "loss"}], [{"name": 1, "value": 2, "type": 3}]])
+def test_a_worker_is_not_trusted_with_its_variables(play: Play, told: Any) -> None:
+    client = play.session()
+    (worker,), threads = stopped(play, client, "w1")
+    worker.locals = told
+    root = client.request("raydap/stacks", locals=True)["root"]
+    assert (root["members"], root["children"][0]["locals"]) == (threads, [])
+
+
+def test_a_worker_that_does_not_tell_its_variables_is_in_the_tree(play: Play) -> None:
+    client = play.session()
+    (worker,), threads = stopped(play, client, "w1")
+    worker.hold = {"evaluate"}
+    request = client.send("raydap/stacks", locals=True)
+    play.tick(6)
+    assert client.answer(request)["root"]["members"] == threads
+
+
 def test_nobody_is_stopped(play: Play) -> None:
     client = play.session()
     root: dict[str, Any] = {"frame": None, "count": 0, "members": [], "running": [], "label": "", "children": []}

@@ -33,12 +33,15 @@ class FakeWorker:
         self.source_reference = 0
         """Of the innermost frame; not 0 for code without a file."""
         self.lines = "[7, 9]"
-        self.line = 7  # Where its threads stop.
         """Its answer to where breakpoints can be."""
+        self.line = 7
+        """Where its threads stop."""
         self.folder = ""
         """Its current directory, if it says which."""
         self.blocked: str = blocked()
         """Its answer to which threads cannot pause (`blocked`)."""
+        self.locals: Any = [{"name": "loss", "value": "0.5", "type": "float"}]
+        """What it tells of each stopped frame."""
         self.collectives = ""
         """Its answer to which library it uses for collectives."""
         self.rank = ""
@@ -291,6 +294,11 @@ class FakeWorker:
             self.refuse(request, "evaluation failed")
         elif "names['working_dir']" in expression and self.folder:
             self.reply(request, {"result": json.dumps(self.folder), "variablesReference": 0})
+        elif "names['frame_variables']" in expression:
+            frames = re.findall(r"\d+", re.findall(r"\(([\d, ]*?),?\)\)\)\(\{\}\)$", expression)[0])
+            self.reply(
+                request, {"result": json.dumps(json.dumps([self.locals] * len(frames))), "variablesReference": 0}
+            )
         elif "names['blocked_threads']" in expression or "names['read_stacks']" in expression:
             self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
         elif summarised := re.fullmatch(r"\(lambda value, names: .*\)\(\((.*)\n\), \{\}\)", expression, re.DOTALL):

@@ -111,6 +111,7 @@ _CHANGES = _source(
 _FILES = _source("file_queries")
 _READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", "blocked_threads")
 _STACKS = _packed(_READING, "names")
+_VARIABLES = _packed(_source("file_queries", "safe_values", "stack_reader", "frame_variables"), "names")
 _ARRAYS = _packed(_source("array_numbers", "array_libraries", "array_text", "array_values"), "names")
 _SUMMARY = _packed(_source("array_numbers", "array_libraries", "value_summary"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
@@ -160,6 +161,13 @@ def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
 def all_stacks() -> str:
     """The result is a `str`, JSON of the stacks of all threads (stack_reader.py)."""
     return f"(lambda names: {_STACKS} or names['answer'](lambda: names['as_json'](names['read_stacks']())))({{}})"
+
+
+def frame_variables(frames: Iterable[int]) -> str:
+    """With the worker's own ids of frames of stopped threads. The result is a `str`, JSON of a list for each
+    of them: its variables, each with `name`, `value` and `type` (frame_variables.py)."""
+    call = f"names['answer'](names['frame_variables'], {_DEBUGGER}, {(*frames,)!r})"
+    return f"(lambda names: {_VARIABLES} or {call})({{}})"
 
 
 def working_dir() -> str:

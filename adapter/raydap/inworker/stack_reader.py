@@ -106,9 +106,9 @@ def read_coroutines() -> list[dict[str, Any]]:
     return read
 
 
-def as_json(stacks: dict[str, Any]) -> str:
+def as_json(read: Any) -> str:
     """Without lone surrogates, which not everybody reads."""
-    return json.dumps(stacks, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
+    return json.dumps(read, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
 
 
 def _activity(place: tuple[int, int] | None, frame: Any, share: float) -> str:

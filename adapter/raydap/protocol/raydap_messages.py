@@ -193,11 +193,13 @@ class WorkerStack(Message, frozen=True):
 class StacksArguments(Arguments, frozen=True):
     """The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
     those of workers that run are among them, whose stacks are read without stopping them. At most `max_members` threads
-    are named in each node. With `export` the tree is also given as text."""
+    are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree is also
+    given as text."""
 
     select: str | None = None
     running: bool = False
     max_members: int = 100
+    locals: bool = False
     export: Literal["folded", "svg"] | None = None
 
 
@@ -209,10 +211,32 @@ class Location(Message, frozen=True):
     line: int
 
 
+class ValueGroup(Message, frozen=True):
+    """`count` threads in which a variable has the same `value`, a short text, and `type`. `members` are the ids of the
+    first of them, `running` the keys of the first workers that run, and `label` names the workers of all."""
+
+    value: str
+    type: str
+    count: int
+    members: tuple[int, ...]
+    running: tuple[str, ...]
+    label: str
+
+
+class FoldedVariable(Message, frozen=True):
+    """A local variable in many threads. `groups` are the largest ones, smallest first; `more` is how many other values
+    there are."""
+
+    name: str
+    groups: tuple[ValueGroup, ...]
+    more: int
+
+
 class StackNode(Message, frozen=True):
     """`count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
     of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
-    `children` are the frames that this one has called, those with few threads first."""
+    `children` are the frames that this one has called, those with few threads first. `locals` are the variables of the
+    frame, if they were asked for."""
 
     frame: Location | None
     count: int
@@ -220,6 +244,7 @@ class StackNode(Message, frozen=True):
     running: tuple[str, ...]
     label: str
     children: "tuple[StackNode, ...]"
+    locals: tuple[FoldedVariable, ...] | UnsetType = UNSET
 
 
 class MissingMembers(Message, frozen=True):

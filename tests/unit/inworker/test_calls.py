@@ -31,7 +31,7 @@ QUERIES = [
 ]
 
 
-STACKS = [calls.blocked_threads(()), calls.blocked_threads((3, 4)), calls.all_stacks()]
+STACKS = [calls.blocked_threads(()), calls.blocked_threads((3, 4)), calls.all_stacks(), calls.frame_variables((3,))]
 
 
 @pytest.mark.parametrize("expression", [*REPL, *QUERIES, *STACKS])

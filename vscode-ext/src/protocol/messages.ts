@@ -326,12 +326,14 @@ export interface WorkerStack {
 /**
  * The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
  * those of workers that run are among them, whose stacks are read without stopping them. At most `max_members` threads
- * are named in each node. With `export` the tree is also given as text.
+ * are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree is also
+ * given as text.
  */
 export interface StacksArguments {
   readonly select?: string | null;
   readonly running?: boolean;
   readonly maxMembers?: number;
+  readonly locals?: boolean;
   readonly export?: 'folded' | 'svg' | null;
 }
 
@@ -343,9 +345,33 @@ export interface Location {
 }
 
 /**
+ * `count` threads in which a variable has the same `value`, a short text, and `type`. `members` are the ids of the
+ * first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
+ */
+export interface ValueGroup {
+  readonly value: string;
+  readonly type: string;
+  readonly count: number;
+  readonly members: readonly number[];
+  readonly running: readonly string[];
+  readonly label: string;
+}
+
+/**
+ * A local variable in many threads. `groups` are the largest ones, smallest first; `more` is how many other values
+ * there are.
+ */
+export interface FoldedVariable {
+  readonly name: string;
+  readonly groups: readonly ValueGroup[];
+  readonly more: number;
+}
+
+/**
  * `count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
  * of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
- * `children` are the frames that this one has called, those with few threads first.
+ * `children` are the frames that this one has called, those with few threads first. `locals` are the variables of the
+ * frame, if they were asked for.
  */
 export interface StackNode {
   readonly frame: Location | null;
@@ -354,6 +380,7 @@ export interface StackNode {
   readonly running: readonly string[];
   readonly label: string;
   readonly children: readonly StackNode[];
+  readonly locals?: readonly FoldedVariable[];
 }
 
 /** Actors that are not in `frame`, although `count` of the `of` actors of their class are. */

@@ -59,6 +59,11 @@ def _stacks(state: State, request: Request, select: str | None, rest: str) -> Fl
     return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, StacksArguments(select=chosen))))
 
 
+def _locals(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    wanted = StacksArguments(select=_one_set("locals", select, rest), locals=True)
+    return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
+
+
 def _all_stacks(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     wanted = StacksArguments(select=_one_set("allstacks", select, rest), running=True)
     return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
@@ -153,6 +158,7 @@ def _help(state: State, request: Request, select: str | None, rest: str) -> Flow
 
 COMMANDS: dict[str, _Command] = {
     "stacks": _stacks,
+    "locals": _locals,
     "allstacks": _all_stacks,
     "compare": _compare,
     "keep": _keep,
@@ -166,7 +172,8 @@ COMMANDS: dict[str, _Command] = {
 
 USAGE = [
     ("/stacks [SET]", "the stacks of all stopped threads, or of those in a set, as one tree"),
-    ("/allstacks [SET]", "the same with the workers that run, which are not stopped for it"),
+    ("/locals [SET]", "the same with the local variables where stacks end, equal ones together"),
+    ("/allstacks [SET]", "the stacks of the workers that run, too, which are not stopped for it"),
     ("/compare EXPRESSION", "its value in each of them, equal ones together"),
     ("/keep NAME EXPRESSION", "the same, and the values are kept under this name"),
     ("/since NAME EXPRESSION", "the same, and who has changed since then"),

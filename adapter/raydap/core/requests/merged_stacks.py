@@ -1,7 +1,9 @@
 """The stacks of all stopped threads, and of workers that run, as one tree: raydap/stacks (docs/requests.md)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
 from raydap.core.errors import Code, Problem, ProblemError
@@ -16,12 +18,23 @@ from raydap.core.sets.stack_tree import Holder, Place, StackTree
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import frames_of, is_library_frame, location
 from raydap.core.workers import worker_entries, worker_stack
-from raydap.core.workers.replies import load_body
-from raydap.protocol.raydap_messages import MergedStacks, StackNode, StacksArguments, WorkerStack
+from raydap.core.workers.replies import load_body, query
+from raydap.inworker import calls
+from raydap.protocol.raydap_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack
 from raydap.protocol.types import WorkerKey
 
 TIMEOUT_S = 5.0
 """Seconds for the stack of a thread."""
+
+_Variables = tuple[StackVariable, ...]
+
+
+class _Stack(NamedTuple):
+    """Outermost first; `variables` are those of each place, or empty."""
+
+    places: list[Place]
+    variables: list[_Variables]
+
 
 _EXPORTS: dict[str, Callable[[StackNode], str]] = {"folded": stack_exports.folded, "svg": stack_exports.svg}
 
@@ -33,20 +46,20 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     threads = yield from selecting.threads(state, request.client, None, arguments.select)
     running = (yield from _running(state, request, arguments.select)) if arguments.running else []
     members = worker_entries.members(state)
-    found = gather({thread: _frames(thread) for thread in threads})
+    found = gather({thread: _stack(state, thread, arguments.locals) for thread in threads})
     read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})
-    tree = StackTree()
+    tree = StackTree(arguments.locals)
     silent = []
-    for thread, frames in (yield from found).items():
-        if isinstance(frames, ProblemError):
-            state.log("info", f"{thread.worker} is not in the tree of stacks: {frames.problem}")
+    for thread, stack in (yield from found).items():
+        if isinstance(stack, ProblemError):
+            state.log("info", f"{thread.worker} is not in the tree of stacks: {stack.problem}")
             silent.append(thread.handle)
         else:
-            tree.add(frames, Holder(thread.handle, members[thread.worker.key]))
-    unread = tuple(key for key, stack in read.items() if isinstance(stack, ProblemError))
-    for key, stack in read.items():
-        if not isinstance(stack, ProblemError):
-            _add_running(tree, stack, members[key])
+            tree.add(stack.places, Holder(thread.handle, members[thread.worker.key]), stack.variables)
+    unread = tuple(key for key, running_stack in read.items() if isinstance(running_stack, ProblemError))
+    for key, running_stack in read.items():
+        if not isinstance(running_stack, ProblemError):
+            _add_running(tree, running_stack, members[key])
     limit, export = arguments.max_members, arguments.export
     root = tree.root(limit)
     return MergedStacks(
@@ -72,24 +85,40 @@ def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
     users = [thread for thread in stack.threads if thread.is_users]
     threads = [thread for thread in users if not thread.coroutine] or users
     for thread in threads:
-        frames = [frame for frame in thread.frames if frame.is_users]
-        tree.add([Place(each.name, each.path, each.line) for each in reversed(frames)], Holder(None, member))
+        frames = [frame for frame in reversed(thread.frames) if frame.is_users]
+        places = [Place(each.name, each.path, each.line) for each in frames]
+        tree.add(places, Holder(None, member), [each.variables for each in frames])
     if not threads:
         tree.add([], Holder(None, member))
 
 
-def _frames(thread: Thread) -> Flow[list[Place]]:
-    """Outermost first, without the frames of Ray and debugpy around those of the user. Raises ProblemError."""
+def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
+    """Without the frames of Ray and debugpy around those of the user. Raises ProblemError."""
+    folder = paths.workspace(thread.worker.settings)
     if thread.snapshot is not None:
-        return _places(thread, ((frame.name, frame.path, frame.line) for frame in thread.snapshot.frames))
+        blocked = thread.snapshot.frames[::-1]
+        variables = [tuple(StackVariable(each.name, each.value, each.type) for each in it.locals) for it in blocked]
+        return _Stack([Place(each.name, paths.to_client(each.path, folder), each.line) for each in blocked], variables)
     stop = thread.stop
     reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local}, TIMEOUT_S)
+    frames = [frame for frame in frames_of(load_body(reply)) if not is_library_frame(frame)][::-1]
+    variables = (yield from _variables(state, thread, frames)) if has_locals else []
     if thread.stop is not stop:
         raise ProblemError(Problem(Code.NOT_STOPPED, "It runs on."))
-    shown = [frame for frame in frames_of(load_body(reply)) if not is_library_frame(frame)]
-    return _places(thread, (location(frame) for frame in shown))
+    places = [(name, paths.to_client(path, folder), line) for name, path, line in map(location, frames)]
+    return _Stack([Place(*each) for each in places], variables)
 
 
-def _places(thread: Thread, frames: Iterable[tuple[str, str, int]]) -> list[Place]:
-    folder = paths.workspace(thread.worker.settings)
-    return [Place(name, paths.to_client(path, folder), line) for name, path, line in frames][::-1]
+def _variables(state: State, thread: Thread, frames: list[dict[str, Any]]) -> Flow[list[_Variables]]:
+    """Those of each frame; none if they cannot be read, so that the stack is in the tree all the same."""
+    numbers = [number for frame in frames if type(number := frame.get("id")) is int]
+    if len(numbers) < len(frames):
+        return []
+    try:
+        # The innermost come first: a long stack loses the variables of the others.
+        found = yield from query(thread.worker, calls.frame_variables(numbers[::-1]), TIMEOUT_S)
+        read = msgspec.json.decode(found if isinstance(found, str) else "", type=list[_Variables])
+    except (ValueError, RecursionError, ProblemError) as error:
+        state.log("info", f"The variables of {thread.worker} cannot be read: {error}")
+        return []
+    return read[::-1] if len(read) == len(frames) else []

@@ -2,13 +2,29 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from raydap.core.sets.folding import Member, label
-from raydap.protocol.raydap_messages import Location, MissingMembers, StackNode
+from raydap.protocol.raydap_messages import (
+    FoldedVariable,
+    Location,
+    MissingMembers,
+    StackNode,
+    StackVariable,
+    ValueGroup,
+)
 
 MAX_FRAMES = 200
 """A stack with more frames loses those in its middle, where it mostly recurses."""
+
+MAX_VARIABLES = 50
+"""Variables of a frame."""
+
+MAX_GROUPS = 10
+"""Groups of equal values of a variable."""
 
 _MIN_CLASS = 3
 """Of fewer actors, most are not enough to say that one is missing."""
@@ -38,27 +54,34 @@ class Holder(NamedTuple):
 class _Branch:
     holders: list[Holder] = field(default_factory=list)
     children: "dict[Place, _Branch]" = field(default_factory=dict)
+    variables: "dict[str, dict[tuple[str, str], list[Holder]]]" = field(default_factory=dict)
+    """By name, and by value and type."""
 
 
 class StackTree:
     """The root stands for all threads, and has no frame."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_locals: bool = False) -> None:
         self._root = _Branch()
+        self._has_locals = has_locals
 
-    def add(self, frames: Sequence[Place], holder: Holder) -> None:
-        """`frames` are outermost first."""
-        if len(frames) > MAX_FRAMES:
-            frames = [*frames[: MAX_FRAMES // 2], *frames[-MAX_FRAMES // 2 :]]
+    def add(self, frames: Sequence[Place], holder: Holder, variables: Sequence[Sequence[StackVariable]] = ()) -> None:
+        """`frames` are outermost first; `variables` are those of each frame, or empty."""
+        stack = list(zip(frames, variables or repeat(()), strict=False))
+        if len(stack) > MAX_FRAMES:
+            stack = [*stack[: MAX_FRAMES // 2], *stack[-MAX_FRAMES // 2 :]]
         branch = self._root
         branch.holders.append(holder)
-        for place in frames:
+        for place, found in stack:
             branch = branch.children.setdefault(place, _Branch())
             branch.holders.append(holder)
+            for each in found:
+                values = branch.variables.setdefault(each.name, {})
+                values.setdefault((each.value, each.type), []).append(holder)
 
     def root(self, max_members: int) -> StackNode:
         """`max_members` are named in each node."""
-        return _node(None, self._root, max_members)
+        return _node(None, self._root, max_members, self._has_locals)
 
     def missing(self, max_members: int) -> tuple[MissingMembers, ...]:
         """The actors that have left the way on which more than half of their class are, where they leave it."""
@@ -101,9 +124,9 @@ class StackTree:
                 )
 
 
-def _node(place: Place | None, branch: _Branch, max_members: int) -> StackNode:
+def _node(place: Place | None, branch: _Branch, max_members: int, has_locals: bool) -> StackNode:
     """Children with few members come first: what differs from the rest is what one looks for."""
-    children = [_node(each, child, max_members) for each, child in branch.children.items()]
+    children = [_node(each, child, max_members, has_locals) for each, child in branch.children.items()]
     return StackNode(
         frame=None if place is None else _location(place),
         count=len(branch.holders),
@@ -111,7 +134,31 @@ def _node(place: Place | None, branch: _Branch, max_members: int) -> StackNode:
         running=_running(branch.holders, max_members),
         label=label(holder.member for holder in branch.holders),
         children=tuple(sorted(children, key=lambda node: node.count)),
+        locals=_locals(branch, max_members) if has_locals else UNSET,
     )
+
+
+def _locals(branch: _Branch, max_members: int) -> tuple[FoldedVariable, ...]:
+    """In the order in which the frames have them."""
+    names = list(branch.variables)[:MAX_VARIABLES]
+    return tuple(_folded(name, branch.variables[name], max_members) for name in names)
+
+
+def _folded(name: str, values: dict[tuple[str, str], list[Holder]], max_members: int) -> FoldedVariable:
+    """A few groups are enough to see who is apart: of many different values, each is as rare as the others."""
+    largest = sorted(values.items(), key=lambda item: len(item[1]))[-MAX_GROUPS:]
+    groups = [
+        ValueGroup(
+            value=value,
+            type=kind,
+            count=len(holders),
+            members=_threads(holders, max_members),
+            running=_running(holders, max_members),
+            label=label(holder.member for holder in holders),
+        )
+        for (value, kind), holders in largest
+    ]
+    return FoldedVariable(name=name, groups=tuple(groups), more=len(values) - len(groups))
 
 
 def _threads(holders: Iterable[Holder], max_members: int) -> tuple[int, ...]:

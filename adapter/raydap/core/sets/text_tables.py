@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from raydap.core.model.thread_stacks import file_name
-from raydap.protocol.raydap_messages import Location, MergedStacks, StackNode, SteppedThreads
+from raydap.protocol.raydap_messages import FoldedVariable, Location, MergedStacks, StackNode, SteppedThreads
 from raydap.protocol.value_messages import ArraySummary, Change, Comparison, ComparisonGroup, Histogram, Statistics
 
 _LONGEST = 60
@@ -32,7 +32,18 @@ def _of_node(node: StackNode, depth: int) -> Iterator[tuple[str, str]]:
         has_left = child.count < node.count
         assert child.frame is not None
         yield f"{'  ' * inner}{child.count} {_place(child.frame)}", child.label if is_fork or has_left else ""
+        if isinstance(child.locals, tuple) and sum(each.count for each in child.children) < child.count:
+            yield from _of_locals(child.locals, child.count, inner)
         yield from _of_node(child, inner)
+
+
+def _of_locals(variables: Sequence[FoldedVariable], count: int, depth: int) -> Iterator[tuple[str, str]]:
+    """A line for each value. Only those that not all have need the names of who has them."""
+    for each in variables:
+        for group in each.groups:
+            yield f"{'  ' * depth}    {each.name} = {_short(group.value)}", group.label if group.count < count else ""
+        if each.more:
+            yield f"{'  ' * depth}    {each.name} has {each.more} other values", ""
 
 
 def of_step(answer: SteppedThreads) -> str:
@@ -63,10 +74,14 @@ def of_comparison(answer: Comparison) -> str:
 
 
 def _value(group: ComparisonGroup) -> str:
-    text = " ".join(str(group.error if isinstance(group.error, str) else group.value).split())
     # The numbers of an array come last.
     longest = 2 * _LONGEST if isinstance(group.array, ArraySummary) else _LONGEST
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return _short(str(group.error if isinstance(group.error, str) else group.value), longest)
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _apart(group: ComparisonGroup) -> str:
@@ -107,6 +122,8 @@ def _place(frame: Location) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns with two spaces between them."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """Columns with two spaces between them. A cell that nothing follows in its row widens no column."""
+    widths = [
+        max((len(row[column]) for row in rows if any(row[column + 1 :])), default=0) for column in range(len(rows[0]))
+    ]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
