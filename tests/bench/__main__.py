@@ -10,13 +10,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import agents, cluster, crowd, language, own_time, report, stepping
+from bench import agents, cluster, crowd, language, over_relay, own_time, report, stepping
 from bench.report import Row
 from support import processes
 
 PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "own": own_time.measure,
     "crowd": crowd.measure,
+    "relay": over_relay.measure,
     "steps": stepping.measure,
     "ray": cluster.measure,
     "agents": agents.measure,

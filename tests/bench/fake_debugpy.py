@@ -1,11 +1,12 @@
 """Many debugpy adapters in one process, and a Ray dashboard that lists them: the far side for measurements of scale.
 
-    python -m bench.fake_debugpy COUNT RECORDING [PROGRAM]
+    python -m bench.fake_debugpy COUNT RECORDING [PROGRAM] [--node ID --session NAME]
 
 Each replays the recording of a real one (tests/golden/debugpy_session.jsonl): the first answer it has to each command,
-with the events around it. A worker that is resumed stops again at once. It prints where it listens, and ends with
-its parent's signal. `/requests` on the dashboard tells how often it was asked. PROGRAM is a file of at least six lines
-that stands for the recorded program, which is not on this machine.
+with the events around it. A worker that is resumed stops again at once. It prints where it listens, and ends with its
+parent's signal. `/requests` on the dashboard tells how often it was asked. PROGRAM is a file of at least six lines that
+stands for the recorded program, which is not on this machine. With a node and the session of a real cluster, raydap
+reaches the workers over its relay there.
 """
 
 import argparse
@@ -105,14 +106,13 @@ class FakeDebugpy(asyncio.Protocol):
 _RESUME = re.compile(r"\.threads\.resume\(\d+\)$")
 
 
-NODE = "ab" * 28
-
-
 class FakeDashboard:
     """Lists the workers nobody is attached to, as Ray's state API does."""
 
-    def __init__(self, paused: set[int]) -> None:
+    def __init__(self, paused: set[int], node: str, session: str) -> None:
         self._paused = paused
+        self._node = node
+        self._session = session
         self._requests = 0
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -121,20 +121,22 @@ class FakeDashboard:
         self._requests += 1
         if request.path == "/api/jobs/":
             return web.json_response([])
+        if request.path == "/api/version":
+            return web.json_response({"session_name": self._session})
         rows: list[Message] = []
         if request.path.endswith("/workers"):
             rows = [self._row(port) for port in sorted(self._paused)]
         elif request.path.endswith("/nodes"):
-            rows = [{"node_id": NODE, "node_ip": "127.0.0.1"}]
+            rows = [{"node_id": self._node, "node_ip": "127.0.0.1"}]
         return web.json_response({"result": True, "msg": "", "data": {"result": {"total": len(rows), "result": rows}}})
 
     def _row(self, port: int) -> Message:
-        identity = {"worker_id": f"{port:056x}", "ip": "127.0.0.1", "pid": port, "node_id": NODE}
+        identity = {"worker_id": f"{port:056x}", "ip": "127.0.0.1", "pid": port, "node_id": self._node}
         state = {"worker_type": "WORKER", "debugger_port": port, "num_paused_threads": 1, "is_alive": True}
         return identity | state
 
 
-async def main(count: int, recording: Recording) -> None:
+async def main(count: int, recording: Recording, node: str, session: str) -> None:
     loop = asyncio.get_running_loop()
     paused: set[int] = set()
     servers = []
@@ -142,7 +144,7 @@ async def main(count: int, recording: Recording) -> None:
         server = await loop.create_server(lambda: FakeDebugpy(recording, paused), "127.0.0.1", 0, backlog=4)
         paused.add(server.sockets[0].getsockname()[1])
         servers.append(server)  # A server that nobody holds is closed.
-    dashboard = await loop.create_server(web.Server(FakeDashboard(paused).answer), "127.0.0.1", 0)
+    dashboard = await loop.create_server(web.Server(FakeDashboard(paused, node, session).answer), "127.0.0.1", 0)
     print(f"dashboard at http://127.0.0.1:{dashboard.sockets[0].getsockname()[1]} end", flush=True)  # noqa: T201
     await asyncio.Event().wait()
 
@@ -152,5 +154,7 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     parser.add_argument("recording", type=Path)
     parser.add_argument("program", nargs="?", default=Recording.PROGRAM)
+    parser.add_argument("--node", default="ab" * 28)
+    parser.add_argument("--session", default="")
     options = parser.parse_args()
-    asyncio.run(main(options.count, Recording(options.recording, options.program)))
+    asyncio.run(main(options.count, Recording(options.recording, options.program), options.node, options.session))

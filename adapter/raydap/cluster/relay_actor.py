@@ -1,7 +1,7 @@
 """The relay's actor on one node: connects to debuggers there, and takes the calls of agents that begin there.
 
 relay_script.py starts it. Ray brings it to the node by value, because raydap need not be installed there; so it imports
-nothing of raydap, and Ray only where it runs.
+nothing of raydap but relay_channels.py, which comes along, and Ray only where it runs.
 """
 
 import asyncio
@@ -18,11 +18,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-CHUNK = 65536
-"""Bytes of one call. Ray carries up to 100 KB in the call itself, and uses object store memory for more."""
-
-MAX_UNREAD_CHUNKS = 16
-"""Chunks of one connection that may be on their way to the hub. Ray 2.39 sets no limit for asynchronous actors."""
+from raydap.cluster.relay_channels import CHUNK, OPEN, OPENED, Channel, Channels, Frame
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -50,54 +46,61 @@ class RaydapRelay:
     """
 
     def __init__(self) -> None:
-        self._connections: dict[int, tuple[asyncio.StreamWriter, asyncio.Semaphore]] = {}
-        self._watches: dict[int, AgentWatch] = {}
+        self._channels = Channels()
         self._calls: dict[int, tuple[bytes, Connection]] = {}
         self._call_numbers = itertools.count(1)
+        self._tasks: set[asyncio.Task[None]] = set()
         with suppress(Exception):
             leave_agent()
 
-    async def ready(self) -> None: ...
+    async def batches(self) -> AsyncIterator[list[Frame]]:
+        """Yields what goes to the hub; first an empty batch, which shows that Ray can stream. Never connect before that
+        is certain: debugpy's adapter does not survive a connection that is closed at once."""
+        yield []
+        while True:
+            yield await self._channels.batch()
 
-    async def connect(self, number: int, target: Mapping[str, Any]) -> AsyncIterator[Any]:
-        """Yields None, or the answer with the reason why there is no connection; then chunks of bytes, until the end.
-        `target` is as in relay_script.py.
+    async def take(self, frames: list[Frame]) -> None:
+        """Takes what comes from the hub. One call at a time: an asynchronous actor may run calls in any order."""
+        for frame in frames:
+            number, kind, target = frame
+            if kind == OPEN:
+                task = asyncio.ensure_future(self._serve(self._channels.add(number), target))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            else:
+                self._channels.take([frame])
 
-        One call does all of it. Never connect before it is certain that Ray can stream: debugpy's adapter does not
-        survive a connection that is closed at once.
-        """
-        if "listen" in target:
-            chunks = self._watch(number, target["listen"])
-        elif "py_spy" in target:
-            chunks = self._look(target["py_spy"])
-        else:
-            chunks = self._read(number, target)
+    async def finish(self) -> None:
+        """Returns when the connections whose ends have come are closed, and what belongs to them is gone."""
+        await asyncio.gather(*self._tasks)
+
+    async def _serve(self, channel: Channel, target: Mapping[str, Any]) -> None:
+        """One connection, until its end. `target` is as in relay_script.py."""
         try:
-            async for chunk in chunks:
-                yield chunk
+            if "listen" in target:
+                await self._watch(channel, target["listen"])
+            elif "py_spy" in target:
+                await self._look(channel, target["py_spy"])
+            else:
+                await self._connect(channel, target)
         except asyncio.TimeoutError:
-            yield {"error": f"no connection within {CONNECT_TIMEOUT_S:g} s", "refused": False}
+            channel.post(OPENED, {"error": f"no connection within {CONNECT_TIMEOUT_S:g} s", "refused": False})
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             # A process that has ended leaves its socket, or takes it along.
-            yield {"error": reason, "refused": isinstance(error, (ConnectionRefusedError, FileNotFoundError))}
+            refused = isinstance(error, (ConnectionRefusedError, FileNotFoundError))
+            channel.post(OPENED, {"error": reason, "refused": refused})
+        finally:
+            channel.end()
 
-    async def _read(self, number: int, target: Mapping[str, Any]) -> AsyncIterator[Any]:
+    async def _connect(self, channel: Channel, target: Mapping[str, Any]) -> None:
         """Raises OSError, UnicodeError or asyncio's TimeoutError if there is no connection."""
         said, (reader, writer) = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
-        room = asyncio.Semaphore(MAX_UNREAD_CHUNKS)
-        self._connections[number] = writer, room
-        yield None
+        channel.post(OPENED)
         if said:
-            yield said
-        connection = writer.get_extra_info("socket")
-        with suppress(OSError):
-            while data := await reader.read(CHUNK):
-                # debugpy's adapter would wait 40 ms for each acknowledgement; see transport/peer.py.
-                if hasattr(socket, "TCP_QUICKACK") and "port" in target:
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-                await room.acquire()
-                yield data
+            await channel.send(said)
+        await channel.carry(reader, writer)
 
     async def _open(self, target: Mapping[str, Any]) -> tuple[bytes, Connection]:
         """The connection, and what has been read from it."""
@@ -110,70 +113,43 @@ class RaydapRelay:
             return b"", await open_agent(target["agent"])
         return b"", await asyncio.open_connection(target["host"], target["port"])
 
-    async def _look(self, pid: int) -> AsyncIterator[Any]:
+    async def _look(self, channel: Channel, pid: int) -> None:
         """Raises OSError if py-spy cannot read the process."""
         output = await asyncio.to_thread(py_spy_output, pid)
-        yield None
+        channel.post(OPENED)
         for start in range(0, len(output), CHUNK):
-            yield output[start : start + CHUNK]
+            await channel.send(output[start : start + CHUNK])
 
-    async def _watch(self, number: int, name: str) -> AsyncIterator[Any]:
-        """Raises OSError if it cannot listen."""
+    async def _watch(self, channel: Channel, name: str) -> None:
+        """Raises OSError if it cannot listen. The processes whose calls nobody has taken go on at its end."""
         watch = AgentWatch(sockets_folder(), name, self._take_call)
         await watch.begin()
-        self._watches[number] = watch
-        yield None
-        while line := await watch.lines.get():
-            yield line
+        channel.post(OPENED)
+        telling = asyncio.ensure_future(watch.tell(channel))
+        await channel.ended()
+        telling.cancel()
+        watch.close()
+        for call in watch.calls:
+            if call in self._calls:
+                _, (_, writer) = self._calls.pop(call)
+                writer.close()
 
     def _take_call(self, hello: bytes, connection: Connection) -> int:
         number = next(self._call_numbers)
         self._calls[number] = hello, connection
         return number
 
-    async def release(self, number: int) -> None:
-        """Half of MAX_UNREAD_CHUNKS have reached the hub, so as many more may be sent."""
-        self._make_room(number, MAX_UNREAD_CHUNKS // 2)
-
-    async def write(self, number: int, data: bytes) -> None:
-        """Returns when there is room for more. If the connection has ended, `connect` ends, too."""
-        if number in self._connections:
-            writer, _ = self._connections[number]
-            with suppress(OSError):
-                writer.write(data)
-                await writer.drain()
-
-    async def close(self, number: int) -> None:
-        """Closes once everything is written. The processes whose calls nobody has taken go on."""
-        self._make_room(number, MAX_UNREAD_CHUNKS)
-        if number in self._connections:
-            writer, _ = self._connections.pop(number)
-            writer.close()
-        if number in self._watches:
-            watch = self._watches.pop(number)
-            watch.close()
-            for call in watch.calls:
-                if call in self._calls:
-                    _, (_, writer) = self._calls.pop(call)
-                    writer.close()
-
-    def _make_room(self, number: int, chunks: int) -> None:
-        if number in self._connections:
-            _, room = self._connections[number]
-            for _ in range(chunks):
-                room.release()
-
 
 class AgentWatch:
     """The agents of this node, for one raydap: finds those that listen in the folder, and listens there itself, under
-    raydap's `name`, for the calls of those that begin. `lines` are JSON objects, one a line, b"" at the end:
+    raydap's `name`, for the calls of those that begin. What it tells are JSON objects, one a line:
     `{"found": HELLO}` with an agent's first line, and `{"call": NUMBER}`, as `take_call` has numbered it.
 
     Nodes that share the folder have one such socket: the others wait until it is gone.
     """
 
     def __init__(self, folder: str, name: str, take_call: Callable[[bytes, Connection], int]) -> None:
-        self.lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self.calls: list[int] = []
         self._folder = folder
         self._path = os.path.join(folder, name)
@@ -188,8 +164,11 @@ class AgentWatch:
         await self._listen()
         self._spawn(self._find())
 
+    async def tell(self, channel: Channel) -> None:
+        while True:
+            await channel.send(await self._lines.get())
+
     def close(self) -> None:
-        self.lines.put_nowait(b"")
         for task in self._tasks:
             task.cancel()
         for connection in self._accepted:
@@ -271,7 +250,7 @@ class AgentWatch:
                 writer.close()
 
     def _tell(self, line: Mapping[str, Any]) -> None:
-        self.lines.put_nowait(json.dumps(line).encode() + b"\n")
+        self._lines.put_nowait(json.dumps(line).encode() + b"\n")
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.ensure_future(work)

@@ -28,25 +28,75 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
-from raydap.cluster import injection_script, relay_actor
-from raydap.cluster.relay_actor import CHUNK, MAX_UNREAD_CHUNKS
-
-MAX_CALLS = 10_000
-"""Calls at a time for one actor. Each connection has one that reads, and at times one that writes."""
+from raydap.cluster import injection_script, relay_actor, relay_channels
+from raydap.cluster.relay_channels import OPEN, Channel, Channels
 
 ACTOR_TIMEOUT_S = 20.0
 CLOSE_TIMEOUT_S = 5.0
 
 
+class Node:
+    """The actor on one node, and the connections over it. Ends when the actor does, or when it is killed."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+        self._channels = Channels()
+        self._numbers = itertools.count(1)
+        self._sending = asyncio.ensure_future(self._send())
+        self.ready = asyncio.Event()
+        self.running = asyncio.ensure_future(self._run())
+
+    async def open(self, target: Mapping[str, Any]) -> tuple[Channel, Mapping[str, Any] | None]:
+        """A connection, and None or why there is none. The caller ends it."""
+        number = next(self._numbers)
+        channel = self._channels.add(number)
+        channel.post(OPEN, target)
+        return channel, await channel.opened
+
+    async def finish(self) -> None:
+        """Ends with the hub: returns when all connections are closed on the node, too. Raises RayError."""
+        self._channels.close()
+        await self._sending
+        await self._actor.finish.remote()
+
+    def kill(self) -> None:
+        """Ends the actor."""
+        import ray
+
+        ray.kill(self._actor)
+
+    async def _run(self) -> None:
+        """Raises RayError when the actor has ended."""
+        tasks = [asyncio.ensure_future(self._take()), self._sending]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            self._channels.end()
+            self.ready.set()
+
+    async def _take(self) -> None:
+        """A stream takes two thirds of the time of one call for each batch."""
+        async for batch in self._actor.batches.options(num_returns="streaming").remote():
+            self._channels.take(await batch)
+            self.ready.set()
+
+    async def _send(self) -> None:
+        while batch := await self._channels.batch():
+            await self._actor.take.remote(batch)
+
+
 class Nodes:
-    """The actors, one for each node that is used."""
+    """The nodes that are used."""
 
     def __init__(self) -> None:
-        self._actors: dict[str, Any] = {}
+        self._nodes: dict[str, Node] = {}
         self._connections: Counter[str] = Counter()
 
     @contextmanager
@@ -58,43 +108,37 @@ class Nodes:
             yield
         finally:
             self._connections[node_id] -= 1
-            if last and not self._connections[node_id] and node_id in self._actors:
-                import ray
+            if last and not self._connections[node_id] and node_id in self._nodes:
+                self._nodes.pop(node_id).kill()
 
-                ray.kill(self._actors.pop(node_id))
-
-    async def actor_on(self, node_id: str) -> Any:
-        """The actor of a node, started again if it has died. Raises RayError, and asyncio's TimeoutError."""
-        import ray
-
-        actor = self._actors.get(node_id)
-        if actor is not None and await self._is_alive(node_id, actor):
-            return actor
-        actor = self._actors.get(node_id) or self._start(node_id)
+    async def get(self, node_id: str) -> Node:
+        """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
+        node = self._nodes.get(node_id)
+        if node is None:
+            node = self._nodes[node_id] = Node(self._start(node_id))
+            node.running.add_done_callback(partial(self._ended, node_id, node))
         try:
-            await asyncio.wait_for(actor.ready.remote(), ACTOR_TIMEOUT_S)
-        except BaseException:
-            if self._actors.get(node_id) is actor:
-                del self._actors[node_id]
-                ray.kill(actor)
+            await asyncio.wait_for(node.ready.wait(), ACTOR_TIMEOUT_S)
+        except asyncio.TimeoutError:
+            if self._nodes.get(node_id) is node:
+                self._nodes.pop(node_id).kill()
             raise
-        return actor
+        if node.running.done():
+            await node.running
+        return node
 
-    def actor_died(self, node_id: str, actor: Any, error: Exception) -> None:
-        """Forgets an actor that has died, with all its connections."""
-        if self._actors.get(node_id) is actor:
-            del self._actors[node_id]
+    async def finish(self) -> None:
+        """Returns when all connections are closed on all nodes that live."""
+        await asyncio.gather(*(node.finish() for node in self._nodes.values()), return_exceptions=True)
+
+    def _ended(self, node_id: str, node: Node, running: "asyncio.Future[None]") -> None:
+        """Forgets a node whose actor has died."""
+        if running.cancelled():
+            return
+        error = running.exception()
+        if self._nodes.get(node_id) is node:
+            del self._nodes[node_id]
             sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(error)}\n")
-
-    async def _is_alive(self, node_id: str, actor: Any) -> bool:
-        from ray.exceptions import RayError
-
-        try:
-            await asyncio.wait_for(actor.ready.remote(), ACTOR_TIMEOUT_S)
-        except RayError as error:
-            self.actor_died(node_id, actor, error)
-            return False
-        return True
 
     def _start(self, node_id: str) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -102,11 +146,11 @@ class Nodes:
         import ray
 
         # raydap need not be installed on the node.
-        ray.cloudpickle.register_pickle_by_value(relay_actor)
+        for module in (relay_actor, relay_channels):
+            ray.cloudpickle.register_pickle_by_value(module)
         where = NodeAffinitySchedulingStrategy(node_id, soft=False)
-        options = {"num_cpus": 0, "max_restarts": 0, "max_concurrency": MAX_CALLS, "scheduling_strategy": where}
-        actor = self._actors[node_id] = ray.remote(relay_actor.RaydapRelay).options(**options).remote()
-        return actor
+        options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": where}
+        return ray.remote(relay_actor.RaydapRelay).options(**options).remote()
 
 
 class Relay:
@@ -115,7 +159,6 @@ class Relay:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._nodes = Nodes()
-        self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
 
@@ -123,8 +166,12 @@ class Relay:
         """Returns when the hub has ended, and with it the connections, or CLOSE_TIMEOUT_S later."""
         asyncio.get_running_loop().add_reader(self._control, self._take)
         await self._ended.wait()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSE_TIMEOUT_S)
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._finish(), CLOSE_TIMEOUT_S)
+
+    async def _finish(self) -> None:
+        await asyncio.gather(*self._tasks)
+        await self._nodes.finish()
 
     def _take(self) -> None:
         try:
@@ -156,67 +203,24 @@ class Relay:
             return
         node_id = question.pop("node_id")
         with self._nodes.used(node_id, last="listen" in question):
-            await self._connect_to(node_id, question, reader, writer)
-
-    async def _connect_to(
-        self, node_id: str, target: Mapping[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        actor = await self._nodes.actor_on(node_id)
-        if reader.at_eof():
-            # The hub has given up meanwhile.
-            return
-        number = next(self._numbers)
-        stream = aiter(actor.connect.options(num_returns="streaming").remote(number, target))
-        refusal = await (await anext(stream))
-        _write_line(writer, {"ok": True} if refusal is None else refusal)
-        if refusal is None:
-            directions = _to_worker(reader, actor, number), _to_hub(stream, writer, actor, number)
-            await self._carry(directions, node_id, actor, number)
-
-    async def _carry(
-        self, directions: Iterable[Coroutine[Any, Any, None]], node_id: str, actor: Any, number: int
-    ) -> None:
-        """Returns when either direction ends."""
-        from ray.exceptions import RayError
-
-        tasks = [asyncio.ensure_future(direction) for direction in directions]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-        for error in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(error, RayError):
-                self._nodes.actor_died(node_id, actor, error)
-            elif isinstance(error, Exception):
-                sys.stderr.write(f"a connection to node {node_id} has failed: {_one_line(error)}\n")
-        with suppress(RayError):
-            await actor.close.remote(number)
+            node = await self._nodes.get(node_id)
+            if reader.at_eof():
+                # The hub has given up meanwhile.
+                return
+            channel, refusal = await node.open(question)
+            try:
+                _write_line(writer, {"ok": True} if refusal is None else refusal)
+                if refusal is None:
+                    await channel.carry(reader, writer)
+            finally:
+                channel.end()
 
 
-async def _to_worker(reader: asyncio.StreamReader, actor: Any, number: int) -> None:
-    """Carries bytes from the hub to the worker. Makes one call at a time, because an asynchronous actor may run calls
-    in any order; the next call takes all that has come meanwhile."""
-    with suppress(OSError):
-        while data := await reader.read(CHUNK):
-            await actor.write.remote(number, data)
-
-
-async def _to_hub(stream: AsyncIterator[Any], writer: asyncio.StreamWriter, actor: Any, number: int) -> None:
-    """Carries bytes from the worker to the hub. A stream takes two thirds of the time of one call for each chunk."""
-    chunks = 0
-    with suppress(OSError):
-        async for chunk in stream:
-            writer.write(await chunk)
-            await writer.drain()
-            chunks += 1
-            if chunks % (MAX_UNREAD_CHUNKS // 2) == 0:
-                await actor.release.remote(number)
-
-
-def _write_line(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
+def _write_line(writer: asyncio.StreamWriter, answer: Mapping[str, Any]) -> None:
     writer.write(json.dumps(answer).encode() + b"\n")
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException | None) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 

@@ -6,7 +6,7 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,21 +15,28 @@ import pytest
 
 from raydap.cluster import relay_actor
 from raydap.cluster.relay_actor import RaydapRelay
+from support.local_relay import LocalNode
 
 WAIT = 30.0
 NAME = "raydap-call-7-abcd"
 
 
 class Play:
-    """An actor, and the lines of its watch."""
+    """An actor that watches the agents of its node."""
 
     def __init__(self) -> None:
-        self.actor = RaydapRelay()
-        self.lines: AsyncIterator[Any] = aiter(self.actor.connect(1, {"listen": NAME}))
+        self.node = LocalNode()
+
+    async def watch(self) -> None:
+        """Raises LookupError."""
+        self.lines, self._writer = await self.node.open({"listen": NAME})
 
     async def next(self) -> Any:
-        line = await asyncio.wait_for(anext(self.lines), WAIT)
-        return json.loads(line) if isinstance(line, bytes) else line
+        return json.loads(await asyncio.wait_for(self.lines.readline(), WAIT))
+
+    async def end(self) -> None:
+        """The watch ends, with all connections."""
+        await self.node.close()
 
 
 @pytest.fixture
@@ -43,7 +50,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[
             try:
                 await asyncio.wait_for(part(it), WAIT)
             finally:
-                await it.actor.close(1)
+                await it.end()
                 others = asyncio.all_tasks() - {asyncio.current_task()}
                 await asyncio.wait_for(asyncio.gather(*others, return_exceptions=True), WAIT)
 
@@ -71,7 +78,7 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path) -> Non
         servers = [await serve(tmp_path / "raydap-1", b"{1}\n"), await serve(tmp_path / "raydap-2", b"no line")]
         servers.append(await serve(tmp_path / "raylet", b"{2}\n"))
         servers.append(await serve(tmp_path / "raydap-3", b"x" * 70_000 + b"\n"))
-        assert await it.next() is None
+        await it.watch()
         assert await it.next() == {"found": "{1}\n"}
         servers.append(await serve(tmp_path / "raydap-4", b"{4}\n"))
         assert await it.next() == {"found": "{4}\n"}
@@ -83,19 +90,18 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path) -> Non
 
 def test_a_call_waits_until_it_is_taken(play: Callable[..., None], tmp_path: Path) -> None:
     async def part(it: Play) -> None:
-        assert await it.next() is None
+        await it.watch()
         assert stat.S_IMODE(os.stat(tmp_path / NAME).st_mode) == 0o600
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
         writer.write(b"hello\n")
         (number,) = (await it.next()).values()
-        taken = aiter(it.actor.connect(2, {"call": number}))
-        assert await anext(taken) is None
-        assert await anext(taken) == b"hello\n"
-        await it.actor.write(2, b"answer\n")
+        taken, answer = await it.node.open({"call": number})
+        assert await taken.readline() == b"hello\n"
+        answer.write(b"answer\n")
         assert await reader.readline() == b"answer\n"
-        again = aiter(it.actor.connect(3, {"call": number}))
-        assert (await anext(again))["refused"] is True
-        await it.actor.close(2)
+        with pytest.raises(LookupError, match="'refused': True"):
+            await it.node.open({"call": number})
+        answer.close()
         assert await reader.read() == b""
         writer.close()
 
@@ -104,14 +110,13 @@ def test_a_call_waits_until_it_is_taken(play: Callable[..., None], tmp_path: Pat
 
 def test_the_end_of_the_watch_lets_callers_go_on_and_leaves_nothing(play: Callable[..., None], tmp_path: Path) -> None:
     async def part(it: Play) -> None:
-        assert await it.next() is None
+        await it.watch()
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
         writer.write(b"hello\n")
         await it.next()
-        await it.actor.close(1)
+        await it.end()
         assert await reader.read() == b""
         assert os.listdir(tmp_path) == []
-        assert [line async for line in it.lines] == []
         writer.close()
 
     play(part)
@@ -121,13 +126,13 @@ def test_one_of_two_nodes_with_one_folder_listens(play: Callable[..., None], tmp
     async def part(it: Play) -> None:
         other = Play()
         server = await serve(tmp_path / "raydap-1", b"{1}\n")
-        assert await it.next() is None
+        await it.watch()
         assert await it.next() == {"found": "{1}\n"}
-        assert await other.next() is None
+        await other.watch()
         # When the first has ended, the second takes over.
-        await it.actor.close(1)
+        await it.end()
         assert await other.next() == {"found": "{1}\n"}
-        await other.actor.close(1)
+        await other.end()
         server.close()
 
     play(part)
@@ -138,7 +143,7 @@ def test_what_a_killed_actor_has_left_is_replaced(play: Callable[..., None], tmp
         stale.bind(str(tmp_path / NAME))
 
     async def part(it: Play) -> None:
-        assert await it.next() is None
+        await it.watch()
         _, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
         writer.write(b"hello\n")
         assert set(await it.next()) == {"call"}
@@ -156,12 +161,12 @@ def test_another_user_neither_calls_nor_is_called(
         agent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         agent.bind(str(tmp_path / "raydap-1"))
         agent.listen()
-        assert await it.next() is None
+        await it.watch()
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
         assert await reader.read() == b""
         writer.close()
-        (refusal,) = [answer async for answer in it.actor.connect(2, {"agent": str(tmp_path / "raydap-1")})]
-        assert refusal == {"error": "it belongs to another user", "refused": False}
+        with pytest.raises(LookupError, match=r"it belongs to another user.*'refused': False"):
+            await it.node.open({"agent": str(tmp_path / "raydap-1")})
         agent.close()
 
     play(part)
@@ -173,8 +178,8 @@ def test_an_agent_that_has_ended_refuses(play: Callable[..., None], tmp_path: Pa
         stale.bind(str(tmp_path / "stale"))
 
     async def part(it: Play) -> None:
-        (refusal,) = [answer async for answer in it.actor.connect(2, {"agent": str(tmp_path / name)})]
-        assert refusal["refused"] is True
+        with pytest.raises(LookupError, match="'refused': True"):
+            await it.node.open({"agent": str(tmp_path / name)})
 
     play(part)
 
@@ -183,7 +188,19 @@ def test_a_folder_that_cannot_be_used_is_an_answer(play: Callable[..., None], mo
     monkeypatch.setattr(relay_actor, "sockets_folder", lambda: "/nonexistent")
 
     async def part(it: Play) -> None:
-        assert (await it.next())["error"] == "No such file or directory"
+        with pytest.raises(LookupError, match="No such file or directory"):
+            await it.watch()
+
+    play(part)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no.such.host.invalid", "a..b", "x" * 300])
+def test_what_cannot_be_reached_is_an_answer(play: Callable[..., None], host: str) -> None:
+    """With RAY_DEBUG_POST_MORTEM=1 an actor that raises would become a paused worker."""
+
+    async def part(it: Play) -> None:
+        with pytest.raises(LookupError, match=f"'refused': {host == '127.0.0.1'}"):
+            await it.node.open({"host": host, "port": 1})
 
     play(part)
 

@@ -1,71 +1,43 @@
 """The relay's process, with actors that live in it: what Ray does between them is the business of tests/ray."""
 
 import asyncio
-import inspect
 import json
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
 from raydap.cluster import relay_script
-from raydap.cluster.relay_actor import CHUNK, MAX_UNREAD_CHUNKS, RaydapRelay
-from raydap.cluster.relay_script import Relay
+from raydap.cluster.relay_channels import CHUNK, MAX_UNREAD_CHUNKS
+from raydap.cluster.relay_script import Node, Relay
+from support.local_relay import LocalActor
 
 WAIT = 30.0
-
-
-class Method:
-    """A method of an actor, called as Ray wants it."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    def options(self, **_: Any) -> "Method":
-        return self
-
-    def remote(self, *args: Any) -> Any:
-        if inspect.isasyncgenfunction(self._function):
-            return self._stream(*args)
-        return asyncio.ensure_future(self._function(*args))
-
-    async def _stream(self, *args: Any) -> AsyncIterator[Awaitable[bytes]]:
-        async for chunk in self._function(*args):
-            arrived: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-            arrived.set_result(chunk)
-            yield arrived
-
-
-class Actor:
-    def __init__(self) -> None:
-        self.plain = RaydapRelay()
-        self.dialled = 0
-
-    def __getattr__(self, name: str) -> Method:
-        self.dialled += name == "connect"
-        return Method(getattr(self.plain, name))
 
 
 class Nodes:
     """Every node has the same actor; that of the slow one is ready when `open` is set."""
 
     def __init__(self) -> None:
-        self.actor = Actor()
+        self.actor = LocalActor()
+        self.node = Node(self.actor)
         self.open = asyncio.Event()
 
     @contextmanager
     def used(self, node_id: str, last: bool) -> Iterator[None]:
         yield
 
-    async def actor_on(self, node_id: str) -> Actor:
+    async def get(self, node_id: str) -> Node:
         if node_id == "slow":
             await self.open.wait()
         if node_id == "gone":
             raise LookupError("no such\nnode")
-        return self.actor
+        return self.node
+
+    async def finish(self) -> None:
+        await asyncio.gather(self.node.finish(), return_exceptions=True)
 
 
 class Play:
@@ -92,6 +64,7 @@ class Play:
             writer.close()
         await asyncio.wait_for(self.running, WAIT)
         self._theirs.close()
+        self.nodes.node.running.cancel()
         await settle()
 
     async def link(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -137,7 +110,6 @@ class Worker:
 
         self.server = await asyncio.start_server(serve, "127.0.0.1", 0)
         self.port = self.server.sockets[0].getsockname()[1]
-        self.target = {"host": "127.0.0.1", "port": self.port}
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -225,59 +197,56 @@ def test_nothing_is_dialled_for_a_hub_that_gave_up(play: Callable[..., None]) ->
             await it.link(worker.port)
             it.nodes.open.set()
             assert await reader.read() == b""
-            assert it.nodes.actor.dialled == 1
+            assert it.nodes.actor.opened == 1
 
     play(part)
 
 
-def test_methods_of_the_actor_never_raise() -> None:
-    """With RAY_DEBUG_POST_MORTEM=1 it would become a paused worker."""
-
-    async def main() -> None:
-        actor = RaydapRelay()
-        for host in ("127.0.0.1", "no.such.host.invalid", "a..b", "x" * 300):
-            (refusal,) = [answer async for answer in actor.connect(1, {"host": host, "port": 1})]
-            assert refusal["refused"] is (host == "127.0.0.1")
+def test_a_worker_that_does_not_read_delays_nobody(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
         async with Worker() as worker:
-            stream = aiter(actor.connect(2, worker.target))
-            assert await anext(stream) is None
-            _, writer = await worker.came.get()
-            writer.transport.abort()
-            assert [chunk async for chunk in stream] == []
-            for _ in range(3):
-                await actor.write(2, b"x" * CHUNK)
-            await actor.close(2)
+            _, stuck = await it.link(worker.port)
+            deaf, _ = await worker.came.get()
+            # asyncio's reader takes little, so the rest waits in this program and in the relay.
+            stuck.write(b"x" * CHUNK * MAX_UNREAD_CHUNKS * 20)
+            _, writer = await it.link(worker.port)
+            reader, _ = await worker.came.get()
+            writer.write(b"x" * CHUNK * MAX_UNREAD_CHUNKS * 2)
+            await reader.readexactly(CHUNK * MAX_UNREAD_CHUNKS * 2)
+            await deaf.readexactly(CHUNK * MAX_UNREAD_CHUNKS * 20)
 
-    asyncio.run(main())
+    play(part)
 
 
-def test_a_hub_that_reads_slowly_stops_the_worker() -> None:
-    async def main() -> None:
-        actor = RaydapRelay()
+def test_a_hub_that_reads_slowly_stops_the_worker(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
         async with Worker() as worker:
-            stream = aiter(actor.connect(1, worker.target))
-            assert await anext(stream) is None
+            reader, _ = await it.link(worker.port)
             _, writer = await worker.came.get()
-            writer.write(b"x" * CHUNK * MAX_UNREAD_CHUNKS * 4)
-            for _ in range(MAX_UNREAD_CHUNKS):
-                await anext(stream)
-            further = asyncio.ensure_future(anext(stream))
-            # A call and its answer later it would have come.
-            await actor.ready()
-            await settle()
-            assert not further.done()
-            await actor.release(1)
-            await asyncio.wait_for(further, WAIT)
-            # The end is not held up by what nobody reads any more.
-            await actor.close(1)
-            await asyncio.wait_for(_drain(stream), WAIT)
+            size = CHUNK * MAX_UNREAD_CHUNKS * 20
+            writer.write(b"x" * size)
+            draining = asyncio.ensure_future(writer.drain())
+            # Whole connections have come and gone: what can be on its way is.
+            for _ in range(20):
+                other, _ = await it.link(worker.port)
+                _, their_writer = await worker.came.get()
+                their_writer.close()
+                assert await other.read() == b""
+            assert not draining.done()
+            await reader.readexactly(size)
+            await draining
 
-    asyncio.run(main())
+    play(part)
 
 
-async def _drain(stream: AsyncIterator[bytes]) -> None:
-    async for _ in stream:
-        pass
+def test_the_end_of_the_actor_ends_its_connections(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
+        async with Worker() as worker:
+            reader, _ = await it.link(worker.port)
+            it.nodes.node.running.cancel()
+            assert await reader.read() == b""
+
+    play(part)
 
 
 def test_the_addresses_of_this_machine() -> None:

@@ -1,0 +1,84 @@
+"""The relay's actor in the process of a test: what Ray does between it and the hub is the business of tests/ray."""
+
+import asyncio
+import inspect
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from raydap.cluster.relay_actor import RaydapRelay
+from raydap.cluster.relay_script import Node
+
+
+class _Method:
+    """A method of an actor, called as Ray wants it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def options(self, **_: Any) -> "_Method":
+        return self
+
+    def remote(self, *args: Any) -> Any:
+        if inspect.isasyncgenfunction(self._function):
+            return self._stream(*args)
+        return asyncio.ensure_future(self._function(*args))
+
+    async def _stream(self, *args: Any) -> AsyncIterator[Awaitable[Any]]:
+        async for batch in self._function(*args):
+            arrived: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            arrived.set_result(batch)
+            yield arrived
+
+
+class LocalActor:
+    """Stands for the handle of an actor. `opened` counts the connections that it was asked for."""
+
+    def __init__(self) -> None:
+        self._relay = RaydapRelay()
+        self.opened = 0
+        self.batches = _Method(self._relay.batches)
+        self.take = _Method(self._take)
+        self.finish = _Method(self._relay.finish)
+
+    async def _take(self, frames: list[Any]) -> None:
+        self.opened += sum(kind == "open" for _, kind, _ in frames)
+        await self._relay.take(frames)
+
+
+class LocalNode:
+    """A node with such an actor, without the relay's process between. Must be closed."""
+
+    def __init__(self) -> None:
+        self.actor = LocalActor()
+        self.node = Node(self.actor)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def open(self, target: Mapping[str, Any]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """The hub's end of a connection. Raises LookupError with the answer if there is none."""
+        channel, refusal = await self.node.open(target)
+        if refusal is not None:
+            channel.end()
+            raise LookupError(refusal)
+        ours, theirs = socket.socketpair()
+        reader, writer = await asyncio.open_unix_connection(sock=ours)
+        self._writers.append(writer)
+
+        async def carry() -> None:
+            await channel.carry(*await asyncio.open_unix_connection(sock=theirs))
+            channel.end()
+
+        self._tasks.append(asyncio.ensure_future(carry()))
+        return reader, writer
+
+    async def close(self) -> None:
+        """Returns when the actor has closed everything, too."""
+        for writer in self._writers:
+            writer.close()
+        await asyncio.gather(*self._tasks)
+        await self.node.finish()
+        self.node.running.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.node.running
