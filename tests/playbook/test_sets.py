@@ -4,17 +4,10 @@ import pytest
 
 from raydap.core.errors import Code
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
+from support.stopped_workers import running, stopped
 
 WHERE = "bool(x > 1\n)"
-
-
-def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker], list[int]]:
-    """Workers that are attached and stopped, and the handles of their threads."""
-    workers = play.attached(*keys)
-    for worker in workers:
-        worker.stop()
-    return workers, [client.stop()["threadId"] for _ in workers]
 
 
 @pytest.mark.parametrize(
@@ -180,3 +173,20 @@ def test_an_observer_evaluates_nothing(play: Play) -> None:
     observer = play.joined({"role": "observer"})
     observer.stop()
     assert "evaluates nothing" in observer.refused(Code.OBSERVER, "raydap/stack", select="where x")
+
+
+def test_those_in_a_set_run_on_though_their_client_has_gone_meanwhile(play: Play) -> None:
+    client = play.session()
+    other = play.joined()
+    workers, threads = stopped(play, client, "w1", "w2")
+    other.inbox.clear()
+    for worker in workers:
+        worker.heard.clear()
+        worker.hold = {"evaluate"}
+    client.send("raydap/continue", select="where x > 1")
+    client.hang_up()
+    for worker in workers:
+        (asked,) = [each for each in worker.heard if each["command"] == "evaluate"]
+        worker.reply(asked, {"result": "True", "variablesReference": 0})
+        worker.release()
+    assert running(other) == set(threads)

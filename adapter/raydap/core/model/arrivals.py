@@ -4,15 +4,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from raydap.core.flows import Future
+from raydap.core.model.client import Request
 from raydap.core.model.worker import Thread
 
 
 class Arrivals:
-    """`over` is done when all of the threads have stopped or ended, or at the time `until`; those that have not are
-    `missing` then. If it `hides` their stops, clients do not see them, and `hidden` has the bodies of their
-    `stopped`."""
+    """`over` is done when all of the threads have stopped or ended, at the time `until`, or when nobody wants
+    the answer to `request` any more. Those that have not stopped are `missing` then. If it `hides` their stops, clients
+    do not see them, and `hidden` has the bodies of their `stopped`."""
 
-    def __init__(self, threads: Iterable[Thread], until: float, hides: bool = False) -> None:
+    def __init__(self, request: Request, threads: Iterable[Thread], until: float, hides: bool = False) -> None:
+        self.request = request
         self.missing = set(threads)
         self.until = until
         self.hides = hides
@@ -32,7 +34,7 @@ class Arrivals:
         return True
 
     def expire(self, now: float) -> None:
-        self._finish_if(now >= self.until)
+        self._finish_if(now >= self.until or not self.request.is_wanted)
 
     def _finish_if(self, is_over: bool) -> None:
         if is_over:

@@ -178,6 +178,11 @@ class Request:
             raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
         return arguments
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for the answer still: it is not cancelled, and its client is there."""
+        return not self.answered and self.client.stage is not ClientStage.GONE
+
     def respond(self, body: Body = None) -> None:
         """Raises EnvelopeError, and has not answered, if `body` cannot be encoded."""
         encoded = body if body is None or isinstance(body, bytes) else envelope.dump(body)

@@ -14,7 +14,7 @@ from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.barrier_wait import BarrierWait
-from raydap.core.model.client import Client
+from raydap.core.model.client import Client, Request
 from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Thread, Worker, WorkerContext
 from raydap.core.settings import HubSettings
@@ -125,10 +125,10 @@ class State(WorkerContext):
                 client.event("thread", {"reason": "exited", "threadId": thread.handle})
         self.note_arrival(thread)
 
-    def await_arrivals(self, threads: Iterable[Thread], timeout_s: float) -> Arrivals:
+    def await_arrivals(self, request: Request, threads: Iterable[Thread], timeout_s: float) -> Arrivals:
         """For those that are stopped already there is nothing to wait for, nor for those that have ended."""
         running = (each for each in threads if not each.is_held and each.worker.threads.get(each.local) is each)
-        arrivals = Arrivals(running, self.now + timeout_s)
+        arrivals = Arrivals(request, running, self.now + timeout_s)
         self.arrivals.append(arrivals)
         return arrivals
 

@@ -9,6 +9,7 @@ from typing import Any
 from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow, gather
 from raydap.core.model.arrivals import Arrivals
+from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import top_frames
@@ -19,23 +20,23 @@ MAX_STEPS = 10_000
 
 
 def until_parted(
-    state: State, threads: Collection[Thread], command: str, timeout_s: float, until: float
+    state: State, request: Request, threads: Collection[Thread], command: str, until: float
 ) -> Flow[tuple[int, Collection[Thread]]]:
     """Steps threads that are stopped at one line until they are at different ones, one of them stops for another
-    reason, ends or refuses, or the time is `until`. Then all that are stopped are shown. Returns the number of steps,
-    and those that run still. `timeout_s` is for each answer of a worker."""
+    reason, ends or refuses, the time is `until`, or the request is cancelled. Then all that are stopped are shown.
+    Returns the number of steps, and those that run still."""
     stopped: dict[Thread, dict[str, Any]] = {}
     try:
         for steps in range(1, MAX_STEPS + 1):
             # It is there before they step: a stop may come before the last of them has begun.
-            arrivals = Arrivals(threads, until, hides=True)
+            arrivals = Arrivals(request, threads, until, hides=True)
             state.arrivals.append(arrivals)
-            refused = yield from _step(state, arrivals, threads, command, timeout_s)
+            refused = yield from _step(state, arrivals, threads, command, request.timeout_s)
             yield from arrivals.over
             # One that has refused is where it was.
             stopped = {**{thread: stopped[thread] for thread in refused if thread in stopped}, **arrivals.hidden}
             together = not refused and len(arrivals.hidden) == len(threads) and (yield from _at_one_line(stopped))
-            if not together or state.now >= until or steps == MAX_STEPS:
+            if not together or not request.is_wanted or state.now >= until or steps == MAX_STEPS:
                 break
     finally:
         # Whatever goes wrong, nobody must stay unseen.

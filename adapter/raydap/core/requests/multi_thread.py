@@ -71,7 +71,7 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     if first.state is not ThreadState.STOPPED:
         raise runs_on()
     if arguments.until is not None:
-        return (yield from _step_until_parted(state, first, others, line, arguments, timeout_s))
+        return (yield from _step_until_parted(state, request, first, others, line, arguments))
     steps = {thread: _step_at(state, thread, line, command, timeout_s) for thread in others if thread is not first}
     replies = yield from gather({first: _run(state, first, command, timeout_s), **steps})
     resumed = _resumed(state, replies).threads
@@ -80,7 +80,7 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     # Who has ended meanwhile has still to be named.
     members = worker_entries.members(state)
     stepped = [thread for thread in replies if thread.handle in resumed]
-    arrivals = state.await_arrivals(stepped, arguments.timeout)
+    arrivals = state.await_arrivals(request, stepped, arguments.timeout)
     yield from arrivals.over
     groups = yield from _arrived([thread for thread in stepped if thread.is_held], members)
     running = tuple(thread.handle for thread in stepped if thread in arrivals.missing)
@@ -88,12 +88,17 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
 
 
 def _step_until_parted(
-    state: State, first: Thread, others: list[Thread], line: object, arguments: StepThreadsArguments, timeout_s: float
+    state: State,
+    request: Request,
+    first: Thread,
+    others: list[Thread],
+    line: object,
+    arguments: StepThreadsArguments,
 ) -> Flow[SteppedThreads]:
     until = state.now + arguments.timeout
-    threads = list(dict.fromkeys([first, *(yield from _at(line, timeout_s, others))]))
+    threads = list(dict.fromkeys([first, *(yield from _at(line, request.timeout_s, others))]))
     members = worker_entries.members(state)
-    steps, running = yield from lockstep.until_parted(state, threads, arguments.command, timeout_s, until)
+    steps, running = yield from lockstep.until_parted(state, request, threads, arguments.command, until)
     return SteppedThreads(
         threads=tuple(thread.handle for thread in threads),
         groups=(yield from _arrived([thread for thread in threads if thread.is_held], members)),
