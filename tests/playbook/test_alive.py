@@ -79,6 +79,7 @@ def test_all_that_is_known_of_an_alive_worker(play: Play) -> None:
             }
         ],
         "outage": "",
+        "complete": True,
     }
     end(play, client)
 
@@ -337,3 +338,28 @@ def test_a_run_that_ends_leaves_nothing(hub: bool) -> None:
     assert not play.bridge.state.run.alive.workers
     assert not play.bridge.state.run.roster.entries
     play.leave()
+
+
+def test_a_client_knows_when_ray_has_said_who_runs(play: Play) -> None:
+    client = watching(play)
+    play.alive()
+    assert client.event("raydap/workersChanged") == {"workers": [], "outage": "", "complete": True}
+    play.alive()
+    client.nothing()
+    assert client.request("raydap/workers", all=True)["complete"] is True
+    assert "complete" not in client.request("raydap/workers")
+    play.take(WatchAlive)
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    play.alive()
+    assert client.event("raydap/workersChanged")["complete"] is True
+
+
+def test_who_asks_for_all_learns_what_paused_workers_run(play: Play) -> None:
+    client = watching(play, LISTED)
+    worker = play.worker("w1")
+    play.paused(worker)
+    assert client.event("raydap/workersChanged")["workers"][0]["actor"] == ""
+    play.feed(WorkersAlive({worker.row: ACTOR}))
+    (entry,) = client.event("raydap/workersChanged")["workers"]
+    assert (entry["actor"], entry["state"]) == ("Trainer", "paused")

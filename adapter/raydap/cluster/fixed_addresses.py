@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from raydap.cluster.relay import ClusterAccess
-from raydap.core.events import ActorsListed, DiscoveryReady, Event, PausedWorker, WorkersPaused
+from raydap.core.events import ActorsListed, DiscoveryReady, Event, PausedWorker, WorkersAlive, WorkersPaused
 from raydap.protocol.types import WorkerKey
 
 
@@ -29,6 +29,7 @@ class FixedAddresses:
 
     async def watch_alive(self) -> None:
         """There are no others."""
+        self._emit(WorkersAlive({}))
 
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
         """Nothing is known of it."""

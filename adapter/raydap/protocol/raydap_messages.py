@@ -17,10 +17,12 @@ PROTOCOL = 1
 
 class Server(Message, frozen=True):
     """The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
-    the lower number is too old."""
+    the lower number is too old. `debugs` names the cluster that is debugged already, which the client can join; it is
+    absent if none is, and for a client that has not shown the hub's token."""
 
     version: str
     protocol: int = PROTOCOL
+    debugs: str | UnsetType = UNSET
 
 
 class ProblemData(Message, frozen=True):
@@ -78,10 +80,12 @@ class WorkerEntry(Message, frozen=True):
 
 class WorkerList(Message, frozen=True):
     """The answer to `raydap/workers`, with all workers; and the body of `raydap/workersChanged`, with those that are
-    new or have changed. `outage` is a sentence for the user while the cluster does not answer, else ""."""
+    new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "". `complete` is
+    there, and true, for a client that asks for all, once Ray has said who runs."""
 
     workers: tuple[WorkerEntry, ...]
     outage: str
+    complete: bool | UnsetType = UNSET
 
 
 class WorkersArguments(Arguments, frozen=True):

@@ -3,7 +3,7 @@
 import asyncio
 
 from raydap.cluster.fixed_addresses import FixedAddresses
-from raydap.core.events import DiscoveryReady, Event, PausedWorker, WorkersPaused
+from raydap.core.events import DiscoveryReady, Event, PausedWorker, WorkersAlive, WorkersPaused
 from raydap.protocol.types import WorkerKey
 
 
@@ -20,9 +20,10 @@ def workers(*addresses: str) -> tuple[PausedWorker, ...]:
         assert isinstance(paused, WorkersPaused)
         await source.look_up_labels(paused.workers)
         await source.look_up_exit_reason(paused.workers[0])
-        await source.watch_alive()
         assert await source.cluster_access() is None
         assert events == [ready, paused], "nothing is known of them"
+        await source.watch_alive()
+        assert events.pop() == WorkersAlive({}), "there are no others"
 
     asyncio.run(main())
     assert isinstance(events[1], WorkersPaused)

@@ -157,11 +157,13 @@ export interface Comparison {
 
 /**
  * The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
- * the lower number is too old.
+ * the lower number is too old. `debugs` names the cluster that is debugged already, which the client can join; it is
+ * absent if none is, and for a client that has not shown the hub's token.
  */
 export interface Server {
   readonly version: string;
   readonly protocol: number;
+  readonly debugs?: string;
 }
 
 /** The number of the error that an `output` event reports (docs/errors.md). */
@@ -216,11 +218,13 @@ export interface WorkerEntry {
 
 /**
  * The answer to `raydap/workers`, with all workers; and the body of `raydap/workersChanged`, with those that are
- * new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "".
+ * new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "". `complete` is
+ * there, and true, for a client that asks for all, once Ray has said who runs.
  */
 export interface WorkerList {
   readonly workers: readonly WorkerEntry[];
   readonly outage: string;
+  readonly complete?: boolean;
 }
 
 /** The arguments of `raydap/workers`. With `all`, workers that run and are not attached are listed, too. */

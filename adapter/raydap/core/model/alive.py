@@ -17,13 +17,14 @@ class AliveWorker:
 
 
 class AliveWorkers:
-    """`watched`: a client asks for them, so the source reports them. `problems` say why a worker could not be attached,
+    """`watched`: a client asks for them, so the source reports them; `reported`: it has done so. `problems` say why a worker could not be attached,
     although raydap or a client wanted that. `ended` are the workers that have ended since the last report, and may
     still be in the next one."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
         self.watched = False
+        self.reported = False
         self.workers: dict[WorkerKey, AliveWorker] = {}
         self.problems: dict[WorkerKey, str] = {}
         self.ended: set[WorkerKey] = set()
@@ -62,7 +63,7 @@ class AliveWorkers:
 
     def forget(self) -> None:
         """Forgets all of them, because nobody asks for them any more."""
-        self.watched = False
+        self.watched = self.reported = False
         for key in list(self.workers):
             self.take(key)
         self.ended.clear()

@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from raydap import __version__
 from raydap.core.effects import DropClient, ReachAgents, StartDebuggee, StartDiscovery
@@ -25,7 +26,8 @@ def initialize(state: State, request: Request, arguments: dict[str, Any]) -> Bod
     if request.client.stage is not ClientStage.CONNECTED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
     request.client.introduce(arguments)
-    return {**state.capabilities, "raydap": Server(version=__version__)}
+    debugs = UNSET if request.client.role is Role.UNTRUSTED else state.run.where or UNSET
+    return {**state.capabilities, "raydap": Server(version=__version__, debugs=debugs)}
 
 
 def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:

@@ -11,7 +11,7 @@ from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersL
 from raydap.core.model.alive import AliveWorker
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.workers import selection, unprepared
+from raydap.core.workers import selection, unprepared, worker_entries
 from raydap.protocol.types import WorkerKey
 
 
@@ -40,16 +40,24 @@ def listed(state: State, event: WorkersAlive) -> None:
         row = _with_agent(run, reported)
         if run.alive.ended.intersection(_keys(row)):
             continue  # The report is older than its end.
-        worker = state.workers.get(row.key)
-        if worker is None and not run.paused.has(row.key):
+        if row.key not in state.workers and not run.paused.has(row.key):
             alive[row.key] = AliveWorker(row, label)
-        elif worker is not None and worker.label == WorkerLabel() != label:
-            # It was attached before it ran anything, and has not stopped yet.
+        elif _label(state, row.key) == WorkerLabel() != label:
+            # It was attached before it ran anything and has not stopped yet, or has paused just now.
             labels[row.key] = label
     run.alive.replace(alive)
     if labels:
         selection.labelled(state, WorkersLabelled(labels))
     unprepared.inject_needed(state)
+    if not run.alive.reported:
+        run.alive.reported = True
+        if not run.roster.changed:
+            worker_entries.tell(state, [])
+
+
+def _label(state: State, key: WorkerKey) -> WorkerLabel:
+    worker = state.workers.get(key)
+    return state.run.paused.labels.get(key, WorkerLabel()) if worker is None else worker.label
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET
 
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.client import Client, View
@@ -53,7 +54,7 @@ def tell_changes(state: State) -> None:
 def everything(state: State, view: View) -> WorkerList:
     """All workers that there are now; alive ones only if the client asks for all."""
     _renew_all(state)
-    return _as_list(state, _for_view(view, state.run.roster.entries.values()))
+    return _as_list(state, view, _for_view(view, state.run.roster.entries.values()))
 
 
 def current(state: State) -> list[WorkerEntry]:
@@ -81,7 +82,7 @@ def tell(state: State, entries: Collection[RosterEntry]) -> None:
     for client in _watching(state):
         shown = _for_view(client.view, entries)
         if shown or not entries:
-            client.event("raydap/workersChanged", _as_list(state, shown))
+            client.event("raydap/workersChanged", _as_list(state, client.view, shown))
 
 
 def _for_view(view: View, entries: Collection[RosterEntry]) -> Collection[RosterEntry]:
@@ -92,9 +93,10 @@ def _watching(state: State) -> list[Client]:
     return [client for client in state.clients.values() if client.view.watching and client.is_attached]
 
 
-def _as_list(state: State, entries: Collection[RosterEntry]) -> WorkerList:
+def _as_list(state: State, view: View, entries: Collection[RosterEntry]) -> WorkerList:
     aged = (msgspec.structs.replace(each.entry, age=round(state.now - each.since, 1)) for each in entries)
-    return WorkerList(workers=tuple(aged), outage=state.run.outage)
+    complete = True if view.all and state.run.alive.reported else UNSET
+    return WorkerList(workers=tuple(aged), outage=state.run.outage, complete=complete)
 
 
 def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
