@@ -17,9 +17,9 @@ class AliveWorker:
 
 
 class AliveWorkers:
-    """`watched`: a client asks for them, so the source reports them; `reported`: it has done so. `problems` say why a worker could not be attached,
-    although raydap or a client wanted that. `ended` are the workers that have ended since the last report, and may
-    still be in the next one."""
+    """`watched`: a client asks for them, so the source reports them; `reported`: it has done so. `problems` say why a
+    worker could not be attached, although raydap or a client wanted that. `ended` are the workers that have ended since
+    the last report, and may still be in the next one."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
