@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from raydap.core.effects import WatchAlive
 from raydap.core.errors import Code
+from raydap.core.events import WorkerLabel
 from support.fake_worker import FakeWorker, blocked
 from support.playbook import FakeClient, Play
 
@@ -158,3 +160,22 @@ def test_what_is_wrong_is_refused(play: Play) -> None:
     client = play.session()
     for arguments in ({"maxMembers": -1}, {"select": "pid:x"}):
         client.refused(Code.BAD_ARGUMENT, "raydap/stacks", **arguments)
+
+
+def test_workers_that_wait_or_run_unattached_are_looked_into_from_outside(play: Play) -> None:
+    client = play.session({"autoAttach": False})
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    trainer = WorkerLabel(task="Trainer.step", actor="Trainer", job="01")
+    waiting, running, idle = play.worker("w1"), play.worker("w2", trainer, port=0), play.worker("w3", port=0)
+    play.sampled = {"w1": blocked(0), "w3": blocked(0)}
+    play.paused(waiting)
+    play.alive(running, idle)
+    client.inbox.clear()
+    assert client.request("raydap/stacks", running=True)["root"]["count"] == 0
+    answer = client.request("raydap/stacks", outside=True)
+    assert (answer["root"]["count"], answer["root"]["running"], answer["unread"]) == (1, ["w1"], ["w2"])
+    assert answer["root"]["children"][0]["frame"] == {"name": "step", "path": "/app/train.py", "line": 41}
+    assert client.request("raydap/stacks", outside=True, select="actor:Trainer")["unread"] == ["w2"]
+    client.request("raydap/workers")
+    play.take(WatchAlive)

@@ -329,13 +329,14 @@ export interface WorkerStack {
 
 /**
  * The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
- * those of workers that run are among them, whose stacks are read without stopping them. At most `max_members` threads
- * are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree is also
- * given as text.
+ * those of workers that run are among them, whose stacks are read without stopping them; with `outside` also those of
+ * workers without an agent that are not attached, such as paused ones. At most `max_members` threads are named in each
+ * node. With `locals` each node has the local variables of its frame. With `export` the tree is also given as text.
  */
 export interface StacksArguments {
   readonly select?: string | null;
   readonly running?: boolean;
+  readonly outside?: boolean;
   readonly maxMembers?: number;
   readonly locals?: boolean;
   readonly export?: 'folded' | 'svg' | null;

@@ -44,7 +44,7 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     if arguments.max_members < 0:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
     threads = yield from selecting.threads(state, request.client, None, arguments.select)
-    running = (yield from _running(state, request, arguments.select)) if arguments.running else []
+    running = (yield from _running(state, request, arguments)) if arguments.running or arguments.outside else []
     members = worker_entries.members(state)
     found = gather({thread: _stack(state, thread, arguments.locals) for thread in threads})
     read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})
@@ -71,13 +71,20 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     )
 
 
-def _running(state: State, request: Request, select: str | None) -> Flow[list[WorkerKey]]:
-    """The workers that run and say where they are: those that are attached, or have an agent."""
-    chosen = yield from selecting.workers(state, request.client, None, select or "")
-    keys = [] if chosen is None else chosen
-    attached = {key for key, worker in state.workers.items() if worker.is_attached}
+def _running(state: State, request: Request, arguments: StacksArguments) -> Flow[list[WorkerKey]]:
+    """The workers that run and say where they are, because they are attached or have an agent; and those that can be
+    looked into from outside. An idle one has no code of the user's."""
+    chosen = yield from selecting.workers(state, request.client, None, arguments.select or "")
+    run = state.run
+    read: set[WorkerKey] = set()
+    if arguments.running:
+        read.update(key for key, worker in state.workers.items() if worker.is_attached)
+        read.update(run.prepared)
+    if arguments.outside:
+        read.update(key for key, worker in run.alive.workers.items() if worker.label.task or worker.label.actor)
+        read.update(key for key in (*run.paused.candidates, *run.paused.failures))
     stopped = {thread.worker.key for thread in state.stopped.values()}
-    return [key for key in keys if key not in stopped and (key in attached or key in state.run.prepared)]
+    return [key for key in chosen or () if key in read and key not in stopped]
 
 
 def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
