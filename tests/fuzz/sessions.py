@@ -148,8 +148,8 @@ class Play:
             case effects.AskActors():
                 starting = ev.ListedActor("", "Trainer", alive=False, node_id="", pid=0)
                 self.unread.append(ev.ActorsListed((starting,) * (len(self.unread) % 2)))
-            case effects.ReadStack(target):
-                self.unread.append(ev.StackRead(target.worker, "", "it does not answer"))
+            case effects.AskAgent(_, number):
+                self.unread.append(ev.AgentAnswered(number, "", "it does not answer"))
             case effects.Log("error", text):
                 raise AssertionError(f"the bridge failed: {text}")
             case _:

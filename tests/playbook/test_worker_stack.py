@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from raydap.core.effects import ReadStack, ReleaseAgent
+from raydap.core.effects import AskAgent, ReleaseAgent
 from raydap.core.errors import Code
-from raydap.core.events import AgentCalled, StackRead, WorkerGone
+from raydap.core.events import AgentAnswered, AgentCalled, WorkerGone
 from raydap.inworker import calls
 from support.fake_worker import PLUMBING, FakeWorker, blocked
 from support.playbook import FakeClient, Play
@@ -98,11 +98,10 @@ def test_a_worker_that_cannot_answer_is_looked_into_from_outside(play: Play) -> 
 
 
 def test_a_worker_whose_agent_does_not_answer_is_looked_into_from_outside(play: Play) -> None:
-    client, worker = released(play, "w1")
+    client, _ = released(play, "w1")
     play.sampled = {"w1": blocked(0)}
     seq = client.send("raydap/stack", worker="w1")
-    play.take(ReadStack)
-    play.feed(StackRead(worker.key, "", "it does not answer"))
+    play.feed(AgentAnswered(play.take(AskAgent).number, "", "it does not answer"))
     assert [thread["place"] for thread in client.answer(seq)["threads"]] == [PLACE]
     leave(play, client)
 
@@ -119,30 +118,32 @@ def test_a_worker_without_an_agent_is_looked_into_from_outside(play: Play) -> No
 def test_a_worker_that_runs_undebugged_is_asked_through_its_agent(play: Play) -> None:
     client, worker = released(play, "w1")
     first, second = client.send("raydap/stack", worker="w1"), client.send("raydap/stack", worker="w1")
-    assert play.take(ReadStack).target.agent == "/sockets/w1"
-    play.feed(StackRead(worker.key, blocked(0)))
+    questions = play.take(AskAgent), play.take(AskAgent)
+    assert [(asked.target.agent, asked.question) for asked in questions] == [("/sockets/w1", {"stack": True})] * 2
+    for asked in questions:
+        play.feed(AgentAnswered(asked.number, blocked(0)))
     stack = client.answer(first)
     assert client.answer(second) == stack
     assert [thread["place"] for thread in stack["threads"]] == [PLACE]
     assert worker.dials == 0
     # It may have ended meanwhile, or is no agent of ours.
     seq = client.send("raydap/stack", worker="w1")
-    play.take(ReadStack)
-    play.feed(StackRead(worker.key, "", "it has ended"))
-    assert "cannot be read: it has ended." in client.refusal(Code.WORKER_BROKEN, seq)
+    play.feed(AgentAnswered(play.take(AskAgent).number, "", "it has ended"))
+    assert "does not answer: it has ended." in client.refusal(Code.WORKER_BROKEN, seq)
     seq = client.send("raydap/stack", worker="w1")
-    play.take(ReadStack)
-    play.feed(StackRead(worker.key, json.dumps({"cwd": 7})))
+    number = play.take(AskAgent).number
+    play.feed(AgentAnswered(number, json.dumps({"cwd": 7})))
     client.refusal(Code.WORKER_BROKEN, seq)
-    play.feed(StackRead(worker.key, "late"))
+    play.feed(AgentAnswered(number, "late"))
     leave(play, client)
 
 
 def test_a_stack_that_is_asked_for_when_the_run_ends(play: Play) -> None:
-    client, worker = released(play, "w1")
+    client, _ = released(play, "w1")
     client.send("raydap/stack", worker="w1")
+    number = play.take(AskAgent).number
     leave(play, client)
-    play.feed(StackRead(worker.key, blocked(0)))
+    play.feed(AgentAnswered(number, blocked(0)))
 
 
 @pytest.mark.parametrize("command", ["raydap/stack", "raydap/pause"])

@@ -40,6 +40,8 @@ class FakeWorker:
         """Its current directory, if it says which."""
         self.blocked: str = blocked()
         """Its answer to which threads cannot pause (`blocked`)."""
+        self.running_value: str = '{"result": "1", "type": "int"}'
+        """Its answer to what an expression gives where it runs."""
         self.locals: Any = [{"name": "loss", "value": "0.5", "type": "float"}]
         """What it tells of each stopped frame."""
         self.collectives = ""
@@ -299,6 +301,8 @@ class FakeWorker:
             self.reply(
                 request, {"result": json.dumps(json.dumps([self.locals] * len(frames))), "variablesReference": 0}
             )
+        elif "names['evaluate_running']" in expression:
+            self.reply(request, {"result": json.dumps(self.running_value), "variablesReference": 0})
         elif "names['blocked_threads']" in expression or "names['read_stacks']" in expression:
             self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
         elif summarised := re.fullmatch(r"\(lambda value, names: .*\)\(\((.*)\n\), \{\}\)", expression, re.DOTALL):

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from raydap.core.bridge import Bridge
 from raydap.core.effects import (
     AskActors,
+    AskAgent,
     AskExitReason,
     AskLabels,
     CheckFiles,
@@ -34,7 +35,6 @@ from raydap.core.effects import (
     OpenChildPort,
     ReachAgents,
     ReachNodes,
-    ReadStack,
     ReleaseAgent,
     SampleStack,
     SendToClient,
@@ -158,7 +158,7 @@ class Play:
                 | StopDiscovery()
                 | StartDebuggee()
                 | StopDebuggee()
-                | ReadStack()
+                | AskAgent()
                 | ReleaseAgent()
                 | ReachNodes()
                 | InjectAgent()

@@ -14,6 +14,7 @@ from raydap.core.requests.dispatch import dispatch
 from raydap.core.settings import HubSettings
 from raydap.core.translate import local_files
 from raydap.core.workers import (
+    agent_questions,
     alive_listing,
     attach_progress,
     barriers,
@@ -30,7 +31,6 @@ from raydap.core.workers import (
     stops,
     unprepared,
     worker_entries,
-    worker_stack,
 )
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
@@ -201,7 +201,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.NodesAlive: prepared.nodes_alive,
     ev.AgentsExpected: prepared.agents_expected,
     ev.AgentInjected: unprepared.injected,
-    ev.StackRead: worker_stack.read,
+    ev.AgentAnswered: agent_questions.answered,
     ev.StackSampled: native_code.sampled,
     ev.WorkersLabelled: selection.labelled,
     ev.ActorsListed: barriers.actors_listed,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from raydap.core.events import PausedWorker
 from raydap.core.settings import AttachSettings, LaunchSettings
@@ -70,10 +70,14 @@ class InjectAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStack:
-    """Ask this worker's agent for the stacks of its process, which nobody needs to debug. Answered by StackRead."""
+class AskAgent:
+    """Send this worker's agent a question (inworker/agent.py), for which nobody needs to debug its process. `timeout_s`
+    is for the answer. Answered by AgentAnswered, with the same number."""
 
     target: DialWorker
+    number: int
+    question: Mapping[str, Any]
+    timeout_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ Effect = (
     | ReachAgents
     | ReachNodes
     | InjectAgent
-    | ReadStack
+    | AskAgent
     | SampleStack
     | SendToWorker
     | HangUp

@@ -130,17 +130,18 @@ class AgentInjected:
 
 
 @dataclass(frozen=True, slots=True)
-class StackRead:
-    """`text` is JSON (model/thread_stacks.py), or `problem` says why there is none."""
+class AgentAnswered:
+    """`text` is what the agent has answered, or `problem` says why it has not."""
 
-    worker: WorkerKey
+    number: int
     text: str
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StackSampled:
-    """As in StackRead, read from outside."""
+    """The stacks of a worker, read from outside. `text` is JSON (model/thread_stacks.py), or `problem` says why there
+    is none."""
 
     worker: WorkerKey
     text: str
@@ -318,7 +319,7 @@ Event = (
     | NodesAlive
     | AgentsExpected
     | AgentInjected
-    | StackRead
+    | AgentAnswered
     | StackSampled
     | WorkersLabelled
     | ActorsListed

@@ -7,8 +7,8 @@ wants to debug.
 **The connection.** Either this process calls raydap when it begins (`call`), or raydap connects to its socket later
 (`serve`). Both ends check that the other has the same user id. This process sends one line first, its `hello`; raydap
 answers with one line. If that asks for a debugger, this process says in a second line whether it has one. Then DAP
-follows, spoken by pydevd itself. If it asks for the stack, this process sends the stacks of its threads and ends the
-connection.
+follows, spoken by pydevd itself. If it asks for the stack, or for the value of an expression, this process sends that
+and ends the connection.
 
 **One debugger at a time.** pydevd has one debugger object in a process. While somebody debugs, `hello` says who. If
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         unknown_debugpy,
     )
     from raydap.inworker.raydap_calls import call_raydaps
+    from raydap.inworker.running_values import evaluate_running
     from raydap.inworker.stack_reader import as_json, read_stacks
 
 VERSION = 1
@@ -54,7 +55,8 @@ LEAVE_TIMEOUT_S = 3.0
 """Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
 end takes half a second (measured)."""
 
-LINE_LIMIT = 4096
+LINE_LIMIT = 256 * 1024
+"""Bytes of raydap's line. What compares a value is longer than the user's expression: 12 KB."""
 
 FILE = "<raydap agent>"
 """The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
@@ -189,6 +191,9 @@ class Agent:
         if answer.get("stack") is True:
             connection.sendall(as_json(read_stacks()).encode())
             return
+        if isinstance(answer.get("evaluate"), str):
+            connection.sendall(evaluate_running(answer["evaluate"], float(answer["seconds"])).encode())
+            return
         session = Session(connection, str(answer.get("client", "raydap")), self._key(hello), configured)
         if answer.get("debug") is not True or port or not self._claim(session):
             return
@@ -311,7 +316,7 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
     """The answer; {} if there is none. Reads no further than the line, because DAP follows."""
     line = b""
     while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
-        seen = connection.recv(LINE_LIMIT, socket.MSG_PEEK)
+        seen = connection.recv(4096, socket.MSG_PEEK)
         if not seen:
             return {}
         line += connection.recv(seen.find(b"\n") + 1 or len(seen))

@@ -12,8 +12,8 @@ import zlib
 from importlib.machinery import SourceFileLoader
 from types import CodeType
 
-AGENT_FILES: tuple[str, ...] = ("safe_values.py", "coroutines.py", "stack_reader.py", "agent_socket.py")
-AGENT_FILES += ("breakpoint_hooks.py", "raydap_calls.py", "resumed_frames.py", "pydevd_lifetime.py")
+AGENT_FILES: tuple[str, ...] = ("safe_values.py", "coroutines.py", "stack_reader.py", "running_values.py")
+AGENT_FILES += ("agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "resumed_frames.py", "pydevd_lifetime.py")
 AGENT_FILES += ("agent.py", "agent_children.py", "start_files.py", "python_commands.py", "driver_agent.py")
 AGENT_FILES += ("actor_threads.py",)
 """What makes an agent; they are run in this order, in one module."""

@@ -111,6 +111,7 @@ _CHANGES = _source(
 _FILES = _source("file_queries")
 _READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", "blocked_threads")
 _STACKS = _packed(_READING, "names")
+_RUNNING = _packed(_source("file_queries", "safe_values", "coroutines", "stack_reader", "running_values"), "names")
 _VARIABLES = _packed(_source("file_queries", "safe_values", "stack_reader", "frame_variables"), "names")
 _ARRAYS = _packed(_source("array_numbers", "array_libraries", "array_text", "array_values"), "names")
 _SUMMARY = _packed(_source("array_numbers", "array_libraries", "value_summary"), "names")
@@ -168,6 +169,13 @@ def frame_variables(frames: Iterable[int]) -> str:
     of them: its variables, each with `name`, `value` and `type` (frame_variables.py)."""
     call = f"names['answer'](names['frame_variables'], {_DEBUGGER}, {(*frames,)!r})"
     return f"(lambda names: {_VARIABLES} or {call})({{}})"
+
+
+def running_value(expression: str, seconds: float) -> str:
+    """With an expression that is evaluated in the user's code where it runs. The result is a `str`, JSON of the value's
+    text (running_values.py); `seconds` is the time for it."""
+    call = f"names['answer'](lambda: names['evaluate_running']({expression!r}, {seconds!r}))"
+    return f"(lambda names: {_RUNNING} or {call})({{}})"
 
 
 def working_dir() -> str:

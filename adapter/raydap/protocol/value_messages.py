@@ -8,12 +8,14 @@ from raydap.protocol.message_base import Arguments, Message
 class EvaluateThreadsArguments(Arguments, frozen=True):
     """The arguments of `raydap/evaluate`: `select` is a set. Without it and `threads`, all stopped threads are meant.
     `timeout` is in seconds: a thread without a result by then has an `error`, so that it does not withhold the results
-    of the others."""
+    of the others. With `running` the expression is also evaluated in workers that run, where they are, without stopping
+    them."""
 
     expression: str
     threads: tuple[int, ...] | None = None
     select: str | None = None
     timeout: float = 5.0
+    running: bool = False
 
 
 class CompareArguments(Arguments, frozen=True):
@@ -24,6 +26,7 @@ class CompareArguments(Arguments, frozen=True):
     threads: tuple[int, ...] | None = None
     select: str | None = None
     timeout: float = 5.0
+    running: bool = False
     keep: str | None = None
     baseline: str | None = None
 
@@ -40,14 +43,15 @@ class Evaluation(Message, frozen=True):
 
 
 class EvaluationGroup(Message, frozen=True):
-    """Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, and `label` names their
-    workers in few words: `Trainer{0-5,7}`."""
+    """Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, `running` the keys of
+    those workers that run, and `label` names the workers of all in few words: `Trainer{0-5,7}`."""
 
     members: tuple[int, ...]
     label: str
     value: str | UnsetType = UNSET
     type: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
+    running: tuple[str, ...] | UnsetType = UNSET
 
 
 class Statistics(Message, frozen=True):
@@ -64,12 +68,13 @@ class Statistics(Message, frozen=True):
 
 class Evaluations(Message, frozen=True):
     """The answer to `raydap/evaluate`: `results` in the order of its `threads`, and the same as `groups`, the largest
-    last. `silent` are the threads that had no result in time; they are in no group. `statistics` are there if all
-    values are numbers."""
+    last. `silent` are the threads, and `unread` the workers that run, that had no result in time; they are in no group.
+    `statistics` are there if all values are numbers."""
 
     results: tuple[Evaluation, ...]
     groups: tuple[EvaluationGroup, ...]
     silent: tuple[int, ...]
+    unread: tuple[str, ...] | UnsetType = UNSET
     statistics: Statistics | UnsetType = UNSET
 
 
@@ -103,14 +108,16 @@ class ComparisonGroup(Message, frozen=True):
     error: str | UnsetType = UNSET
     array: ArraySummary | UnsetType = UNSET
     difference: str | UnsetType = UNSET
+    running: tuple[str, ...] | UnsetType = UNSET
     partial: bool = False
 
 
 class Share(Message, frozen=True):
-    """Some of the threads."""
+    """Some of the threads, and of the workers that run."""
 
     members: tuple[int, ...]
     label: str
+    running: tuple[str, ...] | UnsetType = UNSET
 
 
 class Histogram(Message, frozen=True):
@@ -134,12 +141,13 @@ class Change(Message, frozen=True):
 
 
 class Comparison(Message, frozen=True):
-    """The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` are the threads that had no
-    result in time; they are in no group. `statistics` and `histogram` are there if all values are numbers, and `change`
+    """The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` and `unread` are as in
+    `Evaluations`. `statistics` and `histogram` are there if all values are numbers, and `change`
     with a baseline."""
 
     groups: tuple[ComparisonGroup, ...]
     silent: tuple[int, ...]
+    unread: tuple[str, ...] | UnsetType = UNSET
     statistics: Statistics | UnsetType = UNSET
     histogram: Histogram | UnsetType = UNSET
     change: Change | UnsetType = UNSET

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -25,11 +25,8 @@ HELLO_TIMEOUT_S = 5.0
 BEGIN_TIMEOUT_S = 20.0
 """Seconds for an agent to import debugpy. In a process that computes it takes 5 s (measured)."""
 
-STACK_TIMEOUT_S = 10.0
-"""Seconds for the stacks of a process. It takes 0.1 s, and longer in one that computes."""
-
-STACK_LIMIT = 4 * 1024 * 1024
-"""Bytes of these stacks."""
+ANSWER_LIMIT = 4 * 1024 * 1024
+"""Bytes of an answer, such as the stacks of a process."""
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -130,15 +127,17 @@ async def _check_alive(dial: Dial) -> None:
             raise ConnectionRefusedError("it has ended") from None
 
 
-async def read_stack(dial: Dial, timeout_s: float = HELLO_TIMEOUT_S) -> str:
-    """The stacks of a process, as JSON of core/model/thread_stacks.py. Nothing is stopped or imported there. Raises
-    OSErrors, whose text is for users. `timeout_s` is for the agent's first line."""
+async def ask(
+    dial: Dial, question: Mapping[str, Any], timeout_s: float, hello_timeout_s: float = HELLO_TIMEOUT_S
+) -> str:
+    """What an agent answers to a question (inworker/agent.py), such as `{"stack": True}`. Nothing is stopped or
+    imported there. `hello_timeout_s` is for its first line. Raises OSErrors, whose text is for users."""
     with await _dial(dial) as connection:
-        await read_hello(connection, timeout_s)
-        await asyncio.get_running_loop().sock_sendall(connection, b'{"stack": true}\n')
-        text = await unix.read_to_end(connection, STACK_LIMIT, STACK_TIMEOUT_S)
+        await read_hello(connection, hello_timeout_s)
+        await asyncio.get_running_loop().sock_sendall(connection, json.dumps(question).encode() + b"\n")
+        text = await unix.read_to_end(connection, ANSWER_LIMIT, timeout_s)
     if not text:
-        raise OSError("its agent is of an older version, which does not tell stacks")
+        raise OSError("its agent is of an older version, which does not know this question")
     return text.decode(errors="replace")
 
 

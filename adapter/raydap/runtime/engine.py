@@ -7,10 +7,10 @@ for its failure, so that the core can answer the request that waits for it.
 
 import asyncio
 import logging
-import os
 import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from raydap.cluster import source as sources
@@ -24,6 +24,7 @@ from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
 from raydap.core.settings import HubSettings
 from raydap.protocol.types import WorkerKey
+from raydap.runtime import file_checks
 from raydap.runtime.agents import Agents
 from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
@@ -36,9 +37,6 @@ log = logging.getLogger("raydap")
 
 TICK_S = 1.0
 """Seconds between two ticks of the core's clock. The core's deadlines are many seconds long."""
-
-FILE_CHECK_TIMEOUT_S = 1.0
-"""Seconds for a look whether some files exist. A stack waits for it, once for each file."""
 
 DETACH_TIMEOUT_S = 12.0
 """Seconds in which workers can finish their handshake, or end with the launched program, before the process ends."""
@@ -225,23 +223,24 @@ class Engine:
     async def _inject(self, effect: effects.InjectAgent) -> None:
         self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
 
-    def _read_stack(self, effect: effects.ReadStack) -> None:
-        self._tell_stack(ev.StackRead, effect.target.worker, self._dialer.read_stack(effect.target))
+    def _ask_agent(self, effect: effects.AskAgent) -> None:
+        answer = self._dialer.ask_agent(effect.target, effect.question, effect.timeout_s)
+        self._tell(partial(ev.AgentAnswered, effect.number), answer)
 
     def _sample_stack(self, effect: effects.SampleStack) -> None:
-        self._tell_stack(ev.StackSampled, effect.worker.key, self._dialer.sample_stack(effect.worker))
+        self._tell(partial(ev.StackSampled, effect.worker.key), self._dialer.sample_stack(effect.worker))
 
-    def _tell_stack(
-        self, event: type[ev.StackRead | ev.StackSampled], worker: WorkerKey, text: Coroutine[Any, Any, str]
-    ) -> None:
+    def _tell(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
+        """`event` takes the text, and why there is none."""
+
         async def tell() -> None:
             try:
-                told = event(worker, await text)
+                told = event(await text, "")
             except OSError as error:
-                told = event(worker, "", _reason(error))
+                told = event("", _reason(error))
             self._handle(told)
 
-        self._tasks.spawn(tell(), lambda error: self._handle(event(worker, "", _reason(error))))
+        self._tasks.spawn(tell(), lambda error: self._handle(event("", _reason(error))))
 
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         peer = self._workers.get(effect.worker)
@@ -355,13 +354,7 @@ class Engine:
             self._handle(ev.FilesChecked(dict.fromkeys(effect.paths, False)))
 
     async def _look_for(self, paths: tuple[str, ...]) -> None:
-        """Looks in a thread, because a network file system can be slow. Files count as there when the time is over."""
-        found = asyncio.to_thread(lambda: {path: os.path.exists(path) for path in paths})
-        try:
-            files = await asyncio.wait_for(found, FILE_CHECK_TIMEOUT_S)
-        except asyncio.TimeoutError:
-            files = dict.fromkeys(paths, True)
-        self._handle(ev.FilesChecked(files))
+        self._handle(ev.FilesChecked(await file_checks.existing(paths)))
 
     def _log(self, effect: effects.Log) -> None:
         log.log(getattr(logging, effect.level.upper()), "%s", effect.text)
@@ -376,7 +369,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.ReachAgents: Engine._reach_agents,
     effects.ReachNodes: Engine._reach_nodes,
     effects.InjectAgent: Engine._inject_agent,
-    effects.ReadStack: Engine._read_stack,
+    effects.AskAgent: Engine._ask_agent,
     effects.SampleStack: Engine._sample_stack,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,

@@ -2,8 +2,8 @@
 
 import logging
 import socket
-from collections.abc import Awaitable, Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,8 +18,8 @@ from raydap.transport.peer import Peer
 
 log = logging.getLogger("raydap")
 
-STACK_HELLO_TIMEOUT_S = 1.5
-"""Seconds for an agent of this machine that is asked for stacks, until its process is looked into from outside."""
+QUICK_HELLO_TIMEOUT_S = 1.5
+"""Seconds for an agent of this machine that is asked something, until its process is looked into from outside."""
 
 DIRECT_TIMEOUT_S = 10.0
 """Seconds for a direct connection, if there is no other way."""
@@ -74,10 +74,10 @@ class WorkerDialer:
                     raise error from None
                 raise OSError(f"{error.strerror or error}; nor over the relay: {failure}") from None
 
-    async def read_stack(self, target: DialWorker) -> str:
-        """The stacks of a process with an agent, like agent_connections.read_stack."""
-        timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else STACK_HELLO_TIMEOUT_S
-        return await agent_connections.read_stack(lambda: self._dial_agent(target), timeout_s)
+    async def ask_agent(self, target: DialWorker, question: Mapping[str, Any], timeout_s: float) -> str:
+        """The answer of a process with an agent, like agent_connections.ask."""
+        hello_timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else QUICK_HELLO_TIMEOUT_S
+        return await agent_connections.ask(lambda: self._dial_agent(target), question, timeout_s, hello_timeout_s)
 
     async def sample_stack(self, worker: PausedWorker) -> str:
         """JSON of `Stacks`, of all Python threads of the worker's process, as py-spy reads them on its node. Raises

@@ -346,12 +346,12 @@ def test_a_process_that_has_hung_up_is_asked_whether_it_lives(
     [
         (b'{"threads": []}', '{"threads": []}'),
         (b"x" * 100_000, "x" * 100_000),
-        (b"", "its agent is of an older version, which does not tell stacks"),
-        (b"x" * (agent_connections.STACK_LIMIT + 1), "it sent too much"),
+        (b"", "its agent is of an older version, which does not know this question"),
+        (b"x" * (agent_connections.ANSWER_LIMIT + 1), "it sent too much"),
         (None, "it has ended"),
     ],
 )
-def test_a_stack_is_read(said: bytes | None, result: str, tmp_path: Path) -> None:
+def test_a_question_is_answered(said: bytes | None, result: str, tmp_path: Path) -> None:
     path = str(tmp_path / "raydap-42")
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -365,7 +365,7 @@ def test_a_stack_is_read(said: bytes | None, result: str, tmp_path: Path) -> Non
     async def main() -> None:
         async with await asyncio.start_unix_server(serve, path if said is not None else str(tmp_path / "other")):
             try:
-                read = await agent_connections.read_stack(lambda: unix.dial(path, WAIT))
+                read = await agent_connections.ask(lambda: unix.dial(path, WAIT), {"stack": True}, WAIT)
             except OSError as error:
                 read = str(error)
         assert read == result

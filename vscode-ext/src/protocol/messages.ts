@@ -12,13 +12,15 @@ export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'held' | 'running
 /**
  * The arguments of `raydap/evaluate`: `select` is a set. Without it and `threads`, all stopped threads are meant.
  * `timeout` is in seconds: a thread without a result by then has an `error`, so that it does not withhold the results
- * of the others.
+ * of the others. With `running` the expression is also evaluated in workers that run, where they are, without stopping
+ * them.
  */
 export interface EvaluateThreadsArguments {
   readonly expression: string;
   readonly threads?: readonly number[] | null;
   readonly select?: string | null;
   readonly timeout?: number;
+  readonly running?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export interface CompareArguments {
   readonly threads?: readonly number[] | null;
   readonly select?: string | null;
   readonly timeout?: number;
+  readonly running?: boolean;
   readonly keep?: string | null;
   readonly baseline?: string | null;
 }
@@ -45,8 +48,8 @@ export interface Evaluation {
 }
 
 /**
- * Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, and `label` names their
- * workers in few words: `Trainer{0-5,7}`.
+ * Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, `running` the keys of
+ * those workers that run, and `label` names the workers of all in few words: `Trainer{0-5,7}`.
  */
 export interface EvaluationGroup {
   readonly members: readonly number[];
@@ -54,6 +57,7 @@ export interface EvaluationGroup {
   readonly value?: string;
   readonly type?: string;
   readonly error?: string;
+  readonly running?: readonly string[];
 }
 
 /**
@@ -71,13 +75,14 @@ export interface Statistics {
 
 /**
  * The answer to `raydap/evaluate`: `results` in the order of its `threads`, and the same as `groups`, the largest
- * last. `silent` are the threads that had no result in time; they are in no group. `statistics` are there if all
- * values are numbers.
+ * last. `silent` are the threads, and `unread` the workers that run, that had no result in time; they are in no group.
+ * `statistics` are there if all values are numbers.
  */
 export interface Evaluations {
   readonly results: readonly Evaluation[];
   readonly groups: readonly EvaluationGroup[];
   readonly silent: readonly number[];
+  readonly unread?: readonly string[];
   readonly statistics?: Statistics;
 }
 
@@ -113,13 +118,15 @@ export interface ComparisonGroup {
   readonly error?: string;
   readonly array?: ArraySummary;
   readonly difference?: string;
+  readonly running?: readonly string[];
   readonly partial: boolean;
 }
 
-/** Some of the threads. */
+/** Some of the threads, and of the workers that run. */
 export interface Share {
   readonly members: readonly number[];
   readonly label: string;
+  readonly running?: readonly string[];
 }
 
 /** How many numbers lie in each of so many equal parts from `low` to `high`, and who has these two. */
@@ -143,13 +150,14 @@ export interface Change {
 }
 
 /**
- * The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` are the threads that had no
- * result in time; they are in no group. `statistics` and `histogram` are there if all values are numbers, and `change`
+ * The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` and `unread` are as in
+ * `Evaluations`. `statistics` and `histogram` are there if all values are numbers, and `change`
  * with a baseline.
  */
 export interface Comparison {
   readonly groups: readonly ComparisonGroup[];
   readonly silent: readonly number[];
+  readonly unread?: readonly string[];
   readonly statistics?: Statistics;
   readonly histogram?: Histogram;
   readonly change?: Change;

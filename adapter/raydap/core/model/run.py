@@ -97,8 +97,9 @@ class Run:
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
     subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
     those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
-    have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `stack_reads` are the
-    stacks that agents were asked for, and `stack_samples` those that are read from outside.
+    have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `agent_questions`
+    are those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from
+    outside.
 
     `ending` is None unless the run is over and its program is being ended.
 
@@ -136,7 +137,7 @@ class Run:
         self.retries: dict[WorkerKey, Retry] = {}
         self.refusals: set[str] = set()
         self.to_pause: set[WorkerKey] = set()
-        self.stack_reads: dict[WorkerKey, Future[str]] = {}
+        self.agent_questions: dict[int, Future[str]] = {}
         self.stack_samples: dict[WorkerKey, Future[StackSampled]] = {}
         self.ending: Ending | None = None
         self.injections: dict[WorkerKey, Injection] = {}
@@ -163,8 +164,8 @@ class Run:
         self.started.set_exception(error)
         for _, checked in self.file_checks:
             checked.set_result(None)
-        for read in list(self.stack_reads.values()):
-            read.set_exception(error)
+        for question in list(self.agent_questions.values()):
+            question.set_exception(error)
         for sample in list(self.stack_samples.values()):
             sample.set_exception(error)
 

@@ -6,6 +6,7 @@ State only; the functions of the packages above change it.
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from raydap.core.effects import Effect
@@ -73,7 +74,12 @@ class State(WorkerContext):
         self.arrivals: list[Arrivals] = []
         self.barriers: list[BarrierWait] = []
         self.child_port: ChildPortOpened | None = None
+        self._questions = count(1)
         self.run = Run(self.handles)
+
+    def next_question(self) -> int:
+        """The number of a question to an agent. An answer may come when another run has begun."""
+        return next(self._questions)
 
     # Conversations.
 

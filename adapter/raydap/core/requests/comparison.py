@@ -1,25 +1,23 @@
 """The values of an expression in many threads, compared: raydap/compare (docs/requests.md)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
 from msgspec import UNSET
 
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.flows import Flow, gather
+from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.compared_value import Summary
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread
-from raydap.core.requests import multi_thread, selecting
+from raydap.core.requests import evaluation, selecting
+from raydap.core.requests.evaluation import Reply
 from raydap.core.sets import comparing
-from raydap.core.sets.comparing import Answer
-from raydap.core.sets.folding import statistics_of
-from raydap.core.workers import worker_entries
+from raydap.core.sets.comparing import Compared
+from raydap.core.sets.folding import Holder, statistics_of
 from raydap.inworker import calls
 from raydap.protocol.types import Handle
-from raydap.protocol.value_messages import Change, CompareArguments, Comparison
+from raydap.protocol.value_messages import CompareArguments, Comparison
 
 MAX_KEPT = 20
 """Names under which values are kept."""
@@ -32,28 +30,34 @@ _READER = msgspec.json.Decoder(Summary)
 
 def compare(state: State, request: Request, arguments: CompareArguments) -> Flow[Comparison]:
     """Like raydap/evaluate, but workers say little of large values, and say it so that equal ones are known."""
-    multi_thread.check(arguments.expression, arguments.timeout)
+    evaluation.check(arguments.expression, arguments.timeout)
     # The session may end meanwhile, and its baselines with it.
     kept = state.run.baselines
     _check_names(kept, arguments)
     before = None if arguments.baseline is None else kept[arguments.baseline]
-    threads = yield from selecting.threads(state, request.client, arguments.threads, arguments.select)
-    # A worker that ends meanwhile is still named.
-    members = worker_entries.members(state)
     expression = calls.summary(arguments.expression, min(ARRAYS_S, arguments.timeout / 2))
-    replies = yield from gather(
-        {thread: multi_thread.evaluate(state, thread, expression, arguments.timeout) for thread in threads}
-    )
-    silent = [thread for thread, reply in replies.items() if multi_thread.is_silent(reply)]
-    answers = [
-        Answer(thread.handle, members[thread.worker.key], _summary(state, thread, reply))
-        for thread, reply in replies.items()
-        if thread not in silent
+    replies = yield from evaluation.everywhere(state, request, arguments, expression)
+    compared = [
+        Compared(holder, _summary(state, holder, reply))
+        for _, holder, reply in replies
+        if not evaluation.is_silent(reply)
     ]
-    change = None if before is None else comparing.change(answers, before)
+    change = None if before is None else comparing.change(compared, before)
     if arguments.keep is not None:
-        kept[arguments.keep] = {each.thread: each.summary for each in answers}
-    return _comparison(answers, change, [thread.handle for thread in silent])
+        kept[arguments.keep] = {
+            Handle(each.holder.thread): each.summary for each in compared if each.holder.thread is not None
+        }
+    numbers = [each.number for each in compared if not each.summary.error]
+    known = [each for each in numbers if each is not None]
+    are_numbers = bool(known) and len(known) == len(numbers)
+    return Comparison(
+        groups=comparing.groups(compared),
+        silent=evaluation.silent_threads(replies),
+        unread=evaluation.unread_workers(replies),
+        statistics=statistics_of(known) if are_numbers else UNSET,
+        histogram=(comparing.histogram(compared) if are_numbers else None) or UNSET,
+        change=change or UNSET,
+    )
 
 
 def _check_names(kept: Mapping[str, object], arguments: CompareArguments) -> None:
@@ -69,25 +73,12 @@ def _check_names(kept: Mapping[str, object], arguments: CompareArguments) -> Non
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
 
 
-def _summary(state: State, thread: Thread, reply: Mapping[str, Any] | ProblemError) -> Summary:
+def _summary(state: State, holder: Holder, reply: Reply) -> Summary:
     """A worker is not trusted: it can send anything."""
     if isinstance(reply, ProblemError):
-        return Summary(error=multi_thread.reason(reply))
+        return Summary(error=evaluation.reason(reply))
     try:
         return _READER.decode(calls.read_summary(reply.get("result")))
     except (calls.ResultError, msgspec.DecodeError) as error:
-        state.log("warning", f"{thread.worker} says of a value what cannot be read: {error}")
+        state.log("warning", f"{holder.member.entry.name} says of a value what cannot be read: {error}")
         return Summary(error="What it says of the value cannot be read; the log has more.")
-
-
-def _comparison(answers: Sequence[Answer], change: Change | None, silent: list[Handle]) -> Comparison:
-    numbers = [each.number for each in answers if not each.summary.error]
-    known = [each for each in numbers if each is not None]
-    are_numbers = bool(known) and len(known) == len(numbers)
-    return Comparison(
-        groups=comparing.groups(answers),
-        silent=tuple(silent),
-        statistics=statistics_of(known) if are_numbers else UNSET,
-        histogram=(comparing.histogram(answers) if are_numbers else None) or UNSET,
-        change=change or UNSET,
-    )

@@ -13,8 +13,8 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
 from raydap.core.requests import selecting
 from raydap.core.sets import stack_exports
-from raydap.core.sets.folding import Member
-from raydap.core.sets.stack_tree import Holder, Place, StackTree
+from raydap.core.sets.folding import Holder, Member
+from raydap.core.sets.stack_tree import Place, StackTree
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import frames_of, is_library_frame, location
 from raydap.core.workers import worker_entries, worker_stack
@@ -44,7 +44,9 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     if arguments.max_members < 0:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
     threads = yield from selecting.threads(state, request.client, None, arguments.select)
-    running = (yield from _running(state, request, arguments)) if arguments.running or arguments.outside else []
+    running: list[WorkerKey] = []
+    if arguments.running or arguments.outside:
+        running = yield from selecting.running(state, request.client, arguments.select, arguments.outside)
     members = worker_entries.members(state)
     found = gather({thread: _stack(state, thread, arguments.locals) for thread in threads})
     read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})
@@ -69,22 +71,6 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
         unread=unread,
         export=UNSET if export is None else _EXPORTS[export](root),
     )
-
-
-def _running(state: State, request: Request, arguments: StacksArguments) -> Flow[list[WorkerKey]]:
-    """The workers that run and say where they are, because they are attached or have an agent; and those that can be
-    looked into from outside. An idle one has no code of the user's."""
-    chosen = yield from selecting.workers(state, request.client, None, arguments.select or "")
-    run = state.run
-    read: set[WorkerKey] = set()
-    if arguments.running:
-        read.update(key for key, worker in state.workers.items() if worker.is_attached)
-        read.update(run.prepared)
-    if arguments.outside:
-        read.update(key for key, worker in run.alive.workers.items() if worker.label.task or worker.label.actor)
-        read.update(key for key in (*run.paused.candidates, *run.paused.failures))
-    stopped = {thread.worker.key for thread in state.stopped.values()}
-    return [key for key in chosen or () if key in read and key not in stopped]
 
 
 def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:

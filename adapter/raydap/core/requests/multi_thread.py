@@ -1,10 +1,7 @@
-"""Requests about many stopped threads at once: raydap/continue, raydap/step, raydap/evaluate (docs/requests.md)."""
+"""Requests that resume many stopped threads at once: raydap/continue, raydap/step (docs/requests.md)."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any
-
-from msgspec import UNSET
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow, gather
@@ -13,14 +10,14 @@ from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import lockstep, selecting, top_frames
+from raydap.core.requests.evaluation import MAX_TIMEOUT_S
 from raydap.core.requests.execution import let_run, note_resumed, runs_on
 from raydap.core.sets import folding
 from raydap.core.sets.folding import Member
-from raydap.core.translate import names, paths
+from raydap.core.translate import paths
 from raydap.core.translate.snapshots import refused
 from raydap.core.translate.stacks import location
 from raydap.core.workers import collectives, worker_entries
-from raydap.core.workers.replies import load_body
 from raydap.protocol.raydap_messages import (
     ContinueThreadsArguments,
     Location,
@@ -30,12 +27,6 @@ from raydap.protocol.raydap_messages import (
     StepThreadsArguments,
 )
 from raydap.protocol.types import Handle
-from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluation, Evaluations
-
-MAX_TIMEOUT_S = 3600.0
-"""The longest time that a client may wait for results of many threads."""
-
-_NO_FRAME = Problem(Code.NOT_STOPPED, "It runs, or none of the frames on top of its stack is yours.")
 
 
 def continue_threads(state: State, request: Request, arguments: ContinueThreadsArguments) -> Flow[ResumedThreads]:
@@ -64,7 +55,7 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     request.client.view.focus = first
     line = top_frames.line_of((yield from top_frames.of(first)))
     if first.state is not ThreadState.STOPPED:
-        raise ProblemError(_NO_FRAME)
+        raise runs_on()
     command, timeout_s = arguments.command, request.timeout_s
     others = [] if line is None else (yield from selecting.threads(state, request.client, None, arguments.select))
     yield from collectives.warn(state, [first, *others], partial(_at, line, collectives.ANSWER_TIMEOUT_S))
@@ -148,44 +139,6 @@ def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s
     return is_there
 
 
-def evaluate_threads(state: State, request: Request, arguments: EvaluateThreadsArguments) -> Flow[Evaluations]:
-    """Evaluates an expression in the user's top frame of each thread. One that hangs is named after a few seconds."""
-    expression, timeout_s = arguments.expression, arguments.timeout
-    check(expression, timeout_s)
-    threads = yield from selecting.threads(state, request.client, arguments.threads, arguments.select)
-    # A worker that ends meanwhile is still named.
-    members = worker_entries.members(state)
-    replies = yield from gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads})
-    return _evaluations(replies, members)
-
-
-def check(expression: str, timeout_s: float) -> None:
-    """Raises ProblemError if one of them cannot be meant."""
-    if not expression.strip():
-        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "expression" is empty.'))
-    if not 0 < timeout_s <= MAX_TIMEOUT_S:
-        text = f'The argument "timeout" must be above 0 and at most {MAX_TIMEOUT_S:g} seconds.'
-        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-
-
-def _evaluations(
-    replies: Mapping[Thread, Mapping[str, Any] | ProblemError], members: Mapping[str, Member]
-) -> Evaluations:
-    results = {thread: _evaluation(thread, reply) for thread, reply in replies.items()}
-    silent = [thread for thread, reply in replies.items() if is_silent(reply)]
-    answers = [(result, members[thread.worker.key]) for thread, result in results.items() if thread not in silent]
-    return Evaluations(
-        results=tuple(results.values()),
-        groups=folding.groups(answers),
-        silent=tuple(thread.handle for thread in silent),
-        statistics=folding.statistics(result for result, _ in answers) or UNSET,
-    )
-
-
-def is_silent(reply: Mapping[str, Any] | ProblemError) -> bool:
-    return isinstance(reply, ProblemError) and reply.problem.code is Code.WORKER_SILENT
-
-
 def _run(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[bool]:
     yield from let_run(thread, command, {"threadId": thread.local}, timeout_s)
     note_resumed(state, thread)
@@ -208,39 +161,3 @@ def _resumed(state: State, replies: Mapping[Thread, bool | ProblemError]) -> Res
     if failures and not resumed:
         raise failures[0]
     return ResumedThreads(threads=tuple(resumed))
-
-
-def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) -> Flow[Mapping[str, Any]]:
-    """The answer of debugpy for the user's top frame. Raises ProblemError, with the code WORKER_SILENT if there is none
-    in time."""
-    if thread.state is ThreadState.BLOCKED:
-        raise refused(thread)
-    deadline = state.now + timeout_s
-    try:
-        frame = yield from top_frames.of(thread, timeout_s)
-        if not frame:
-            raise ProblemError(_NO_FRAME)
-        arguments = {"expression": expression, "frameId": frame.get("id"), "context": "watch"}
-        return load_body((yield from thread.worker.ask("evaluate", arguments, deadline - state.now)))
-    except ProblemError as error:
-        if error.problem.code is not Code.WORKER_SILENT:
-            raise
-        text = f"It has no result after {timeout_s:g} s; it may be busy, or wait for a stopped thread."
-        raise ProblemError(Problem(Code.WORKER_SILENT, text)) from None
-
-
-def _evaluation(thread: Thread, reply: Mapping[str, Any] | ProblemError) -> Evaluation:
-    name, label = names.thread(thread)["name"], names.label(thread.worker)
-    if isinstance(reply, ProblemError):
-        return Evaluation(thread_id=thread.handle, name=name, label=label, error=reason(reply))
-    value, kind = str(reply.get("result", "")), str(reply.get("type") or "")
-    return Evaluation(thread_id=thread.handle, name=name, label=label, value=value, type=kind)
-
-
-def reason(error: ProblemError) -> str:
-    """One line for users."""
-    if not isinstance(error, WorkerRefusedError):
-        return error.problem.text
-    # debugpy answers with a whole traceback, whose last line says what happened.
-    lines = [line for line in (error.reply.message or "").splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "It failed without a word."

@@ -66,6 +66,19 @@ def workers(
     return list(dict.fromkeys(WorkerKey(entry.key) for entry, _ in chosen))
 
 
+def running(state: State, client: Client, select: str | None, outside: bool = False) -> Flow[list[WorkerKey]]:
+    """The workers that run and can be asked where they are, because they are attached or have an agent. With `outside`
+    the others, too, which can be looked into from outside; not idle ones, which have no code of the user's."""
+    chosen = yield from workers(state, client, None, select or "")
+    run = state.run
+    asked = {key for key, worker in state.workers.items() if worker.is_attached} | run.prepared.keys()
+    if outside:
+        asked.update(key for key, worker in run.alive.workers.items() if worker.label.task or worker.label.actor)
+        asked.update((*run.paused.candidates, *run.paused.failures))
+    stopped = {thread.worker.key for thread in state.stopped.values()}
+    return [key for key in chosen or () if key in asked and key not in stopped]
+
+
 def select(state: State, request: Request, arguments: SelectArguments) -> Flow[SelectedWorkers]:
     """Says who is in a set now."""
     keys = yield from workers(state, request.client, None, arguments.select)

@@ -15,6 +15,7 @@ from raydap.core.requests import (
     breakpoint_sync,
     comparison,
     console,
+    evaluation,
     execution,
     merged_stacks,
     multi_thread,
@@ -174,6 +175,6 @@ TABLE: dict[str, Row] = {
     "raydap/barriers": Row(_FANOUT, barrier_list.barriers, types=REQUESTS["raydap/barriers"], who=DEBUGGERS),
     "raydap/continue": Row(_FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS),
     "raydap/step": Row(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),
-    "raydap/evaluate": Row(_FANOUT, multi_thread.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS),
+    "raydap/evaluate": Row(_FANOUT, evaluation.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS),
     "raydap/compare": Row(_FANOUT, comparison.compare, types=REQUESTS["raydap/compare"], who=DEBUGGERS),
 }

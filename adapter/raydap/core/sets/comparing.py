@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from raydap.core.model.compared_value import Summary
 from raydap.core.sets.differences import difference
-from raydap.core.sets.folding import Member, label, statistics_of
+from raydap.core.sets.folding import Holder, label, running_of, statistics_of, threads_of
 from raydap.core.sets.numbers import number
 from raydap.inworker.array_text import array_text as text_of_array
 from raydap.protocol.types import Handle
@@ -25,9 +25,8 @@ _MAX_DEVICES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    thread: Handle
-    member: Member
+class Compared:
+    holder: Holder
     summary: Summary
 
     @property
@@ -40,18 +39,20 @@ def number_of(summary: Summary) -> float | None:
     return None if summary.error or summary.array is not None else number(summary.text, summary.type)
 
 
-def share(answers: Iterable[Answer]) -> Share:
-    found = list(answers)
-    return Share(members=tuple(each.thread for each in found), label=label(each.member for each in found))
+def share(answers: Iterable[Compared]) -> Share:
+    holders = [each.holder for each in answers]
+    return Share(
+        members=threads_of(holders), running=running_of(holders), label=label(holder.member for holder in holders)
+    )
 
 
-def groups(answers: Sequence[Answer]) -> tuple[ComparisonGroup, ...]:
+def groups(answers: Sequence[Compared]) -> tuple[ComparisonGroup, ...]:
     """The smallest first, and those of one size in the order of their labels: what differs is what one looks for."""
     by_places = {_kind(each.summary) for each in answers if not _hash(each.summary)}
-    found: dict[object, list[Answer]] = {}
+    found: dict[object, list[Compared]] = {}
     for each in answers:
         found.setdefault(_key(each.summary, _kind(each.summary) in by_places), []).append(each)
-    ordered = sorted(found.values(), key=lambda group: (len(group), label(each.member for each in group)))
+    ordered = sorted(found.values(), key=lambda group: (len(group), share(group).label))
     return tuple(
         _group(each, ordered[-1][0].summary if place < MAX_DIFFERENCES else None) for place, each in enumerate(ordered)
     )
@@ -74,11 +75,11 @@ def _key(summary: Summary, by_places: bool) -> object:
     return _kind(summary), (said.places or said.hash) if by_places else said.hash
 
 
-def _group(answers: Sequence[Answer], largest: Summary | None) -> ComparisonGroup:
+def _group(answers: Sequence[Compared], largest: Summary | None) -> ComparisonGroup:
     members = share(answers)
     first = answers[0].summary
     if first.error:
-        return ComparisonGroup(members=members.members, label=members.label, error=first.error)
+        return ComparisonGroup(members=members.members, running=members.running, label=members.label, error=first.error)
     apart = "" if largest is None or first is largest or largest.error else _difference(first, largest)
     array: ArraySummary | UnsetType = UNSET
     text = first.text
@@ -87,6 +88,7 @@ def _group(answers: Sequence[Answer], largest: Summary | None) -> ComparisonGrou
         text = array_text(array)
     return ComparisonGroup(
         members=members.members,
+        running=members.running,
         label=members.label,
         value=text,
         type=first.type,
@@ -108,7 +110,7 @@ def _difference(one: Summary, other: Summary) -> str:
     return ""
 
 
-def _array(answers: Sequence[Answer]) -> ArraySummary:
+def _array(answers: Sequence[Compared]) -> ArraySummary:
     """That of the first, on the devices of all."""
     arrays = [each.summary.array for each in answers if each.summary.array is not None]
     devices = sorted({each.device for each in arrays})
@@ -128,7 +130,7 @@ def array_text(array: ArraySummary) -> str:
     return text_of_array(msgspec.structs.asdict(array))
 
 
-def histogram(answers: Sequence[Answer]) -> Histogram | None:
+def histogram(answers: Sequence[Compared]) -> Histogram | None:
     """Counts the finite numbers. Returns None unless two of them are different."""
     known = [(value, each) for each in answers if (value := each.number) is not None and math.isfinite(value)]
     values = [value for value, _ in known]
@@ -149,12 +151,13 @@ def histogram(answers: Sequence[Answer]) -> Histogram | None:
     )
 
 
-def change(answers: Sequence[Answer], before: Mapping[Handle, Summary]) -> Change:
+def change(answers: Sequence[Compared], before: Mapping[Handle, Summary]) -> Change:
     """`before` are the kept values, by the ids of the threads."""
-    parts: dict[str, list[Answer]] = {"unchanged": [], "changed": [], "unknown": []}
+    parts: dict[str, list[Compared]] = {"unchanged": [], "changed": [], "unknown": []}
     apart: list[float] = []
     for each in answers:
-        earlier = before.get(each.thread)
+        # A worker that runs has no thread, and may be anywhere else the next time.
+        earlier = None if each.holder.thread is None else before.get(Handle(each.holder.thread))
         if earlier is None or earlier.error or each.summary.error:
             parts["unknown"].append(each)
             continue

@@ -3,10 +3,13 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import UNSET, UnsetType
 
 from raydap.core.sets.numbers import number
 from raydap.protocol.raydap_messages import WorkerEntry
-from raydap.protocol.value_messages import Evaluation, EvaluationGroup, Statistics
+from raydap.protocol.value_messages import EvaluationGroup, Statistics
 
 _MAX_NAMES = 5
 
@@ -18,6 +21,35 @@ class Member:
     entry: WorkerEntry
     rank: int | None
     is_alone: bool = False
+
+
+class Holder(NamedTuple):
+    """Whose stack or value it is. `thread` is None for a thread that runs, which has no id."""
+
+    thread: int | None
+    member: Member
+
+    @property
+    def key(self) -> str:
+        """The worker's."""
+        return self.member.entry.key
+
+
+class Answer(NamedTuple):
+    """`value` and `type`, or `error`."""
+
+    value: str | UnsetType
+    type: str | UnsetType
+    error: str | UnsetType
+
+
+def threads_of(holders: Iterable[Holder]) -> tuple[int, ...]:
+    return tuple(holder.thread for holder in holders if holder.thread is not None)
+
+
+def running_of(holders: Iterable[Holder]) -> tuple[str, ...] | UnsetType:
+    """The keys of the workers that run, if there are any."""
+    return tuple(holder.key for holder in holders if holder.thread is None) or UNSET
 
 
 def label(members: Iterable[Member]) -> str:
@@ -47,27 +79,30 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
-def groups(answers: Sequence[tuple[Evaluation, Member]]) -> tuple[EvaluationGroup, ...]:
+def groups(answers: Iterable[tuple[Answer, Holder]]) -> tuple[EvaluationGroup, ...]:
     """Of equal answers, the smallest first: what differs from the rest is what one looks for. Those of one size are in
     the order of their labels."""
-    found: dict[tuple[object, ...], list[tuple[Evaluation, Member]]] = {}
-    for answer, member in answers:
-        found.setdefault((answer.value, answer.type, answer.error), []).append((answer, member))
-    return tuple(sorted(map(_group, found.values()), key=lambda group: (len(group.members), group.label)))
-
-
-def _group(answers: Sequence[tuple[Evaluation, Member]]) -> EvaluationGroup:
-    first, _ = answers[0]
-    return EvaluationGroup(
-        value=first.value,
-        type=first.type,
-        error=first.error,
-        members=tuple(answer.thread_id for answer, _ in answers),
-        label=label(member for _, member in answers),
+    found: dict[Answer, list[Holder]] = {}
+    for answer, holder in answers:
+        found.setdefault(answer, []).append(holder)
+    ordered = sorted(
+        ((len(holders), label(holder.member for holder in holders), answer) for answer, holders in found.items()),
+        key=lambda each: each[:2],
+    )
+    return tuple(
+        EvaluationGroup(
+            value=answer.value,
+            type=answer.type,
+            error=answer.error,
+            members=threads_of(found[answer]),
+            running=running_of(found[answer]),
+            label=name,
+        )
+        for _, name, answer in ordered
     )
 
 
-def statistics(answers: Iterable[Evaluation]) -> Statistics | None:
+def statistics(answers: Iterable[Answer]) -> Statistics | None:
     """None unless all values are numbers. Errors do not count."""
     values = [(answer.value, answer.type) for answer in answers]
     numbers = [number(str(value), str(kind)) for value, kind in values if isinstance(value, str)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from raydap.core.sets.folding import Member, label
+from raydap.core.sets.folding import Holder, label
 from raydap.protocol.raydap_messages import (
     FoldedVariable,
     Location,
@@ -36,18 +36,6 @@ class Place(NamedTuple):
     name: str
     path: str
     line: int
-
-
-class Holder(NamedTuple):
-    """Whose stack it is. `thread` is None for a thread that runs, which has no id."""
-
-    thread: int | None
-    member: Member
-
-    @property
-    def key(self) -> str:
-        """The worker's."""
-        return self.member.entry.key
 
 
 @dataclass(slots=True)

@@ -4,20 +4,22 @@ An attached worker is asked through its debugger, any other through its agent. N
 answer, or has no agent, is looked into from outside (native_code.py).
 """
 
-from raydap.core.effects import ReadStack
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import StackRead, WorkerLabel
-from raydap.core.flows import Flow, Future
+from raydap.core.events import WorkerLabel
+from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, decode
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import names, paths, snapshots
-from raydap.core.workers import attach, native_code
+from raydap.core.workers import agent_questions, native_code
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
 from raydap.protocol import raydap_messages as messages
 from raydap.protocol.types import WorkerKey
+
+AGENT_TIMEOUT_S = 10.0
+"""Seconds for the stacks of a process that has an agent. It takes 0.1 s, and longer in one that computes."""
 
 TIMEOUT_S = 1.5
 """Seconds for an attached worker, until it is looked into from outside. It takes 0.1 s, unless native code lets no
@@ -31,14 +33,14 @@ def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
     settings = run.settings or AttachSettings()
     try:
         if worker is not None and worker.is_attached:
-            name, settings = names.worker(worker), worker.settings
+            shown, settings = names.worker(worker), worker.settings
             stacks = yield from _of_attached(state, worker)
         else:
-            name = _name(state, key)
+            shown = name(state, key)
             stacks = yield from _of_other(state, key)
-        return _as_message(name, stacks, settings)
+        return _as_message(shown, stacks, settings)
     except ValueError as error:
-        problem = Problem(Code.WORKER_BROKEN, f"The stack of {name} cannot be read.", str(error))
+        problem = Problem(Code.WORKER_BROKEN, f"The stack of {shown} cannot be read.", str(error))
         raise ProblemError(problem) from None
 
 
@@ -59,7 +61,7 @@ def _of_other(state: State, key: WorkerKey) -> Flow[Stacks]:
     known = run.alive.workers.get(key) or run.paused.candidates.get(key)
     row = run.prepared.get(key) or (known.row if known is not None else None)
     try:
-        return decode((yield from _ask_agent(state, key)))
+        return decode((yield from agent_questions.ask(state, key, name(state, key), {"stack": True}, AGENT_TIMEOUT_S)))
     except ProblemError as error:
         if row is None or not row.pid:
             raise
@@ -70,31 +72,8 @@ def _of_other(state: State, key: WorkerKey) -> Flow[Stacks]:
             raise ProblemError(Problem(problem.code, problem.text, str(reason))) from None
 
 
-def read(state: State, event: StackRead) -> None:
-    """Takes an agent's answer."""
-    waiting = state.run.stack_reads.pop(event.worker, None)
-    if waiting is not None and event.problem:
-        text = f"The stack of {_name(state, event.worker)} cannot be read: {event.problem}."
-        waiting.set_exception(ProblemError(Problem(Code.WORKER_BROKEN, text)))
-    elif waiting is not None:
-        waiting.set_result(event.text)
-
-
-def _ask_agent(state: State, key: WorkerKey) -> Flow[str]:
-    reads, row = state.run.stack_reads, state.run.prepared.get(key)
-    if row is None:
-        text = (
-            "It runs without an agent, so its stack can be read only when it is attached; start the program with "
-            "`raydap run`, or launch it, to read the stacks of its workers at any time."
-        )
-        raise ProblemError(Problem(Code.NO_AGENT, text))
-    if key not in reads:
-        reads[key] = Future()
-        state.emit(ReadStack(attach.dial(row)))
-    return (yield from reads[key])
-
-
-def _name(state: State, key: WorkerKey) -> str:
+def name(state: State, key: WorkerKey) -> str:
+    """The name of a worker that is not attached, for users."""
     alive = state.run.alive.workers.get(key)
     row = state.run.prepared.get(key) if alive is None else alive.row
     label = state.run.paused.labels.get(key, WorkerLabel()) if alive is None else alive.label

@@ -6,21 +6,21 @@ import pytest
 from msgspec import UNSET, structs
 
 from raydap.core.model.compared_value import ArrayNumbers, Summary
-from raydap.core.sets.comparing import Answer, change, groups, histogram
-from raydap.core.sets.folding import Member
+from raydap.core.sets.comparing import Compared, change, groups, histogram
+from raydap.core.sets.folding import Holder, Member
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import ComparisonGroup
 
 
-def answer(rank: int, summary: Summary) -> Answer:
+def answer(rank: int, summary: Summary) -> Compared:
     known: dict[str, Any] = {"name": "", "where": "", "state": "stopped", "age": 0.0, "type": "worker", "node": "n"}
     known |= {"node_id": "", "job": "1", "submission": "", "task": "", "agent": True, "threads": (), "problem": ""}
     entry = WorkerEntry(key=f"t{rank}", actor="Trainer", actor_name="", pid=rank, label="", **known)
-    return Answer(Handle(100 + rank), Member(entry, rank), summary)
+    return Compared(Holder(100 + rank, Member(entry, rank)), summary)
 
 
-def of(*summaries: Summary) -> list[Answer]:
+def of(*summaries: Summary) -> list[Compared]:
     return [answer(rank, summary) for rank, summary in enumerate(summaries)]
 
 
@@ -103,7 +103,9 @@ def test_the_largest_numbers_have_a_histogram() -> None:
 
 def test_who_has_changed() -> None:
     now = of(plain("1.0"), plain("2.0"), plain("3.5"), plain("4.0"), Summary(error="gone"))
-    before = {each.thread: each.summary for each in of(plain("1.0"), plain("1.0"), plain("3.0"))}
+    before = {
+        Handle(100 + rank): each.summary for rank, each in enumerate(of(plain("1.0"), plain("1.0"), plain("3.0")))
+    }
     found = change(now, before)
     assert (found.unchanged.label, found.changed.label) == ("Trainer{0}", "Trainer{1-2}")
     assert found.unknown.label == "Trainer{3-4}"
@@ -113,7 +115,7 @@ def test_who_has_changed() -> None:
 
 def test_arrays_have_changed_where_both_were_looked_at() -> None:
     now = of(array(), array(), array(hash="", places="o"))
-    before = {each.thread: each.summary for each in of(array(), array(hash="o"), array())}
+    before = {Handle(100 + rank): each.summary for rank, each in enumerate(of(array(), array(hash="o"), array()))}
     found = change(now, before)
     assert (found.unchanged.label, found.changed.label) == ("Trainer{0}", "Trainer{1-2}")
     assert found.statistics is UNSET

@@ -7,11 +7,11 @@ import pytest
 from msgspec import UNSET
 
 from raydap.core.model.ranks import Ranks
-from raydap.core.sets.folding import Member, groups, label, statistics
+from raydap.core.sets.folding import Answer, Holder, Member, groups, label, statistics
 from raydap.protocol.raydap_messages import WorkerEntry
-from raydap.protocol.value_messages import Evaluation, Statistics
+from raydap.protocol.value_messages import Statistics
 
-FAILED = Evaluation(thread_id=9, name="", label="", error="NameError: x")
+FAILED = Answer(UNSET, UNSET, "NameError: x")
 
 
 def entry(key: str, actor: str = "", name: str = "", pid: int = 0, shown: str = "") -> WorkerEntry:
@@ -52,18 +52,19 @@ def test_an_actor_keeps_its_place() -> None:
     assert ranks.of(entry("x", "A", shown="A#17 · step")) == 3
 
 
-def answers(*texts: str, kind: str = "float") -> list[Evaluation]:
-    return [Evaluation(thread_id=number, name="", label="", value=text, type=kind) for number, text in enumerate(texts)]
+def answers(*texts: str, kind: str = "float") -> list[Answer]:
+    return [Answer(text, kind, UNSET) for text in texts]
 
 
 def test_the_largest_group_is_the_last() -> None:
     found = answers("0.31", "nan", "0.31")
-    all_answers = list(zip([*found, FAILED, FAILED], trainers(0, 6, 1, 4, 5), strict=True))
-    told = [(group.value, group.error, group.members, group.label) for group in groups(all_answers)]
-    assert told == [
-        ("nan", UNSET, (1,), "Trainer{6}"),
-        ("0.31", UNSET, (0, 2), "Trainer{0-1}"),
-        (UNSET, "NameError: x", (9, 9), "Trainer{4-5}"),
+    threads = (0, 1, 2, 9, None)
+    holders = [Holder(thread, member) for thread, member in zip(threads, trainers(0, 6, 1, 4, 5), strict=True)]
+    told = groups(zip([*found, FAILED, FAILED], holders, strict=True))
+    assert [(group.value, group.error, group.members, group.running, group.label) for group in told] == [
+        ("nan", UNSET, (1,), UNSET, "Trainer{6}"),
+        ("0.31", UNSET, (0, 2), UNSET, "Trainer{0-1}"),
+        (UNSET, "NameError: x", (9,), ("t5",), "Trainer{4-5}"),
     ]
 
 
@@ -82,7 +83,7 @@ def test_the_largest_group_is_the_last() -> None:
         ([], None),
     ],
 )
-def test_statistics_of_numbers(found: list[Evaluation], expected: Statistics | None) -> None:
+def test_statistics_of_numbers(found: list[Answer], expected: Statistics | None) -> None:
     told = statistics(found)
     assert (told is None) == (expected is None)
     if told is not None and expected is not None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raydap.core.sets.folding import Member
-from raydap.core.sets.stack_tree import MAX_FRAMES, Holder, Place, StackTree
+from raydap.core.sets.folding import Holder, Member
+from raydap.core.sets.stack_tree import MAX_FRAMES, Place, StackTree
 from raydap.protocol.raydap_messages import StackNode, WorkerEntry
 
 

@@ -1,0 +1,148 @@
+"""The values of an expression in many threads, and in workers that run: raydap/evaluate (docs/requests.md)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from msgspec import UNSET, UnsetType
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow, gather
+from raydap.core.model.client import Request
+from raydap.core.model.pending import WorkerRefusedError
+from raydap.core.model.state import State
+from raydap.core.model.worker import Thread, ThreadState
+from raydap.core.requests import selecting, top_frames
+from raydap.core.sets import folding
+from raydap.core.sets.folding import Answer, Holder
+from raydap.core.translate import names
+from raydap.core.translate.snapshots import refused
+from raydap.core.workers import running_evaluation, worker_entries
+from raydap.core.workers.replies import load_body
+from raydap.protocol.types import WorkerKey
+from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluation, Evaluations
+
+MAX_TIMEOUT_S = 3600.0
+"""The longest time that a client may wait for results of many threads."""
+
+_NO_FRAME = Problem(Code.NOT_STOPPED, "It runs, or none of the frames on top of its stack is yours.")
+
+Reply = Mapping[str, Any] | ProblemError
+"""`result` and `type`, or why there is none."""
+
+
+class Evaluated(Protocol):
+    """The arguments of raydap/evaluate and of raydap/compare that say where an expression is evaluated."""
+
+    @property
+    def threads(self) -> tuple[int, ...] | None: ...
+    @property
+    def select(self) -> str | None: ...
+    @property
+    def timeout(self) -> float: ...
+    @property
+    def running(self) -> bool: ...
+
+
+def evaluate_threads(state: State, request: Request, arguments: EvaluateThreadsArguments) -> Flow[Evaluations]:
+    """Evaluates an expression in the user's top frame of each thread. One that hangs is named after a few seconds."""
+    check(arguments.expression, arguments.timeout)
+    replies = yield from everywhere(state, request, arguments, arguments.expression)
+    answers = [(_answer(reply), holder) for _, holder, reply in replies if not is_silent(reply)]
+    return Evaluations(
+        results=tuple(_evaluation(thread, reply) for thread, _, reply in replies if thread is not None),
+        groups=folding.groups(answers),
+        silent=silent_threads(replies),
+        unread=unread_workers(replies),
+        statistics=folding.statistics(answer for answer, _ in answers) or UNSET,
+    )
+
+
+def check(expression: str, timeout_s: float) -> None:
+    """Raises ProblemError if one of them cannot be meant."""
+    if not expression.strip():
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "expression" is empty.'))
+    if not 0 < timeout_s <= MAX_TIMEOUT_S:
+        text = f'The argument "timeout" must be above 0 and at most {MAX_TIMEOUT_S:g} seconds.'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+
+
+def everywhere(
+    state: State, request: Request, arguments: Evaluated, expression: str
+) -> Flow[list[tuple[Thread | None, Holder, Reply]]]:
+    """What `expression` gives in each stopped thread that is meant, and in each worker that runs, if they are meant."""
+    client, timeout_s = request.client, arguments.timeout
+    threads = yield from selecting.threads(state, client, arguments.threads, arguments.select)
+    running: list[WorkerKey] = []
+    if arguments.running:
+        if arguments.threads is not None:
+            text = 'Workers that run have no threads to name; give the argument "select" in place of "threads".'
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        running = yield from selecting.running(state, client, arguments.select)
+    # A worker that ends meanwhile is still named.
+    members = worker_entries.members(state)
+    stopped = gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads})
+    read = yield from gather({key: running_evaluation.evaluate(state, key, expression, timeout_s) for key in running})
+    found: list[tuple[Thread | None, Holder, Reply]] = []
+    for thread, reply in (yield from stopped).items():
+        found.append((thread, Holder(thread.handle, members[thread.worker.key]), reply))
+    for key, reply in read.items():
+        found.append((None, Holder(None, members[key]), reply))
+    return found
+
+
+def silent_threads(replies: Iterable[tuple[Thread | None, Holder, Reply]]) -> tuple[int, ...]:
+    return folding.threads_of(holder for _, holder, reply in replies if is_silent(reply))
+
+
+def unread_workers(replies: Iterable[tuple[Thread | None, Holder, Reply]]) -> tuple[str, ...] | UnsetType:
+    return folding.running_of(holder for _, holder, reply in replies if is_silent(reply))
+
+
+def is_silent(reply: Reply) -> bool:
+    return isinstance(reply, ProblemError) and reply.problem.code is Code.WORKER_SILENT
+
+
+def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) -> Flow[Mapping[str, Any]]:
+    """The answer of debugpy for the user's top frame. Raises ProblemError, with the code WORKER_SILENT if there is none
+    in time."""
+    if thread.state is ThreadState.BLOCKED:
+        raise refused(thread)
+    deadline = state.now + timeout_s
+    try:
+        frame = yield from top_frames.of(thread, timeout_s)
+        if not frame:
+            raise ProblemError(_NO_FRAME)
+        arguments = {"expression": expression, "frameId": frame.get("id"), "context": "watch"}
+        return load_body((yield from thread.worker.ask("evaluate", arguments, deadline - state.now)))
+    except ProblemError as error:
+        if error.problem.code is not Code.WORKER_SILENT:
+            raise
+        text = f"It has no result after {timeout_s:g} s; it may be busy, or wait for a stopped thread."
+        raise ProblemError(Problem(Code.WORKER_SILENT, text)) from None
+
+
+def reason(error: ProblemError) -> str:
+    """One line for users."""
+    if not isinstance(error, WorkerRefusedError):
+        return error.problem.text
+    # debugpy answers with a whole traceback, whose last line says what happened.
+    lines = [line for line in (error.reply.message or "").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "It failed without a word."
+
+
+def _evaluation(thread: Thread, reply: Reply) -> Evaluation:
+    answer = _answer(reply)
+    return Evaluation(
+        thread_id=thread.handle,
+        name=names.thread(thread)["name"],
+        label=names.label(thread.worker),
+        value=answer.value,
+        type=answer.type,
+        error=answer.error,
+    )
+
+
+def _answer(reply: Reply) -> Answer:
+    if isinstance(reply, ProblemError):
+        return Answer(UNSET, UNSET, reason(reply))
+    return Answer(str(reply.get("result", "")), str(reply.get("type") or ""), UNSET)

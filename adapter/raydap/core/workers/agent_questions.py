@@ -1,0 +1,40 @@
+"""Questions to the agents of workers that nobody debugs: where they are, and what is the value of an expression
+there."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from raydap.core.effects import AskAgent
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import AgentAnswered
+from raydap.core.flows import Flow, Future
+from raydap.core.model.state import State
+from raydap.core.workers import attach
+from raydap.protocol.types import WorkerKey
+
+
+def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, Any], timeout_s: float) -> Flow[str]:
+    """The text that the agent answers. `name` is the worker's for users. Raises ProblemError."""
+    run = state.run
+    row = run.prepared.get(key)
+    if row is None:
+        text = (
+            "It runs without an agent, so it can be asked only when it is attached; start the program with "
+            "`raydap run`, or launch it, to ask its workers at any time."
+        )
+        raise ProblemError(Problem(Code.NO_AGENT, text))
+    number = state.next_question()
+    answer = run.agent_questions[number] = Future()
+    state.emit(AskAgent(attach.dial(row), number, question, timeout_s))
+    try:
+        return (yield from answer)
+    except ValueError as error:
+        raise ProblemError(Problem(Code.WORKER_BROKEN, f"The agent of {name} does not answer: {error}.")) from None
+
+
+def answered(state: State, event: AgentAnswered) -> None:
+    waiting = state.run.agent_questions.pop(event.number, None)
+    if waiting is not None and event.problem:
+        waiting.set_exception(ValueError(event.problem))
+    elif waiting is not None:
+        waiting.set_result(event.text)

@@ -1,0 +1,48 @@
+"""The value of an expression in a worker that runs, where its code is (inworker/running_values.py)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.flows import Flow
+from raydap.core.model.state import State
+from raydap.core.workers import agent_questions, worker_stack
+from raydap.core.workers.replies import query
+from raydap.inworker import calls
+from raydap.protocol.types import WorkerKey
+
+ANSWER_S = 2.0
+"""Seconds for the way to the worker and back, besides the time for the value."""
+
+
+class _Value(msgspec.Struct, frozen=True):
+    result: str = ""
+    type: str = ""
+    error: str = ""
+    silent: bool = False
+
+
+def evaluate(state: State, key: WorkerKey, expression: str, timeout_s: float) -> Flow[Mapping[str, Any]]:
+    """`result` and `type`, as debugpy answers an evaluate. Raises ProblemError, with the code WORKER_SILENT if there is
+    no value in time. A worker is not trusted: it can send anything."""
+    worker = state.workers.get(key)
+    try:
+        if worker is not None and worker.is_attached:
+            text = yield from query(worker, calls.running_value(expression, timeout_s), timeout_s + ANSWER_S)
+        else:
+            name = worker_stack.name(state, key)
+            question = {"evaluate": expression, "seconds": timeout_s}
+            text = yield from agent_questions.ask(state, key, name, question, timeout_s + ANSWER_S)
+        value = msgspec.json.decode(text if isinstance(text, str) else "", type=_Value)
+    except (ValueError, RecursionError) as error:
+        state.log("warning", f"{key} says of a value what cannot be read: {error}")
+        problem = Problem(Code.WORKER_BROKEN, "What it says of the value cannot be read; the log has more.")
+        raise ProblemError(problem) from None
+    if value.silent:
+        text = f"It has no result after {timeout_s:g} s; it may wait for what the worker has locked."
+        raise ProblemError(Problem(Code.WORKER_SILENT, text))
+    if value.error:
+        raise ProblemError(Problem(Code.NOT_STOPPED, value.error))
+    return {"result": value.result, "type": value.type}

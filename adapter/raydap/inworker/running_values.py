@@ -1,0 +1,75 @@
+"""Evaluates an expression where a process runs, without stopping it; runs in the worker.
+
+It needs no debugger, so an agent answers with it, too. The expression is code of the user's, which may wait for ever:
+so it runs in a thread of its own, and nobody waits for it longer than for the time that was given."""
+
+import reprlib
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files are run one after the other in one module, so these names are there.
+    from raydap.inworker.coroutines import waiting_coroutines
+    from raydap.inworker.safe_values import type_name
+    from raydap.inworker.stack_reader import _USERS, _callers, _folders, _owner, as_json
+
+_TEXT = 16_000
+"""The longest text of a value, in characters: what is said of one to compare it is shorter (calls.py, MAX_SUMMARY)."""
+
+_ITEMS = 100
+"""Items of a collection that are written."""
+
+
+def evaluate_running(expression: str, seconds: float) -> str:
+    """JSON with `result` and `type`, as debugpy answers an evaluate; or with `error`, one line, or with `silent` if
+    there is no value after this time."""
+    said: dict[str, Any] = {}
+    thread: Any = threading.Thread(target=_evaluate, args=(expression, said), name="raydap", daemon=True)
+    thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
+    thread.start()
+    thread.join(seconds)
+    return as_json(said or {"silent": True})
+
+
+def _evaluate(expression: str, said: dict[str, Any]) -> None:
+    try:
+        frame = users_frame()
+        if frame is None:
+            said["error"] = "None of your code runs in it now."
+            return
+        value = eval(expression, frame.f_globals, frame.f_locals)
+        shown = _text(value)
+        said.update(result=shown, type=type_name(type(value)))
+    except BaseException as error:
+        text = " ".join(str(error).split())[:_TEXT]
+        said["error"] = type_name(type(error)) + (": " + text if text else "")
+
+
+def users_frame() -> Any:
+    """The innermost frame of the user's code: of the main thread, else of another one, else of a coroutine that waits.
+    None if there is no such code."""
+    folders = _folders()
+    main = threading.main_thread().ident
+    known = {thread.ident: thread for thread in threading.enumerate()}
+    frames = sys._current_frames()
+    for ident in sorted(frames, key=lambda ident: ident != main):
+        if getattr(known.get(ident), "pydev_do_not_trace", None):
+            continue
+        for frame in _callers(frames[ident]):
+            if _owner(frame.f_code.co_filename, folders) == _USERS:
+                return frame
+    for _, _, coroutine in waiting_coroutines():
+        for frame in coroutine:
+            if _owner(frame.f_code.co_filename, folders) == _USERS:
+                return frame
+    return None
+
+
+def _text(value: Any) -> str:
+    shortened = reprlib.Repr()
+    shortened.maxlevel = 6
+    shortened.maxlist = shortened.maxtuple = shortened.maxset = shortened.maxfrozenset = _ITEMS
+    shortened.maxdict = shortened.maxdeque = shortened.maxarray = _ITEMS
+    shortened.maxstring = shortened.maxlong = shortened.maxother = _TEXT
+    return shortened.repr(value)
