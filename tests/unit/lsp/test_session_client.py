@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from raydap.lsp.live.session_client import SessionClient, SessionEnded
+from raydap.client.dap_connection import SessionError
+from raydap.lsp.live.session_client import SessionClient
 from raydap.transport.peer import Peer
 
 WORKERS: dict[str, Any] = {"workers": [], "outage": ""}
@@ -57,7 +58,7 @@ def test_a_session_that_cannot_be_followed_is_left(answers: dict[str, Any]) -> N
     async def test() -> None:
         session = FakeSession(answers)
         client = SessionClient(lambda: None)
-        with pytest.raises(SessionEnded):
+        with pytest.raises(SessionError):
             await client.follow(session.connect)
         assert session.closed
         assert not client.has_begun

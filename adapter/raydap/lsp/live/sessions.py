@@ -5,8 +5,9 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from raydap.client.dap_connection import Connect, SessionError
 from raydap.core.errors import ProblemError
-from raydap.lsp.live.session_client import Connect, SessionClient, SessionEnded
+from raydap.lsp.live.session_client import SessionClient
 from raydap.lsp.live.session_state import SessionState
 from raydap.runtime.tasks import Tasks
 from raydap.transport import runtime_folder
@@ -70,7 +71,7 @@ class Sessions:
         """Follows one session. When it is over, it is followed anew if it is found again."""
         try:
             await client.follow(connect)
-        except (OSError, SessionEnded, ProblemError) as error:
+        except (OSError, SessionError, ProblemError) as error:
             log.info("language server: %s: %s", name, error)
             await asyncio.sleep(RETRY_DELAY_S)
         finally:
@@ -81,7 +82,7 @@ def _found() -> Mapping[str, Connect]:
     """The ways to all sessions, by their names. What leads there is imported when there is something."""
     try:
         if any(runtime_folder.directory().iterdir()):
-            from raydap.lsp.live import session_connections
+            from raydap.client import session_connections
 
             return session_connections.find()
     except OSError as error:

@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from raydap.client.dap_connection import Connect
 from raydap.hub import connection_file, hub_address
 from raydap.hub.connection_file import ConnectionInfo
-from raydap.lsp.live.session_client import Connect
 from raydap.runtime import session_socket
 from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from raydap.client import session_connections
+from raydap.client.dap_connection import Connect
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
-from raydap.lsp.live import session_connections
-from raydap.lsp.live.session_client import Connect
 
 
 @pytest.fixture
