@@ -106,3 +106,21 @@ def test_launch_joins_nothing() -> None:
     play = Play()
     play.client().refused(Code.OBSERVER, "launch", program="a.py", join=True)
     play.finish()
+
+
+def test_who_joins_a_held_run_leaves_it_to_its_editor() -> None:
+    play = Play(hub_settings=HubSettings(AttachSettings()))
+    editor = play.session()
+    editor.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+    (worker,) = play.attached("w1")
+    editor.event("breakpoint")
+    editor.hang_up()
+    worker.commands()
+    other = play.joined({"join": True})
+    assert other.event("breakpoint")["breakpoint"]["line"] == 7
+    other.leave()
+    assert "setBreakpoints" not in worker.commands(), "those of the editor stay"
+    worker.stop()
+    again = play.joined()
+    assert again.stop()["threadId"]
+    play.finish()

@@ -78,8 +78,6 @@ def _join(state: State, client: Client, settings: AttachSettings) -> Flow[None]:
         raise ProblemError(Problem(Code.WRONG_ORDER, "The client has left."))
     client.joined = True
     client.join(Role.OBSERVER if settings.role == "observer" else Role.DEBUGGER)
-    if client.role is not Role.OBSERVER:
-        holding.take_over(state, client)
     _initialized(state, client)
 
 
@@ -131,7 +129,7 @@ def configuration_done(state: State, request: Request, arguments: dict[str, Any]
     if client.is_ready:
         return
     client.stage = ClientStage.READY
-    if client.role is not Role.OBSERVER:
+    if client.role is not Role.OBSERVER and not client.joined:
         holding.drop_old_breakpoints(state)
     share_breakpoints(state, client)
     stops.show_missing(state, client)

@@ -1,0 +1,181 @@
+"""Which session a program of the terminal takes part in: a hub's, that of an editor, or one of its own."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from raydap.client import session_connections
+from raydap.client.dap_connection import Connect, DapConnection, SessionError
+from raydap.client.own_session import OwnSession
+from raydap.core.errors import ProblemError
+from raydap.hub import connection_file, hub_address, hub_token
+from raydap.protocol.raydap_messages import Server
+
+ANSWER_TIMEOUT_S = 3.0
+"""Seconds in which a session has to say what it debugs. One that hangs delays no other program."""
+
+Kind = Literal["hub", "editor", "own"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the user has named. `dashboard` is a cluster, `url` a hub; `token_file` and `authority` are for that hub, as
+    in `raydap connect`."""
+
+    dashboard: str | None = None
+    url: str | None = None
+    token_file: str | None = None
+    authority: str | None = None
+
+
+class Session:
+    """A session that this program takes part in. Must be closed.
+
+    `kind` says whose it is: "hub", "editor", or "own". `name` is for users. `is_active`: others debug there already, so
+    `attach` joins them. `token` goes into `attach`; None if the hub has been shown it in another way.
+    """
+
+    def __init__(self, kind: Kind, name: str, connection: DapConnection, own: OwnSession | None = None) -> None:
+        self.kind = kind
+        self.name = name
+        self.connection = connection
+        self.is_active = False
+        self.own = own
+        self.token: str | None = None
+
+    async def initialize(self) -> str:
+        """What it debugs already, "" if nothing. Raises SessionError."""
+        arguments = {"adapterID": "raydap", "clientID": "raydap-terminal", "pathFormat": "path"}
+        body = await self.connection.request("initialize", arguments | {"supportsProgressReporting": True})
+        try:
+            debugs = msgspec.convert(body["raydap"], Server).debugs
+        except (msgspec.ValidationError, LookupError, TypeError) as error:
+            raise SessionError(f"{self.name} is of another version of raydap ({error}).") from None
+        self.is_active = isinstance(debugs, str)
+        return debugs if isinstance(debugs, str) else ""
+
+    async def begin(self, arguments: Mapping[str, Any]) -> None:
+        """Joins what is debugged there, or begins by `attach` with these arguments, and sends configurationDone. Raises
+        SessionError."""
+        if self.is_active:
+            role = {"role": arguments["role"]} if "role" in arguments else {}
+            arguments = {"join": True, **role}
+        token = {} if self.token is None else {"token": self.token}
+        await self.connection.request("attach", {**arguments, **token})
+        await self.connection.request("configurationDone")
+
+    async def leave(self) -> None:
+        """Leaves the session. One of this program's own ends with that, and all of its workers run on."""
+        terminate = {"terminateDebuggee": True} if self.kind == "hub" and not self.is_active else {}
+        # It may have ended, or hang.
+        with suppress(SessionError, asyncio.TimeoutError):
+            await asyncio.wait_for(self.connection.request("disconnect", terminate), ANSWER_TIMEOUT_S)
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connection."""
+        self.connection.close()
+        await self.connection.wait_closed()
+        if self.own is not None:
+            await self.own.close()
+
+
+async def find(
+    target: Target,
+    on_event: Callable[[str, Any], None],
+    on_gone: Callable[[str], None],
+    environ: Mapping[str, str] = os.environ,
+) -> Session:
+    """The session that the user means, initialized: the hub of `target.url`; else one that debugs `target.dashboard`,
+    or without that any, the newest hub first; else a hub that waits for that cluster; else one of this program's own.
+
+    Raises ProblemError, SessionError, OSError and hub_token.TokenError for a hub that was named and cannot be used.
+    Others that cannot be used are passed over.
+    """
+    if target.url is not None:
+        return await _named(target, on_event, on_gone, environ)
+    idle: Session | None = None
+    for name, connect in session_connections.find().items():
+        is_hub = "://" in name
+        session = Session("hub" if is_hub else "editor", _shown(name), DapConnection(on_event, on_gone))
+        try:
+            await session.connection.open(connect)
+            debugs = await asyncio.wait_for(session.initialize(), ANSWER_TIMEOUT_S)
+        except (OSError, ProblemError, SessionError, asyncio.TimeoutError):
+            await session.close()
+            continue
+        if debugs and (target.dashboard is None or is_same_cluster(debugs, target.dashboard)):
+            if idle is not None:
+                await idle.close()
+            return session
+        if not debugs and idle is None and is_hub and _waits_for(name, target.dashboard, environ):
+            idle = session
+        else:
+            await session.close()
+    return idle if idle is not None else await _own(on_event, on_gone)
+
+
+async def _named(
+    target: Target, on_event: Callable[[str, Any], None], on_gone: Callable[[str], None], environ: Mapping[str, str]
+) -> Session:
+    assert target.url is not None
+    address = hub_address.parse(target.url, environ)
+    token = hub_address.token_for(address, environ) if target.token_file is None else hub_token.read(target.token_file)
+    session = Session("hub", f"the hub at {address.url}", DapConnection(on_event, on_gone))
+    # Over WebSocket the handshake shows the token.
+    session.token = None if address.websocket else token
+    connect: Connect = partial(hub_address.dial, address, token, target.authority)
+    await session.connection.open(connect)
+    try:
+        await session.initialize()
+    except BaseException:
+        await session.close()
+        raise
+    return session
+
+
+async def _own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
+    own = OwnSession()
+    session = Session("own", "a session of its own", DapConnection(on_event, on_gone), own)
+    try:
+        await session.connection.open(own.connect)
+        await session.initialize()
+    except BaseException:
+        await session.close()
+        raise
+    return session
+
+
+def _shown(name: str) -> str:
+    if "://" in name:
+        return f"the hub at {name}"
+    pid = name.rpartition("session-")[2].removesuffix(".sock")
+    return f"the session of the process {pid}"
+
+
+def _waits_for(url: str, dashboard: str | None, environ: Mapping[str, str]) -> bool:
+    """Whether an idle hub would debug this cluster, or any if none is named."""
+    for hub in connection_file.all_hubs(environ):
+        if hub.url == url:
+            return dashboard is None or (hub.dashboard is not None and is_same_cluster(hub.dashboard, dashboard))
+    return False
+
+
+def is_same_cluster(one: str, other: str) -> bool:
+    """Whether two URLs of dashboards name the same place."""
+    return _place(one) == _place(other)
+
+
+def _place(url: str) -> tuple[str, int | None]:
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    try:
+        return (parts.hostname or "").replace("localhost", "127.0.0.1"), parts.port
+    except ValueError:
+        return url, None
