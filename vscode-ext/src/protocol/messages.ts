@@ -9,6 +9,168 @@ export const PROTOCOL = 1;
 
 export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'held' | 'running' | 'detached' | 'alive' | 'gone';
 
+/** The arguments of `raydap/stack`. `worker` is a key; `select` is a set with one worker. */
+export interface StackArguments {
+  readonly worker?: string | null;
+  readonly select?: string | null;
+}
+
+/** `value` is short; values of types that are not Python's own have the type only. */
+export interface StackVariable {
+  readonly name: string;
+  readonly value: string;
+  readonly type: string;
+}
+
+/**
+ * One frame. `path` is the client's, or a name like `<string>`. `isUsers`: it is neither Python's, Ray's nor an
+ * installed package's.
+ */
+export interface StackFrame {
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+  readonly isUsers: boolean;
+  readonly variables: readonly StackVariable[];
+}
+
+/**
+ * One thread, or a coroutine that waits. `place` says where it is; `frames` are innermost first. `isUsers`: it runs
+ * code of the user's.
+ */
+export interface ThreadStack {
+  readonly name: string;
+  readonly place: string;
+  readonly isUsers: boolean;
+  readonly frames: readonly StackFrame[];
+  readonly coroutine: boolean;
+}
+
+/**
+ * The answer to `raydap/stack`: the threads with code of the user's first. `name` is the worker's, and `text` says
+ * all of this for people to read.
+ */
+export interface WorkerStack {
+  readonly name: string;
+  readonly threads: readonly ThreadStack[];
+  readonly text: string;
+}
+
+/**
+ * The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
+ * those of workers that run are among them, whose stacks are read without stopping them; with `outside` also those of
+ * workers without an agent that are not attached, such as paused ones. At most `max_members` threads are named in each
+ * node. With `locals` each node has the local variables of its frame. With `export` the tree is also given as text.
+ */
+export interface StacksArguments {
+  readonly select?: string | null;
+  readonly running?: boolean;
+  readonly outside?: boolean;
+  readonly maxMembers?: number;
+  readonly locals?: boolean;
+  readonly export?: 'folded' | 'svg' | null;
+}
+
+/** A place in the code. `path` is the client's. */
+export interface Location {
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+/**
+ * `count` threads in which a variable has the same `value`, a short text, and `type`. `members` are the ids of the
+ * first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
+ */
+export interface ValueGroup {
+  readonly value: string;
+  readonly type: string;
+  readonly count: number;
+  readonly members: readonly number[];
+  readonly running: readonly string[];
+  readonly label: string;
+}
+
+/**
+ * A local variable in many threads. `groups` are the largest ones, smallest first; `more` is how many other values
+ * there are.
+ */
+export interface FoldedVariable {
+  readonly name: string;
+  readonly groups: readonly ValueGroup[];
+  readonly more: number;
+}
+
+/**
+ * `count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
+ * of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
+ * `children` are the frames that this one has called, those with few threads first. `locals` are the variables of the
+ * frame, if they were asked for.
+ */
+export interface StackNode {
+  readonly frame: Location | null;
+  readonly count: number;
+  readonly members: readonly number[];
+  readonly running: readonly string[];
+  readonly label: string;
+  readonly children: readonly StackNode[];
+  readonly locals?: readonly FoldedVariable[];
+}
+
+/** Actors that are not in `frame`, although `count` of the `of` actors of their class are. */
+export interface MissingMembers {
+  readonly frame: Location;
+  readonly count: number;
+  readonly of: number;
+  readonly members: readonly number[];
+  readonly running: readonly string[];
+  readonly label: string;
+}
+
+/**
+ * The answer to `raydap/stacks`. `silent` are the threads whose stack could not be read, and `unread` the keys of
+ * such workers that run. `export` is for flame graphs (folded), or a picture (svg).
+ */
+export interface MergedStacks {
+  readonly root: StackNode;
+  readonly missing: readonly MissingMembers[];
+  readonly silent: readonly number[];
+  readonly unread: readonly string[];
+  readonly export?: string;
+}
+
+/**
+ * The arguments of `raydap/places`: `select` is a set; without it, all workers are meant that the client knows of.
+ * `outside` is that of `raydap/stacks`.
+ */
+export interface PlacesArguments {
+  readonly select?: string | null;
+  readonly outside?: boolean;
+}
+
+/**
+ * Where one thread of a worker is: `worker` is a key, and `thread` the id of a stopped thread. `label` names the
+ * worker among those of its class, as in `Trainer{3}`, and `rank` is its number there. `text` is for people:
+ * `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs.
+ */
+export interface WorkerPlace {
+  readonly worker: string;
+  readonly label: string;
+  readonly text: string;
+  readonly location: Location | null;
+  readonly thread?: number;
+  readonly rank?: number;
+}
+
+/**
+ * The answer to `raydap/places`, in the order of the list of workers. `unread` are the keys of those that do not
+ * say where they are.
+ */
+export interface Places {
+  readonly places: readonly WorkerPlace[];
+  readonly unread: readonly string[];
+}
+
 /**
  * The arguments of `raydap/evaluate`: `select` is a set. Without it and `threads`, all stopped threads are meant.
  * `timeout` is in seconds: a thread without a result by then has an `error`, so that it does not withhold the results
@@ -261,12 +423,6 @@ export interface PauseWorkersArguments {
   readonly select?: string | null;
 }
 
-/** The arguments of `raydap/stack`. `worker` is a key; `select` is a set with one worker. */
-export interface StackArguments {
-  readonly worker?: string | null;
-  readonly select?: string | null;
-}
-
 /** The arguments of `raydap/sets`: `select` is kept under `name`; without it, what was kept there is dropped. */
 export interface SetsArguments {
   readonly name?: string | null;
@@ -292,130 +448,6 @@ export interface KeptSet {
 /** The answer to `raydap/sets`: all that are kept. */
 export interface WorkerSets {
   readonly sets: readonly KeptSet[];
-}
-
-/** `value` is short; values of types that are not Python's own have the type only. */
-export interface StackVariable {
-  readonly name: string;
-  readonly value: string;
-  readonly type: string;
-}
-
-/**
- * One frame. `path` is the client's, or a name like `<string>`. `isUsers`: it is neither Python's, Ray's nor an
- * installed package's.
- */
-export interface StackFrame {
-  readonly name: string;
-  readonly path: string;
-  readonly line: number;
-  readonly isUsers: boolean;
-  readonly variables: readonly StackVariable[];
-}
-
-/**
- * One thread, or a coroutine that waits. `place` says where it is; `frames` are innermost first. `isUsers`: it runs
- * code of the user's.
- */
-export interface ThreadStack {
-  readonly name: string;
-  readonly place: string;
-  readonly isUsers: boolean;
-  readonly frames: readonly StackFrame[];
-  readonly coroutine: boolean;
-}
-
-/**
- * The answer to `raydap/stack`: the threads with code of the user's first. `name` is the worker's, and `text` says
- * all of this for people to read.
- */
-export interface WorkerStack {
-  readonly name: string;
-  readonly threads: readonly ThreadStack[];
-  readonly text: string;
-}
-
-/**
- * The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
- * those of workers that run are among them, whose stacks are read without stopping them; with `outside` also those of
- * workers without an agent that are not attached, such as paused ones. At most `max_members` threads are named in each
- * node. With `locals` each node has the local variables of its frame. With `export` the tree is also given as text.
- */
-export interface StacksArguments {
-  readonly select?: string | null;
-  readonly running?: boolean;
-  readonly outside?: boolean;
-  readonly maxMembers?: number;
-  readonly locals?: boolean;
-  readonly export?: 'folded' | 'svg' | null;
-}
-
-/** A place in the code. `path` is the client's. */
-export interface Location {
-  readonly name: string;
-  readonly path: string;
-  readonly line: number;
-}
-
-/**
- * `count` threads in which a variable has the same `value`, a short text, and `type`. `members` are the ids of the
- * first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
- */
-export interface ValueGroup {
-  readonly value: string;
-  readonly type: string;
-  readonly count: number;
-  readonly members: readonly number[];
-  readonly running: readonly string[];
-  readonly label: string;
-}
-
-/**
- * A local variable in many threads. `groups` are the largest ones, smallest first; `more` is how many other values
- * there are.
- */
-export interface FoldedVariable {
-  readonly name: string;
-  readonly groups: readonly ValueGroup[];
-  readonly more: number;
-}
-
-/**
- * `count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
- * of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
- * `children` are the frames that this one has called, those with few threads first. `locals` are the variables of the
- * frame, if they were asked for.
- */
-export interface StackNode {
-  readonly frame: Location | null;
-  readonly count: number;
-  readonly members: readonly number[];
-  readonly running: readonly string[];
-  readonly label: string;
-  readonly children: readonly StackNode[];
-  readonly locals?: readonly FoldedVariable[];
-}
-
-/** Actors that are not in `frame`, although `count` of the `of` actors of their class are. */
-export interface MissingMembers {
-  readonly frame: Location;
-  readonly count: number;
-  readonly of: number;
-  readonly members: readonly number[];
-  readonly running: readonly string[];
-  readonly label: string;
-}
-
-/**
- * The answer to `raydap/stacks`. `silent` are the threads whose stack could not be read, and `unread` the keys of
- * such workers that run. `export` is for flame graphs (folded), or a picture (svg).
- */
-export interface MergedStacks {
-  readonly root: StackNode;
-  readonly missing: readonly MissingMembers[];
-  readonly silent: readonly number[];
-  readonly unread: readonly string[];
-  readonly export?: string;
 }
 
 /** The arguments of `raydap/focus`. */
@@ -518,6 +550,7 @@ export interface Requests {
   readonly 'raydap/pause': { readonly arguments: PauseWorkersArguments; readonly answer: undefined };
   readonly 'raydap/stack': { readonly arguments: StackArguments; readonly answer: WorkerStack };
   readonly 'raydap/stacks': { readonly arguments: StacksArguments; readonly answer: MergedStacks };
+  readonly 'raydap/places': { readonly arguments: PlacesArguments; readonly answer: Places };
   readonly 'raydap/detach': { readonly arguments: DetachWorkersArguments; readonly answer: undefined };
   readonly 'raydap/select': { readonly arguments: SelectArguments; readonly answer: SelectedWorkers };
   readonly 'raydap/sets': { readonly arguments: SetsArguments; readonly answer: WorkerSets };

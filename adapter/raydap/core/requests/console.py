@@ -17,9 +17,9 @@ from raydap.protocol.raydap_messages import (
     BarriersArguments,
     ContinueThreadsArguments,
     SetsArguments,
-    StacksArguments,
     StepThreadsArguments,
 )
+from raydap.protocol.stack_messages import StacksArguments
 from raydap.protocol.value_messages import CompareArguments
 from raydap.wire.envelope import Body
 

@@ -16,9 +16,8 @@ from raydap.core.sets import folding
 from raydap.core.sets.folding import Answer, Holder
 from raydap.core.translate import names
 from raydap.core.translate.snapshots import refused
-from raydap.core.workers import running_evaluation, worker_entries
+from raydap.core.workers import running_evaluation
 from raydap.core.workers.replies import load_body
-from raydap.protocol.types import WorkerKey
 from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluation, Evaluations
 
 MAX_TIMEOUT_S = 3600.0
@@ -71,15 +70,9 @@ def everywhere(
 ) -> Flow[list[tuple[Thread | None, Holder, Reply]]]:
     """What `expression` gives in each stopped thread that is meant, and in each worker that runs, if they are meant."""
     client, timeout_s = request.client, arguments.timeout
-    threads = yield from selecting.threads(state, client, arguments.threads, arguments.select)
-    running: list[WorkerKey] = []
-    if arguments.running:
-        if arguments.threads is not None:
-            text = 'Workers that run have no threads to name; give the argument "select" in place of "threads".'
-            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-        running = yield from selecting.running(state, client, arguments.select)
-    # A worker that ends meanwhile is still named.
-    members = worker_entries.members(state)
+    threads, running, members = yield from selecting.everybody(
+        state, client, arguments.threads, arguments.select, arguments.running
+    )
     stopped = gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads})
     read = yield from gather({key: running_evaluation.evaluate(state, key, expression, timeout_s) for key in running})
     found: list[tuple[Thread | None, Holder, Reply]] = []

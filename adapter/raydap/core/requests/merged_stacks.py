@@ -17,11 +17,10 @@ from raydap.core.sets.folding import Holder, Member
 from raydap.core.sets.stack_tree import Place, StackTree
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import frames_of, is_library_frame, location
-from raydap.core.workers import worker_entries, worker_stack
+from raydap.core.workers import worker_stack
 from raydap.core.workers.replies import load_body, query
 from raydap.inworker import calls
-from raydap.protocol.raydap_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack
-from raydap.protocol.types import WorkerKey
+from raydap.protocol.stack_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack
 
 TIMEOUT_S = 5.0
 """Seconds for the stack of a thread."""
@@ -43,11 +42,9 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     """Merges the stacks of the stopped threads in the set `select`; without a set, those of all stopped threads."""
     if arguments.max_members < 0:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
-    threads = yield from selecting.threads(state, request.client, None, arguments.select)
-    running: list[WorkerKey] = []
-    if arguments.running or arguments.outside:
-        running = yield from selecting.running(state, request.client, arguments.select, arguments.outside)
-    members = worker_entries.members(state)
+    threads, running, members = yield from selecting.everybody(
+        state, request.client, None, arguments.select, arguments.running, arguments.outside
+    )
     found = gather({thread: _stack(state, thread, arguments.locals) for thread in threads})
     read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})
     tree = StackTree(arguments.locals)

@@ -20,12 +20,12 @@ from raydap.core.translate.stacks import location
 from raydap.core.workers import collectives, worker_entries
 from raydap.protocol.raydap_messages import (
     ContinueThreadsArguments,
-    Location,
     ResumedThreads,
     SteppedGroup,
     SteppedThreads,
     StepThreadsArguments,
 )
+from raydap.protocol.stack_messages import Location
 from raydap.protocol.types import Handle
 
 

@@ -8,6 +8,7 @@ from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState, Worker
 from raydap.core.requests import top_frames
+from raydap.core.sets.folding import Member
 from raydap.core.sets.membership import Candidate, is_in
 from raydap.core.sets.set_syntax import WorkerSet, parse
 from raydap.core.workers import worker_entries
@@ -66,17 +67,41 @@ def workers(
     return list(dict.fromkeys(WorkerKey(entry.key) for entry, _ in chosen))
 
 
-def running(state: State, client: Client, select: str | None, outside: bool = False) -> Flow[list[WorkerKey]]:
-    """The workers that run and can be asked where they are, because they are attached or have an agent. With `outside`
-    the others, too, which can be looked into from outside; not idle ones, which have no code of the user's."""
-    chosen = yield from workers(state, client, None, select or "")
+def everybody(
+    state: State,
+    client: Client,
+    handles: Iterable[int] | None,
+    select: str | None,
+    running: bool,
+    outside: bool = False,
+) -> Flow[tuple[list[Thread], list[WorkerKey], dict[str, Member]]]:
+    """The stopped threads that a request means, and with `running` or `outside` also workers that run (`readable`);
+    then all workers as members of groups, so that one which ends later can still be named."""
+    stopped = yield from threads(state, client, handles, select)
+    keys: list[WorkerKey] = []
+    if running or outside:
+        if handles is not None:
+            text = 'Workers that run have no threads to name; give the argument "select" in place of "threads".'
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+        keys = readable(state, (yield from workers(state, client, None, select or "")) or (), running, outside)
+    members = worker_entries.members(state)
+    known = [thread for thread in stopped if thread.worker.key in members]
+    return known, [key for key in keys if key in members], members
+
+
+def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bool) -> list[WorkerKey]:
+    """The workers among these that run and say where they are: with `running` those that are attached or have an agent,
+    with `outside` the others, which can be looked into from outside. An idle one has no code of the user's."""
     run = state.run
-    asked = {key for key, worker in state.workers.items() if worker.is_attached} | run.prepared.keys()
+    asked: set[WorkerKey] = set()
+    if running:
+        asked.update(key for key, worker in state.workers.items() if worker.is_attached)
+        asked.update(run.prepared)
     if outside:
         asked.update(key for key, worker in run.alive.workers.items() if worker.label.task or worker.label.actor)
         asked.update((*run.paused.candidates, *run.paused.failures))
     stopped = {thread.worker.key for thread in state.stopped.values()}
-    return [key for key in chosen or () if key in asked and key not in stopped]
+    return [key for key in keys if key in asked and key not in stopped]
 
 
 def select(state: State, request: Request, arguments: SelectArguments) -> Flow[SelectedWorkers]:

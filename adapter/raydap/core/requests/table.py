@@ -24,6 +24,7 @@ from raydap.core.requests import (
     session,
     sources,
     worker_list,
+    worker_places,
 )
 from raydap.core.requests.routing import (
     BY_FOCUS,
@@ -169,6 +170,7 @@ TABLE: dict[str, Row] = {
     "raydap/pause": Row(_FANOUT, worker_list.pause_workers, types=REQUESTS["raydap/pause"], who=DEBUGGERS),
     "raydap/stack": Row(_LOCAL, worker_list.stack, types=REQUESTS["raydap/stack"]),
     "raydap/stacks": Row(_LOCAL, merged_stacks.stacks, types=REQUESTS["raydap/stacks"]),
+    "raydap/places": Row(_LOCAL, worker_places.places, types=REQUESTS["raydap/places"]),
     "raydap/detach": Row(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
     "raydap/select": Row(_LOCAL, selecting.select, types=REQUESTS["raydap/select"]),
     "raydap/sets": Row(_LOCAL, selecting.sets, types=REQUESTS["raydap/sets"], who=DEBUGGERS),

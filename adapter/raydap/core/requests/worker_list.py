@@ -12,11 +12,10 @@ from raydap.protocol.raydap_messages import (
     AttachWorkersArguments,
     DetachWorkersArguments,
     PauseWorkersArguments,
-    StackArguments,
     WorkerList,
     WorkersArguments,
-    WorkerStack,
 )
+from raydap.protocol.stack_messages import StackArguments, WorkerStack
 from raydap.protocol.types import WorkerKey
 
 

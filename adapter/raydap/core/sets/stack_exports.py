@@ -5,7 +5,7 @@ from html import escape
 from typing import NamedTuple
 
 from raydap.core.model.thread_stacks import file_name
-from raydap.protocol.raydap_messages import StackNode
+from raydap.protocol.stack_messages import StackNode
 
 WIDTH, ROW = 1200.0, 20.0
 """The width of the picture, and the height of a frame in it, in pixels."""

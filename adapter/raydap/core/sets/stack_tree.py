@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from raydap.core.sets.folding import Holder, label
-from raydap.protocol.raydap_messages import (
+from raydap.protocol.stack_messages import (
     FoldedVariable,
     Location,
     MissingMembers,

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from raydap.core.model.thread_stacks import file_name
-from raydap.protocol.raydap_messages import FoldedVariable, Location, MergedStacks, StackNode, SteppedThreads
+from raydap.protocol.raydap_messages import SteppedThreads
+from raydap.protocol.stack_messages import FoldedVariable, Location, MergedStacks, StackNode
 from raydap.protocol.value_messages import ArraySummary, Change, Comparison, ComparisonGroup, Histogram, Statistics
 
 _LONGEST = 60

@@ -15,7 +15,7 @@ from raydap.core.translate import names, paths, snapshots
 from raydap.core.workers import agent_questions, native_code
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
-from raydap.protocol import raydap_messages as messages
+from raydap.protocol import stack_messages as messages
 from raydap.protocol.types import WorkerKey
 
 AGENT_TIMEOUT_S = 10.0
@@ -83,14 +83,15 @@ def name(state: State, key: WorkerKey) -> str:
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:
     folder = paths.workspace(settings)
     shown = sorted(snapshots.mapped(stacks, settings), key=lambda stack: not stack.is_users)
-    threads = tuple(_thread(stack, folder) for stack in shown)
+    threads = tuple(as_thread(stack, folder) for stack in shown)
     text = "\n".join([f"{name}\n", *(_thread_text(thread) for thread in threads)])
     if stacks.more:
         text += f"\n{stacks.more} more coroutines wait.\n"
     return messages.WorkerStack(name=name, threads=threads, text=text)
 
 
-def _thread(stack: ThreadStack, folder: str | None) -> messages.ThreadStack:
+def as_thread(stack: ThreadStack, folder: str | None) -> messages.ThreadStack:
+    """`folder` is the client's, to which paths may be relative."""
     frames = tuple(_frame(frame, folder) for frame in stack.frames)
     return messages.ThreadStack(
         name=stack.name, place=stack.place, is_users=stack.is_users, frames=frames, coroutine=stack.coroutine

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from raydap.core.sets.stack_exports import folded, svg
-from raydap.protocol.raydap_messages import Location, StackNode
+from raydap.protocol.stack_messages import Location, StackNode
 
 SVG = "{http://www.w3.org/2000/svg}"
 

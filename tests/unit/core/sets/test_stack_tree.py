@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from raydap.core.sets.folding import Holder, Member
 from raydap.core.sets.stack_tree import MAX_FRAMES, Place, StackTree
-from raydap.protocol.raydap_messages import StackNode, WorkerEntry
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.stack_messages import StackNode
 
 
 def holder(number: int, actor: str = "Trainer") -> Holder:

@@ -1,7 +1,7 @@
 """Trees and groups as text with aligned columns."""
 
 from raydap.core.sets.text_tables import of_comparison, of_stacks
-from raydap.protocol.raydap_messages import Location, MergedStacks, MissingMembers, StackNode
+from raydap.protocol.stack_messages import Location, MergedStacks, MissingMembers, StackNode
 from raydap.protocol.value_messages import Change, Comparison, ComparisonGroup, Histogram, Share, Statistics
 
 

@@ -1,0 +1,85 @@
+"""Where each worker is, in one line: raydap/places (docs/requests.md)."""
+
+from msgspec import UNSET
+
+from raydap.core.errors import ProblemError
+from raydap.core.flows import Flow, gather
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.model.thread_stacks import file_name
+from raydap.core.model.worker import Thread
+from raydap.core.requests import selecting, top_frames
+from raydap.core.sets.folding import Member, label
+from raydap.core.translate import paths
+from raydap.core.translate.stacks import location
+from raydap.core.workers import worker_entries, worker_stack
+from raydap.protocol.stack_messages import Location, Places, PlacesArguments, ThreadStack, WorkerPlace
+from raydap.protocol.types import WorkerKey
+
+
+def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[Places]:
+    """Reads the stacks of workers that run without stopping them. A worker that is attached to meanwhile is not
+    told."""
+    chosen = yield from selecting.workers(state, request.client, None, arguments.select or "")
+    members = worker_entries.members(state)
+    keys = [key for key in chosen or () if key in members]
+    stopped: dict[WorkerKey, list[Thread]] = {}
+    for thread in state.stopped_threads(request.client):
+        stopped.setdefault(thread.worker.key, []).append(thread)
+    readable = set(selecting.readable(state, keys, True, arguments.outside))
+    keys = [key for key in keys if key in stopped or key in readable]
+    flows = {key: _of_stopped(stopped[key], members[key]) for key in keys if key in stopped}
+    flows |= {key: _of_running(state, key, members[key]) for key in keys if key not in stopped}
+    found = yield from gather(flows)
+    told: list[WorkerPlace] = []
+    unread: list[str] = []
+    for key in keys:
+        answer = found[key]
+        if isinstance(answer, ProblemError):
+            state.log("info", f"{key} does not say where it is: {answer.problem}")
+            unread.append(key)
+        else:
+            told += answer
+    return Places(places=tuple(told), unread=tuple(unread))
+
+
+def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]]:
+    frames = yield from gather({thread: top_frames.of(thread) for thread in threads if thread.snapshot is None})
+    told = []
+    for thread in threads:
+        frame = frames.get(thread)
+        if thread.snapshot is not None:
+            where = _in_thread(worker_stack.as_thread(thread.snapshot, paths.workspace(thread.worker.settings)))
+            told.append(_place(member, thread.snapshot.place, where, thread))
+        elif not frame or isinstance(frame, ProblemError):
+            told.append(_place(member, "stopped", None, thread))
+        else:
+            name, path, line = location(frame)
+            path = paths.to_client(path, paths.workspace(thread.worker.settings))
+            text = f"stopped in {name} ({file_name(path)}:{line})"
+            told.append(_place(member, text, Location(name=name, path=path, line=line), thread))
+    return told
+
+
+def _of_running(state: State, key: WorkerKey, member: Member) -> Flow[list[WorkerPlace]]:
+    """One place for each thread with code of the user's, else for the coroutines; `idle` without any."""
+    stack = yield from worker_stack.of_worker(state, key)
+    users = [thread for thread in stack.threads if thread.is_users]
+    shown = [thread for thread in users if not thread.coroutine] or users
+    return [_place(member, thread.place, _in_thread(thread)) for thread in shown] or [_place(member, "idle", None)]
+
+
+def _in_thread(thread: ThreadStack) -> Location | None:
+    frame = next((frame for frame in thread.frames if frame.is_users), None)
+    return None if frame is None else Location(name=frame.name, path=frame.path, line=frame.line)
+
+
+def _place(member: Member, text: str, where: Location | None, thread: Thread | None = None) -> WorkerPlace:
+    return WorkerPlace(
+        worker=member.entry.key,
+        label=label([member]),
+        text=text,
+        location=where,
+        thread=UNSET if thread is None else thread.handle,
+        rank=member.rank if member.entry.actor and member.rank is not None else UNSET,
+    )

@@ -1,0 +1,74 @@
+"""raydap/places says in one line where each worker is (docs/requests.md)."""
+
+from typing import Any
+
+from raydap.core.effects import WatchAlive
+from raydap.core.events import WorkerLabel
+from support.fake_worker import blocked
+from support.playbook import Play
+
+TRAINER = WorkerLabel(task="Trainer.step", actor="Trainer", job="01")
+BLOCKED = "blocked in lock.acquire (train.py:41)"
+
+
+def test_stopped_and_running_workers_say_where_they_are(play: Play) -> None:
+    client = play.session()
+    workers = [play.worker(f"w{number}", TRAINER) for number in range(3)]
+    play.paused(*workers)
+    client.inbox.clear()
+    workers[0].stop()
+    thread = client.stop()["threadId"]
+    workers[1].blocked = blocked(1)
+    workers[2].blocked = blocked()
+    answer = client.request("raydap/places")
+    told = [(each["label"], each["rank"], each["text"], each.get("thread")) for each in answer["places"]]
+    assert told == [
+        ("Trainer{0}", 0, "stopped in step (train.py:7)", thread),
+        ("Trainer{1}", 1, BLOCKED, None),
+        ("Trainer{2}", 2, "idle", None),
+    ]
+    assert [each["location"] for each in answer["places"]] == [
+        {"name": "step", "path": "/app/train.py", "line": 7},
+        {"name": "step", "path": "/app/train.py", "line": 41},
+        None,
+    ]
+    assert answer["unread"] == []
+    assert len(client.request("raydap/places", select="rank:1")["places"]) == 1
+
+
+def test_a_thread_that_cannot_stop_says_what_it_waits_for(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.blocked = blocked(1)
+    client.request("raydap/pause", workers=["w1"])
+    play.tick(2)
+    thread = client.stop()["threadId"]
+    (place,) = client.request("raydap/places")["places"]
+    assert (place["thread"], place["text"], place["location"]["line"]) == (thread, BLOCKED, 41)
+
+
+def test_workers_that_wait_unattached_are_looked_into_from_outside(play: Play) -> None:
+    client = play.session({"autoAttach": False})
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    play.sampled = {"w1": blocked(0)}
+    play.paused(play.worker("w1"), play.worker("w2"))
+    client.inbox.clear()
+    assert client.request("raydap/places") == {"places": [], "unread": []}
+    answer: dict[str, Any] = client.request("raydap/places", outside=True)
+    assert ([each["worker"] for each in answer["places"]], answer["unread"]) == (["w1"], ["w2"])
+    client.request("raydap/workers")
+    play.take(WatchAlive)
+
+
+def test_a_worker_that_does_not_answer_is_named(play: Play) -> None:
+    client = play.session()
+    silent, other = play.attached("w1", "w2")
+    silent.hold = {"evaluate"}
+    other.stop()
+    client.stop()
+    seq = client.send("raydap/places")
+    play.tick(3)
+    answer = client.answer(seq)
+    assert ([each["worker"] for each in answer["places"]], answer["unread"]) == (["w2"], ["w1"])
+    silent.release()
