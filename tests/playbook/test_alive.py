@@ -6,7 +6,7 @@ import pytest
 
 from raydap.core.effects import ReleaseAgent, StartDebuggee, StartDiscovery, WatchAlive
 from raydap.core.errors import Code
-from raydap.core.events import AgentCalled, WorkerGone, WorkerLabel, WorkersAlive
+from raydap.core.events import AgentCalled, AgentsSearched, WorkerGone, WorkerLabel, WorkersAlive
 from raydap.core.settings import AttachSettings, HubSettings
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
@@ -363,3 +363,13 @@ def test_who_asks_for_all_learns_what_paused_workers_run(play: Play) -> None:
     play.feed(WorkersAlive({worker.row: ACTOR}))
     (entry,) = client.event("raydap/workersChanged")["workers"]
     assert (entry["actor"], entry["state"]) == ("Trainer", "paused")
+
+
+def test_the_list_is_complete_when_the_agents_are_found_too(play: Play) -> None:
+    play.search_ends = False
+    client = watching(play)
+    play.alive(play.worker("w1", ACTOR, port=0))
+    assert "complete" not in client.event("raydap/workersChanged")
+    play.feed(AgentsSearched())
+    assert client.event("raydap/workersChanged") == {"workers": [], "outage": "", "complete": True}
+    end(play, client)

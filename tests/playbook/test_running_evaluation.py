@@ -98,3 +98,19 @@ def test_workers_that_run_have_no_threads_to_name(play: Play) -> None:
     client = play.session()
     play.attached("w1")
     client.refused(Code.BAD_ARGUMENT, "raydap/evaluate", expression="x", threads=[], running=True)
+
+
+def test_the_expression_of_a_set_is_evaluated_in_workers_that_run(play: Play) -> None:
+    client = play.session()
+    one, other, failing = play.attached("w1", "w2", "w3")
+    one.running_value = value("True", "bool")
+    other.running_value = value("False", "bool")
+    failing.running_value = json.dumps({"error": "NameError: x"})
+    (group,) = client.request("raydap/evaluate", expression="x", running=True, select="where x > 1")["groups"]
+    assert group["running"] == ["w1"]
+    assert calls.running_value("bool(x > 1\n)", 5.0) in [
+        each.get("arguments", {}).get("expression") for each in other.heard
+    ]
+    answer = client.request("raydap/places", select="where x > 1")
+    assert [each["worker"] for each in answer["places"]] == ["w1"]
+    assert client.request("raydap/continue", select="where x > 1") == {"threads": []}

@@ -47,6 +47,7 @@ from raydap.core.effects import (
 )
 from raydap.core.errors import Code
 from raydap.core.events import (
+    AgentsSearched,
     ClientConnected,
     ClientGone,
     ClientMessage,
@@ -100,6 +101,7 @@ class Play:
         self.reached: list[str] = []
         self.missing: set[str] = set()
         self.answer_checks = True
+        self.search_ends = True
         self.errors_expected = False
         self.sampled: dict[str, str] = {}
         self.now = 0.0
@@ -136,6 +138,11 @@ class Play:
                 self.workers[worker].connected = False
             case ReachAgents(folder):
                 self.reached.append(folder)
+                if self.search_ends:
+                    self.feed(AgentsSearched())
+            case ReachNodes():
+                self._effects.append(effect)
+                self.feed(AgentsSearched())
             case AskExitReason(row):
                 self.asked_exit_reasons.append(row)
             case AskLabels(rows):
@@ -160,7 +167,6 @@ class Play:
                 | StopDebuggee()
                 | AskAgent()
                 | ReleaseAgent()
-                | ReachNodes()
                 | InjectAgent()
                 | WatchAlive()
                 | AskActors()

@@ -6,10 +6,26 @@ import click
 
 import raydap
 
-COMMANDS = ("adapter", "connect", "down", "lsp", "prepare", "run", "serve", "status", "up")
+COMMANDS: tuple[str, ...] = (
+    "adapter",
+    "compare",
+    "connect",
+    "down",
+    "eval",
+    "lsp",
+    "prepare",
+    "ps",
+    "run",
+    "serve",
+    "stacks",
+    "status",
+)
+COMMANDS += ("up",)
 
-MODULES = {"run": "run_program"}
-"""The files that have another name than their command, because a name is unique in the package."""
+PLACES = {"compare": ("folded", "compare"), "eval": ("folded", "evaluate"), "stacks": ("folded", "stacks")}
+PLACES |= {"run": ("run_program", "run")}
+"""The file and the function of a command, where they have other names than the command: a file's name is unique in the
+package, and commands that are alike share one."""
 
 
 class _Commands(click.Group):
@@ -21,7 +37,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"raydap.cli.{MODULES.get(cmd_name, cmd_name)}"), cmd_name)
+        file, function = PLACES.get(cmd_name, (cmd_name, cmd_name))
+        command = getattr(import_module(f"raydap.cli.{file}"), function)
         assert isinstance(command, click.Command)
         return command
 

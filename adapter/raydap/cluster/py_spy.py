@@ -6,6 +6,7 @@ needs it, so it is mostly installed beside Ray.
 """
 
 import asyncio
+import re
 import sys
 from typing import Literal
 
@@ -25,6 +26,8 @@ _OWN_THREADS = ("raydap", "pydevd.")
 
 _VALUE = 200
 """Characters of a value that are shown."""
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 
 
 class PySpyFailed(OSError):
@@ -89,7 +92,7 @@ def _thread(thread: _Thread) -> ThreadStack:
 
 
 def _frame(frame: _Frame) -> ThreadFrame:
-    variables = tuple(StackVariable(each.name, (each.repr or "")[:_VALUE], "") for each in frame.locals or ())
+    variables = tuple(StackVariable(each.name, _value(each.repr or ""), "") for each in frame.locals or ())
     # It says qualified names, others say those of the code.
     name = frame.name.rpartition(".")[2]
     return ThreadFrame(name, frame.filename, frame.line, _owner(frame.filename), variables)
@@ -103,3 +106,8 @@ def _owner(path: str) -> Literal[0, 1, 2]:
             return 2 if rest.split("/")[0] in _OWN_PACKAGES else 1
     is_pythons = f"/lib/python{sys.version_info[0]}." in path
     return 2 if is_pythons or path.startswith(("<frozen ", "<raydap agent>")) or path.endswith("_raylet.pyx") else 0
+
+
+def _value(text: str) -> str:
+    """Without addresses, by which equal objects of two processes would differ."""
+    return _ADDRESS.sub(">", text)[:_VALUE]

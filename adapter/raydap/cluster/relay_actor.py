@@ -143,7 +143,8 @@ class RaydapRelay:
 class AgentWatch:
     """The agents of this node, for one raydap: finds those that listen in the folder, and listens there itself, under
     raydap's `name`, for the calls of those that begin. What it tells are JSON objects, one a line:
-    `{"found": HELLO}` with an agent's first line, and `{"call": NUMBER}`, as `take_call` has numbered it.
+    `{"found": HELLO}` with an agent's first line, `{"searched": true}` after those that were there at first, and
+    `{"call": NUMBER}`, as `take_call` has numbered it.
 
     Nodes that share the folder have one such socket: the others wait until it is gone.
     """
@@ -225,6 +226,7 @@ class AgentWatch:
             self._tell({"call": number})
 
     async def _find(self) -> None:
+        has_searched = False
         while True:
             with suppress(OSError):
                 await self._listen()
@@ -237,6 +239,9 @@ class AgentWatch:
                     ):
                         self._known.add(name)
                         await self._ask(os.path.join(self._folder, name))
+            if not has_searched:
+                has_searched = True
+                self._tell({"searched": True})
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, path: str) -> None:

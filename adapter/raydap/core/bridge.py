@@ -200,6 +200,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.AgentFound: prepared.found,
     ev.NodesAlive: prepared.nodes_alive,
     ev.AgentsExpected: prepared.agents_expected,
+    ev.AgentsSearched: prepared.searched,
     ev.AgentInjected: unprepared.injected,
     ev.AgentAnswered: agent_questions.answered,
     ev.StackSampled: native_code.sampled,

@@ -122,6 +122,12 @@ class AgentsExpected:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentsSearched:
+    """raydap has looked for agents wherever it was told to by ReachAgents and ReachNodes, and AgentFound has come for
+    each that it has found."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentInjected:
     """`problem` is "" if an agent begins in the worker now, and calls; else the reason why none does, for users."""
 
@@ -319,6 +325,7 @@ Event = (
     | NodesAlive
     | AgentsExpected
     | AgentInjected
+    | AgentsSearched
     | AgentAnswered
     | StackSampled
     | WorkersLabelled

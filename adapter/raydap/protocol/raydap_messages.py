@@ -124,9 +124,11 @@ class SetsArguments(Arguments, frozen=True):
 
 
 class SelectArguments(Arguments, frozen=True):
-    """The arguments of `raydap/select`: `select` is a set."""
+    """The arguments of `raydap/select`: `select` is a set. With `running` its expression is evaluated in workers that
+    run, too."""
 
     select: str
+    running: bool = False
 
 
 class SelectedWorkers(Message, frozen=True):

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, Event
+from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
@@ -51,7 +51,9 @@ class Agents:
         self._nodes: NodeAgents | None = None
         if dialer is not None and dialer.mode != "never":
             everywhere = dialer.mode == "always"
-            self._nodes = NodeAgents(dialer.relay, self._name, everywhere, self._found_far, self._accepted_far)
+            self._nodes = NodeAgents(
+                dialer.relay, self._name, everywhere, self._found_far, self._accepted_far, self._searched
+            )
         self._launched = False
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
@@ -59,6 +61,7 @@ class Agents:
         self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
+        self._searching: set[str] = set()
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """What the environment of the launched program needs. Its processes call on a socket of its own."""
@@ -80,13 +83,17 @@ class Agents:
         """Like `reach`, for the folder of a Ray session on this machine, unless all is to go over the relay."""
         if self._mode != "always":
             self.reach(folder)
+        else:
+            self._searched(folder)
 
     def reach(self, folder: str) -> None:
         """Takes the calls of the processes that begin and look for a raydap in this folder, and finds those that listen
-        there already."""
+        there already. Emits AgentsSearched when these are found, there and wherever else it looks."""
         if folder in self._reached:
+            self._searched("")
             return
         self._reached.add(folder)
+        self._searching.add(folder)
         try:
             self._listeners.append(unix.Listener(os.path.join(folder, self._name), self._accepted))
         except OSError as error:
@@ -97,7 +104,9 @@ class Agents:
     def reach_nodes(self, nodes: Mapping[str, str]) -> None:
         """The same on these nodes of the cluster, over the relay; no longer on others. Ray's ids, and addresses."""
         if self._nodes is not None:
-            self._nodes.reach(nodes)
+            self._searching -= self._nodes.watched - nodes.keys()
+            self._searching |= self._nodes.reach(nodes)
+        self._searched("")
 
     def release(self, key: WorkerKey) -> None:
         """Lets a process that has called run without a debugger."""
@@ -118,6 +127,12 @@ class Agents:
         await self._tasks.wait()
         for key in list(self._waiting):
             self.release(key)
+
+    def _searched(self, place: str) -> None:
+        """A folder or a node has been looked into."""
+        self._searching.discard(place)
+        if not self._searching:
+            self._emit(AgentsSearched())
 
     def _accepted(self, connection: socket.socket, private: bool = False) -> None:
         self._tasks.spawn(self._called(connection, private))
@@ -169,11 +184,14 @@ class Agents:
                 names = await asyncio.to_thread(os.listdir, folder)
             except OSError as error:
                 log.info("no agents in %s: %s", folder, error)
+                self._searched(folder)
                 return
-            for path in [os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)]:
-                if path not in self._known:
-                    self._known.add(path)
-                    self._tasks.spawn(self._ask(path))
+            paths = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)} - self._known
+            self._known |= paths
+            asked = [self._tasks.spawn(self._ask(path)) for path in paths]
+            if folder in self._searching:
+                await asyncio.gather(*asked)
+                self._searched(folder)
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, path: str) -> None:

@@ -202,9 +202,12 @@ class Engine:
             self._agents.reach_session(effect.folder)
             return
         try:
-            self._agents.reach(str(runtime_folder.directory()))
+            folder = str(runtime_folder.directory())
         except OSError as error:
             log.warning("programs that wait for raydap cannot call it: %s", error)
+            self._handle(ev.AgentsSearched())
+        else:
+            self._agents.reach(folder)
 
     def _reach_nodes(self, effect: effects.ReachNodes) -> None:
         self._nodes = effect.nodes

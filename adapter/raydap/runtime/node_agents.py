@@ -24,7 +24,8 @@ class NodeAgents:
 
     `name` is under what raydap listens there. `everywhere`: also on nodes of this machine, whose agents raydap can
     reach by itself. `on_found` gets the first line of each agent, and `on_call` the connection of each that begins, and
-    both the id of the node.
+    both the id of the node. `on_searched` gets the id when all agents that were there have been found, or when the node
+    cannot be reached.
     """
 
     def __init__(
@@ -34,20 +35,28 @@ class NodeAgents:
         everywhere: bool,
         on_found: Callable[[bytes, str], None],
         on_call: Callable[[socket.socket, str], None],
+        on_searched: Callable[[str], None],
     ) -> None:
         self._relay = relay
         self._name = name
         self._everywhere = everywhere
         self._on_found = on_found
         self._on_call = on_call
+        self._on_searched = on_searched
         self._tasks = Tasks()
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._known = 0
         self._silent: set[str] = set()
         self._changed = asyncio.Condition()
 
-    def reach(self, nodes: Mapping[str, str]) -> None:
-        """Watches those that are not of this machine, and no others. Ray's ids, and addresses."""
+    @property
+    def watched(self) -> set[str]:
+        return set(self._watches)
+
+    def reach(self, nodes: Mapping[str, str]) -> set[str]:
+        """Watches those that are not of this machine, and no others. Ray's ids, and addresses. Returns the ids of those
+        that were not watched before."""
+        before = self.watched
         self._known = len(nodes)
         for node_id in self._watches.keys() - nodes.keys():
             self._watches.pop(node_id).cancel()
@@ -57,6 +66,7 @@ class NodeAgents:
                 self._silent.add(node_id)
                 self._watches[node_id] = self._tasks.spawn(self._watch(node_id))
         self._tasks.spawn(self._tell())
+        return self.watched - before
 
     async def listening(self, nodes: int) -> None:
         """Returns when agents on all nodes can call, and these are at least so many nodes."""
@@ -85,6 +95,7 @@ class NodeAgents:
                 log.info("agents on node %s are not reached any more; raydap tries again", node_id)
             except OSError as error:
                 log.info("agents on node %s are not reached: %s", node_id, error)
+            self._on_searched(node_id)
             self._silent.add(node_id)
             await asyncio.sleep(delay)
             delay = min(delay * 2, MAX_RETRY_S)
@@ -97,6 +108,8 @@ class NodeAgents:
                 said = json.loads(line)
                 if "call" in said:
                     self._tasks.spawn(self._take_call(node_id, said["call"]))
+                elif "searched" in said:
+                    self._on_searched(node_id)
                 else:
                     self._on_found(said["found"].encode(), node_id)
         except ValueError as error:

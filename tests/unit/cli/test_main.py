@@ -8,14 +8,18 @@ import pytest
 from click.testing import CliRunner
 
 from raydap.cli import main as main_module
-from raydap.cli.main import COMMANDS, MODULES, main
+from raydap.cli.main import COMMANDS, PLACES, main
 
-HELPERS = {"__init__", "main", "cluster_command", "options", "signals"}
+HELPERS = {"__init__", "main", "cluster_command", "options", "signals", "terminal_command"}
+
+
+def place(name: str) -> tuple[str, str]:
+    return PLACES.get(name, (name, name))
 
 
 def test_each_file_is_a_registered_command() -> None:
     files = {path.stem for path in Path(str(main_module.__file__)).parent.glob("*.py")}
-    assert files - HELPERS == {MODULES.get(name, name) for name in COMMANDS}
+    assert files - HELPERS == {place(name)[0] for name in COMMANDS}
     assert list(COMMANDS) == sorted(COMMANDS)
 
 
@@ -23,7 +27,8 @@ def test_each_file_is_a_registered_command() -> None:
 def test_a_command_has_its_own_help(name: str) -> None:
     ended = CliRunner().invoke(main, [name, "--help"])
     assert ended.exit_code == 0
-    command = getattr(import_module(f"raydap.cli.{MODULES.get(name, name)}"), name)
+    file, function = place(name)
+    command = getattr(import_module(f"raydap.cli.{file}"), function)
     assert isinstance(command, click.Command)
     assert str(command.help).splitlines()[0].split(",")[0] in " ".join(ended.output.split())
 

@@ -80,6 +80,7 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path) -> Non
         servers.append(await serve(tmp_path / "raydap-3", b"x" * 70_000 + b"\n"))
         await it.watch()
         assert await it.next() == {"found": "{1}\n"}
+        assert await it.next() == {"searched": True}
         servers.append(await serve(tmp_path / "raydap-4", b"{4}\n"))
         assert await it.next() == {"found": "{4}\n"}
         for server in servers:
@@ -129,6 +130,7 @@ def test_one_of_two_nodes_with_one_folder_listens(play: Callable[..., None], tmp
         await it.watch()
         assert await it.next() == {"found": "{1}\n"}
         await other.watch()
+        assert await other.next() == {"searched": True}, "the first one finds them"
         # When the first has ended, the second takes over.
         await it.end()
         assert await other.next() == {"found": "{1}\n"}
@@ -146,6 +148,7 @@ def test_what_a_killed_actor_has_left_is_replaced(play: Callable[..., None], tmp
         await it.watch()
         _, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
         writer.write(b"hello\n")
+        assert await it.next() == {"searched": True}
         assert set(await it.next()) == {"call"}
         writer.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.core.events import AgentCalled, AgentFound, Event, PausedWorker
+from raydap.core.events import AgentCalled, AgentFound, AgentsSearched, Event, PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents
@@ -174,6 +174,7 @@ def test_processes_that_begin_call_raydap_in_the_sessions_folder(tmp_path: Path)
         path = os.path.join(tmp_path, name)
         assert name.startswith(f"raydap-call-{os.getpid()}-")
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        assert await calls.events.get() == AgentsSearched()
         await calls.call(line(waits=True), path)
         event = await calls.events.get()
         assert isinstance(event, AgentCalled)
@@ -212,6 +213,7 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
         found = [await calls.events.get(), await calls.events.get()]
         assert {event.worker.key for event in found if isinstance(event, AgentFound)} == {"w1", "w2"}
         assert {await asked.get() for _ in range(4)} == said.keys() - {"plasma_store"}
+        assert await calls.events.get() == AgentsSearched()
         assert calls.events.empty()
         # One that begins later, and calls another raydap.
         said["raydap-7"] = line(worker_id="w7", holder="raydap 0.0.1 with pid 1")
@@ -233,6 +235,7 @@ def test_a_folder_that_is_not_there_or_too_long_is_no_failure(tmp_path: Path, ca
     async def script(calls: Calls) -> None:
         calls.agents.reach(str(tmp_path / "missing"))
         calls.agents.reach(str(long))
+        assert await calls.events.get() == AgentsSearched()
 
     run(script)
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
@@ -297,6 +300,7 @@ def test_a_submitted_job_is_debugged_alone(tmp_path: Path) -> None:
         name = await calls.agents.listen_for_job()
         calls.agents.reach_session(str(tmp_path))
         assert os.listdir(tmp_path) == [name]
+        assert await calls.events.get() == AgentsSearched()
         other = await calls.call(line(worker_id="w2"), str(tmp_path / name))
         assert await asyncio.get_running_loop().sock_recv(other, 1) == b""
         await calls.call(line(calls=name), str(tmp_path / name))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.relay import RelayFailed
-from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, Event
+from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.raydap_calls import raydaps_in
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import node_agents
@@ -99,6 +99,32 @@ def test_agents_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(event, AgentFound)
         assert (event.worker.key, event.worker.agent, event.worker.over_relay) == ("w1", "/s/raydap-42", True)
         assert play.events.empty()
+        end.sendall(line(searched=True))
+        assert await play.event() == AgentsSearched()
+
+    run(script)
+
+
+def test_the_search_is_over_when_all_nodes_have_said_so_or_cannot_be_reached(tmp_path: Path) -> None:
+    async def script(play: Play) -> None:
+        play.relay.failing = 1
+        play.agents.reach_nodes(FAR)
+        assert await play.event() == AgentsSearched()
+        _, _, first = await play.asked()
+        first.sendall(line(searched=True))
+        play.agents.reach_nodes({**FAR, "n2": "192.0.2.9"})
+        _, _, second = await play.asked()
+        play.agents.reach(str(tmp_path))
+        second.sendall(line(found=hello()))
+        second.sendall(line(searched=True))
+        told = [await play.event() for _ in range(2)]
+        while told[-1] != AgentsSearched():
+            told.append(await play.event())
+        assert sum(isinstance(each, AgentFound) for each in told) == 1
+        # A node that is gone is not waited for.
+        play.agents.reach_nodes({"n3": "192.0.2.10"})
+        play.agents.reach_nodes({})
+        assert await play.event() == AgentsSearched()
 
     run(script)
 
@@ -237,6 +263,7 @@ def test_a_driver_that_knows_no_raydap_tells_each_that_listens(tmp_path: Path) -
     async def script(play: Play) -> None:
         play.agents.reach(str(tmp_path))
         (path,) = map(Path, raydaps_in(str(tmp_path)))
+        assert await play.event() == AgentsSearched()
         connection = await driver(play, str(path), 2)
         assert await said(connection) != b""
         assert await play.event() == AgentsExpected("driver 1 has joined it")

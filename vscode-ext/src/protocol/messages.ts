@@ -429,9 +429,13 @@ export interface SetsArguments {
   readonly select?: string | null;
 }
 
-/** The arguments of `raydap/select`: `select` is a set. */
+/**
+ * The arguments of `raydap/select`: `select` is a set. With `running` its expression is evaluated in workers that
+ * run, too.
+ */
 export interface SelectArguments {
   readonly select: string;
+  readonly running?: boolean;
 }
 
 /** The answer to `raydap/select`: the keys of the workers in the set. */

@@ -92,6 +92,7 @@ class Run:
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
     `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there. `nodes` are as in
     NodesAlive. `agents_expected`: something with an agent has been seen, so that other nodes may have agents, too.
+    `agents_searched`: raydap has looked for agents wherever it is to look.
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
@@ -122,6 +123,7 @@ class Run:
         self.sockets = ""
         self.nodes: Mapping[str, str] = {}
         self.agents_expected = False
+        self.agents_searched = True
         self.jobs: tuple[str, ...] | None = None
         self.ended_jobs: set[str] = set()
         self.losses: dict[WorkerKey, Loss] = {}

@@ -11,7 +11,7 @@ from raydap.core.requests import top_frames
 from raydap.core.sets.folding import Member
 from raydap.core.sets.membership import Candidate, is_in
 from raydap.core.sets.set_syntax import WorkerSet, parse
-from raydap.core.workers import worker_entries
+from raydap.core.workers import running_evaluation, worker_entries
 from raydap.core.workers.replies import load_body, query
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import (
@@ -48,10 +48,10 @@ def threads(state: State, client: Client, handles: Iterable[int] | None, select:
 
 
 def workers(
-    state: State, client: Client, keys: Iterable[str] | None, select: str | None
+    state: State, client: Client, keys: Iterable[str] | None, select: str | None, running: bool = False
 ) -> Flow[list[WorkerKey] | None]:
     """The keys of the workers that a request means; None if it names none. A worker is in a set if one of its stopped
-    threads is."""
+    threads is. With `running` the expression of a set is evaluated in those that run, too."""
     if select is None:
         return None if keys is None else _known(state, keys)
     if keys is not None:
@@ -63,7 +63,7 @@ def workers(
     pairs: list[tuple[WorkerEntry, Thread | None]] = []
     for entry in worker_entries.current(state):
         pairs += [(entry, thread) for thread in stopped.get(entry.key, [None])]
-    chosen = yield from _chosen(state, wanted, pairs)
+    chosen = yield from _chosen(state, wanted, pairs, running)
     return list(dict.fromkeys(WorkerKey(entry.key) for entry, _ in chosen))
 
 
@@ -83,7 +83,7 @@ def everybody(
         if handles is not None:
             text = 'Workers that run have no threads to name; give the argument "select" in place of "threads".'
             raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-        keys = readable(state, (yield from workers(state, client, None, select or "")) or (), running, outside)
+        keys = readable(state, (yield from workers(state, client, None, select or "", running)) or (), running, outside)
     members = worker_entries.members(state)
     known = [thread for thread in stopped if thread.worker.key in members]
     return known, [key for key in keys if key in members], members
@@ -106,7 +106,7 @@ def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bo
 
 def select(state: State, request: Request, arguments: SelectArguments) -> Flow[SelectedWorkers]:
     """Says who is in a set now."""
-    keys = yield from workers(state, request.client, None, arguments.select)
+    keys = yield from workers(state, request.client, None, arguments.select, arguments.running)
     return SelectedWorkers(workers=() if keys is None else tuple(keys))
 
 
@@ -155,7 +155,7 @@ def _held(found: Iterable[Thread]) -> list[Thread]:
 
 
 def _chosen(
-    state: State, wanted: WorkerSet, pairs: list[tuple[WorkerEntry, Thread | None]]
+    state: State, wanted: WorkerSet, pairs: list[tuple[WorkerEntry, Thread | None]], running: bool = False
 ) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
     """Those in the set. Workers are asked only for what it looks at."""
     places = (yield from _places(pairs)) if wanted.asks_for("line") else {}
@@ -168,8 +168,7 @@ def _chosen(
         if is_in(wanted.tree, Candidate(entry, told, state.run.ranks.of(entry), place)):
             found.append((entry, thread))
     if wanted.where:
-        true = yield from _where_true([thread for _, thread in found if thread is not None], wanted.where)
-        found = [(entry, thread) for entry, thread in found if thread in true]
+        found = yield from _where_true(state, found, wanted.where, running)
     return found
 
 
@@ -210,10 +209,23 @@ def _own_rank(worker: Worker) -> Flow[int | None]:
     return int(answer) if isinstance(answer, str) and answer.isascii() and answer[:9].isdecimal() else None
 
 
-def _where_true(candidates: list[Thread], expression: str) -> Flow[set[Thread]]:
+def _where_true(
+    state: State, pairs: list[tuple[WorkerEntry, Thread | None]], expression: str, running: bool
+) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
     """Those in whose user's top frame the expression is true. Where it fails, it is not."""
-    replies = yield from gather({thread: _is_true(thread, expression) for thread in candidates})
-    return {thread for thread, reply in replies.items() if reply is True}
+    asked = {thread: _is_true(thread, expression) for _, thread in pairs if thread is not None}
+    keys = [WorkerKey(entry.key) for entry, thread in pairs if thread is None]
+    readable_keys = readable(state, keys, True, False) if running else []
+    replies = gather(asked)
+    running_replies = yield from gather({key: _is_true_in_running(state, key, expression) for key in readable_keys})
+    true: set[object] = {each for each, reply in (yield from replies).items() if reply is True}
+    true.update(key for key, reply in running_replies.items() if reply is True)
+    return [(entry, thread) for entry, thread in pairs if (entry.key if thread is None else thread) in true]
+
+
+def _is_true_in_running(state: State, key: WorkerKey, expression: str) -> Flow[bool]:
+    reply = yield from running_evaluation.evaluate(state, key, f"bool({expression}\n)", TIMEOUT_S)
+    return bool(reply["result"] == "True")
 
 
 def _is_true(thread: Thread, expression: str) -> Flow[bool]:

@@ -58,7 +58,7 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
         run.begin(shared)
         state.emit(StartDiscovery(wanted))
         if wanted.reach != "paused" and wanted.workers is None:
-            state.emit(ReachAgents(""))
+            prepared.reach(state, ReachAgents(""))
     if role is not Role.OBSERVER:
         if wanted.auto_attach and not run.auto_attach:
             run.auto_attach = True

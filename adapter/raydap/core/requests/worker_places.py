@@ -20,7 +20,7 @@ from raydap.protocol.types import WorkerKey
 def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[Places]:
     """Reads the stacks of workers that run without stopping them. A worker that is attached to meanwhile is not
     told."""
-    chosen = yield from selecting.workers(state, request.client, None, arguments.select or "")
+    chosen = yield from selecting.workers(state, request.client, None, arguments.select or "", running=True)
     members = worker_entries.members(state)
     keys = [key for key in chosen or () if key in members]
     stopped: dict[WorkerKey, list[Thread]] = {}

@@ -7,7 +7,17 @@ from msgspec import UNSET
 from raydap.core.model.thread_stacks import file_name
 from raydap.protocol.raydap_messages import SteppedThreads
 from raydap.protocol.stack_messages import FoldedVariable, Location, MergedStacks, StackNode
-from raydap.protocol.value_messages import ArraySummary, Change, Comparison, ComparisonGroup, Histogram, Statistics
+from raydap.protocol.value_messages import (
+    ArraySummary,
+    Change,
+    Comparison,
+    ComparisonGroup,
+    EvaluationGroup,
+    Evaluations,
+    Histogram,
+    Share,
+    Statistics,
+)
 
 _LONGEST = 60
 """Characters of a value."""
@@ -63,7 +73,7 @@ def of_comparison(answer: Comparison) -> str:
     """One line for each group of equal values, then the statistics and who has changed."""
     if not answer.groups and not answer.silent:
         return "Nobody is stopped here."
-    rows = [(_value(each), str(len(each.members)), each.label, _apart(each)) for each in answer.groups]
+    rows = [(_value(each), str(_count(each)), each.label, _apart(each)) for each in answer.groups]
     lines = _aligned(rows) if rows else []
     if isinstance(answer.statistics, Statistics):
         lines.append(_statistics(answer.statistics))
@@ -71,7 +81,29 @@ def of_comparison(answer: Comparison) -> str:
         lines.append(_histogram(answer.histogram))
     if isinstance(answer.change, Change):
         lines += _change(answer.change)
-    return "\n".join([*lines, *_silent(len(answer.silent))])
+    return "\n".join([*lines, *_silent(_unanswered(answer))])
+
+
+def of_evaluations(answer: Evaluations) -> str:
+    """One line for each group of equal answers, then the statistics."""
+    if not answer.groups and not answer.silent and not answer.unread:
+        return "Nobody is stopped here."
+    rows = [
+        (_short(str(each.error if isinstance(each.error, str) else each.value)), str(_count(each)), each.label)
+        for each in answer.groups
+    ]
+    lines = _aligned(rows) if rows else []
+    if isinstance(answer.statistics, Statistics) and len(rows) > 1:
+        lines.append(_statistics(answer.statistics))
+    return "\n".join([*lines, *_silent(_unanswered(answer))])
+
+
+def _count(group: EvaluationGroup | ComparisonGroup | Share) -> int:
+    return len(group.members) + (0 if group.running is UNSET else len(group.running))
+
+
+def _unanswered(answer: Evaluations | Comparison) -> int:
+    return len(answer.silent) + (0 if answer.unread is UNSET else len(answer.unread))
 
 
 def _value(group: ComparisonGroup) -> str:
@@ -99,7 +131,7 @@ def _histogram(found: Histogram) -> str:
 
 def _change(found: Change) -> list[str]:
     shares = [("changed", found.changed), ("unchanged", found.unchanged), ("unknown", found.unknown)]
-    rows = [(name, str(len(share.members)), share.label) for name, share in shares if share.members]
+    rows = [(name, str(count), share.label) for name, share in shares if (count := _count(share))]
     lines = _aligned(rows) if rows else []
     if isinstance(found.statistics, Statistics):
         lines.append(f"change: {_statistics(found.statistics)}")

@@ -51,8 +51,7 @@ def listed(state: State, event: WorkersAlive) -> None:
     unprepared.inject_needed(state)
     if not run.alive.reported:
         run.alive.reported = True
-        if not run.roster.changed:
-            worker_entries.tell(state, [])
+        worker_entries.tell_complete(state)
 
 
 def _label(state: State, key: WorkerKey) -> WorkerLabel:

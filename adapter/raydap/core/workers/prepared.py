@@ -7,12 +7,13 @@ sets a breakpoint or chooses the worker. It is let go when nothing can stop it a
 Other nodes of the cluster are reached only when agents are expected there, because each costs an actor.
 """
 
-from raydap.core.effects import ReachNodes, ReleaseAgent
+from raydap.core.effects import ReachAgents, ReachNodes, ReleaseAgent
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import (
     AgentCalled,
     AgentFound,
     AgentsExpected,
+    AgentsSearched,
     NodesAlive,
     PausedWorker,
     WorkerGone,
@@ -22,12 +23,23 @@ from raydap.core.model.run import Retry, Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import attach, detach, selection, unprepared
+from raydap.core.workers import attach, detach, selection, unprepared, worker_entries
 from raydap.core.workers.attach import RETRY_DELAY_S
 
 BUSY_DELAY_S = 1.0
 """Seconds until raydap tries again to attach to a worker that it is just leaving, or while it attaches to many others:
 each of them imports debugpy, which takes half a second of a processor."""
+
+
+def reach(state: State, effect: ReachAgents | ReachNodes) -> None:
+    """Looks for agents there, and takes the calls of those that begin."""
+    state.run.agents_searched = False
+    state.emit(effect)
+
+
+def searched(state: State, _: AgentsSearched) -> None:
+    state.run.agents_searched = True
+    worker_entries.tell_complete(state)
 
 
 def called(state: State, event: AgentCalled) -> None:
@@ -68,7 +80,7 @@ def nodes_alive(state: State, event: NodesAlive) -> None:
                 del run.prepared[key]
         run.nodes = event.nodes
         if _reaches_nodes(state, run.settings):
-            state.emit(ReachNodes(event.nodes))
+            reach(state, ReachNodes(event.nodes))
 
 
 def agents_expected(state: State, event: AgentsExpected) -> None:
@@ -84,7 +96,7 @@ def _expect_agents(state: State, reason: str) -> None:
     run.agents_expected = True
     if run.nodes and not reached:
         state.log("info", f"raydap looks for agents on all nodes of the cluster: {reason}")
-        state.emit(ReachNodes(run.nodes))
+        reach(state, ReachNodes(run.nodes))
 
 
 def _reaches_nodes(state: State, settings: AttachSettings) -> bool:

@@ -13,7 +13,7 @@ from raydap.core.events import (
 )
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.workers import holding, worker_entries
+from raydap.core.workers import holding, prepared, worker_entries
 from raydap.protocol import messages
 
 _JOBS_SHOWN = 3
@@ -25,7 +25,7 @@ def discovery_ready(state: State, event: DiscoveryReady) -> None:
     run.awaits_cluster = False
     run.sockets = event.sockets
     if event.sockets and _in_session(run):
-        state.emit(ReachAgents(event.sockets))
+        prepared.reach(state, ReachAgents(event.sockets))
     if run.outage:
         run.outage = ""
         worker_entries.tell(state, [])

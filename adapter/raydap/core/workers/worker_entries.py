@@ -85,6 +85,17 @@ def tell(state: State, entries: Collection[RosterEntry]) -> None:
             client.event("raydap/workersChanged", _as_list(state, client.view, shown))
 
 
+def tell_complete(state: State) -> None:
+    """Tells those who watch when the list has become complete. If there are changes, these tell it."""
+    if _is_complete(state) and not state.run.roster.changed:
+        tell(state, [])
+
+
+def _is_complete(state: State) -> bool:
+    """Whether Ray has said who runs, and raydap has found the agents of these."""
+    return state.run.alive.reported and state.run.agents_searched
+
+
 def _for_view(view: View, entries: Collection[RosterEntry]) -> Collection[RosterEntry]:
     return entries if view.all else [each for each in entries if not each.only_all]
 
@@ -95,7 +106,7 @@ def _watching(state: State) -> list[Client]:
 
 def _as_list(state: State, view: View, entries: Collection[RosterEntry]) -> WorkerList:
     aged = (msgspec.structs.replace(each.entry, age=round(state.now - each.since, 1)) for each in entries)
-    complete = True if view.all and state.run.alive.reported else UNSET
+    complete = True if view.all and _is_complete(state) else UNSET
     return WorkerList(workers=tuple(aged), outage=state.run.outage, complete=complete)
 
 

@@ -1,0 +1,104 @@
+"""`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are, and the value of an expression there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from raydap.cli import terminal_command
+
+
+@click.command()
+@click.argument("select", metavar="[SET]", required=False)
+@click.option("--locals", "has_locals", is_flag=True, help="The local variables of the innermost frames, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--folded", is_flag=True, help="Print folded stacks, for flame graphs and speedscope.")
+@click.option("--svg", metavar="FILE", help="Write a picture.")
+@terminal_command.session_options
+def stacks(
+    select: str | None,
+    has_locals: bool,
+    as_json: bool,
+    folded: bool,
+    svg: str | None,
+    log_file: str | None,
+    verbose: bool,
+    **named: Any,
+) -> None:
+    """Show the stacks of all workers as one tree: what few do comes first. Nothing is stopped for it.
+
+    \b
+    raydap stacks
+    raydap stacks 'actor:Trainer not rank:0' --locals
+    raydap stacks --svg stacks.svg
+    """
+    from raydap.terminal import folded_answers
+
+    if sum((as_json, folded, svg is not None)) > 1:
+        raise click.UsageError("--json, --folded and --svg exclude each other.")
+    target = terminal_command.target(**named)
+    terminal_command.run(folded_answers.stacks(target, select, has_locals, as_json, folded, svg), log_file, verbose)
+
+
+def _arguments(command: Callable[..., None]) -> Callable[..., None]:
+    for add in (
+        terminal_command.session_options,
+        click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
+        click.option(
+            "--timeout", metavar="SECONDS", type=float, default=5.0, show_default=True, help="For each worker."
+        ),
+        click.argument("select", metavar="[SET]", required=False),
+        click.argument("expression"),
+    ):
+        command = add(command)
+    return command
+
+
+@click.command("eval")
+@_arguments
+def evaluate(
+    expression: str,
+    select: str | None,
+    timeout: float,
+    as_json: bool,
+    log_file: str | None,
+    verbose: bool,
+    **named: Any,
+) -> None:
+    """Evaluate EXPRESSION in all workers that are stopped or have an agent; equal answers are one line.
+
+    A worker that runs is not stopped: the expression is evaluated beside its code, in the innermost frame of yours.
+
+    \b
+    raydap eval 'self.step'
+    raydap eval 'len(self.buffer)' 'actor:Rollout*'
+    """
+    from raydap.terminal import folded_answers
+
+    target = terminal_command.target(**named)
+    terminal_command.run(folded_answers.evaluate(target, expression, select, timeout, as_json), log_file, verbose)
+
+
+@click.command()
+@_arguments
+def compare(
+    expression: str,
+    select: str | None,
+    timeout: float,
+    as_json: bool,
+    log_file: str | None,
+    verbose: bool,
+    **named: Any,
+) -> None:
+    """Compare the value of EXPRESSION in all workers that are stopped or have an agent, whatever its size.
+
+    Numbers have a histogram, and who is at its ends; containers what is different; arrays their shape and numbers.
+
+    \b
+    raydap compare 'self.loss'
+    raydap compare 'self.model.state_dict()' 'actor:Trainer'
+    """
+    from raydap.terminal import folded_answers
+
+    target = terminal_command.target(**named)
+    terminal_command.run(folded_answers.compare(target, expression, select, timeout, as_json), log_file, verbose)

@@ -1,0 +1,29 @@
+"""`raydap ps`: the workers of a cluster."""
+
+from typing import Any
+
+import click
+
+from raydap.cli import terminal_command
+
+
+@click.command()
+@click.argument("select", metavar="[SET]", required=False)
+@click.option("--all", "-a", "everybody", is_flag=True, help="Idle workers, too.")
+@click.option("--watch", "-w", is_flag=True, help="Stay, and show each change.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@terminal_command.session_options
+def ps(
+    select: str | None, everybody: bool, watch: bool, as_json: bool, log_file: str | None, verbose: bool, **named: Any
+) -> None:
+    """List the workers: their state, what they run, and where they are. Nothing is stopped for it.
+
+    \b
+    raydap ps
+    raydap ps 'actor:Rollout* state:paused'
+    raydap ps --watch
+    """
+    from raydap.terminal import process_list
+
+    target = terminal_command.target(**named)
+    terminal_command.run(process_list.show(target, select, everybody, as_json, watch), log_file, verbose)

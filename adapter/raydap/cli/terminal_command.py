@@ -1,0 +1,60 @@
+"""What the commands of the terminal have in common: which session they take part in, and how they end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import click
+
+from raydap.cli import options
+from raydap.client.dap_connection import SessionError
+from raydap.client.joining import Target
+from raydap.core.errors import ProblemError
+from raydap.hub.hub_token import TokenError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def session_options(command: F) -> F:
+    """Adds the options that `target` takes, and those of the log."""
+    for option in (
+        options.verbose,
+        options.log_file,
+        click.option("--tls-ca", metavar="FILE", help="Trust these certificates (PEM), too."),
+        click.option("--token-file", metavar="FILE", help="The hub's token is the first line of this file."),
+        click.option("--connect", metavar="URL", help="The hub: ws://, wss://, tcp://, tcps://HOST:PORT or HOST:PORT."),
+        options.dashboard,
+    ):
+        command = option(command)
+    return command
+
+
+def target(dashboard: str | None, connect: str | None, token_file: str | None, tls_ca: str | None) -> Target:
+    """Raises click.UsageError for what cannot be meant."""
+    if dashboard is not None and connect is not None:
+        raise click.UsageError("--dashboard and --connect exclude each other: a hub knows its cluster.")
+    return Target(dashboard, connect, token_file, tls_ca)
+
+
+def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:
+    """Runs a command to its exit code. What the user has to know is one line on standard error."""
+    if log_file is None and not verbose:
+        # Users get what concerns them as a sentence; the rest would spoil tables.
+        logging.getLogger("raydap").addHandler(logging.NullHandler())
+    else:
+        options.start_log(log_file, verbose)
+    try:
+        code = asyncio.run(work)
+    except ProblemError as error:
+        code = _failed(str(error.problem))
+    except (SessionError, TokenError, OSError) as error:
+        code = _failed(str(error))
+    except KeyboardInterrupt:
+        code = 130
+    raise SystemExit(code)
+
+
+def _failed(text: str) -> int:
+    options.note(text)
+    return 1

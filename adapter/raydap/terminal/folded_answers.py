@@ -1,0 +1,110 @@
+"""`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are and what they know, folded."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from raydap.client.joining import Target
+from raydap.core.sets import stack_exports, text_tables
+from raydap.protocol.message_base import Message
+from raydap.protocol.stack_messages import MergedStacks, StacksArguments
+from raydap.protocol.value_messages import (
+    CompareArguments,
+    Comparison,
+    ComparisonGroup,
+    EvaluateThreadsArguments,
+    EvaluationGroup,
+    Evaluations,
+)
+from raydap.terminal import screen
+from raydap.terminal.live_session import LiveSession, looking
+
+MAX_MEMBERS = 1000
+"""Workers that are named in each place of a tree."""
+
+
+async def stacks(
+    target: Target, select: str | None, has_locals: bool, as_json: bool, folded: bool, svg: str | None
+) -> int:
+    """Prints the stacks of all workers as one tree, or writes them as a picture. Returns the exit code. Raises what
+    LiveSession.begin raises, SessionError, and OSError if the picture cannot be written."""
+    async with looking(target) as live:
+        await live.wait_listed()
+        wanted = StacksArguments(select=select, running=True, outside=True, locals=has_locals, max_members=MAX_MEMBERS)
+        found = await live.ask("raydap/stacks", wanted, MergedStacks)
+        if svg is not None:
+            _write(svg, stack_exports.svg(found.root))
+        elif as_json:
+            _print_json(found)
+        elif folded:
+            screen.console().out(stack_exports.folded(found.root), highlight=False)
+        elif found.root.count == 0:
+            return _nothing(live, "say where they are", len(found.unread) + len(found.silent))
+        else:
+            screen.console().out(text_tables.of_stacks(found), highlight=False)
+    return 0
+
+
+async def evaluate(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
+    """Prints the values of an expression in all workers that can be asked. Raises like `stacks`."""
+    async with looking(target) as live:
+        await live.wait_listed()
+        wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True, timeout=timeout_s)
+        found = await live.ask("raydap/evaluate", wanted, Evaluations)
+        return _show(live, found, found.groups, text_tables.of_evaluations(found), as_json)
+
+
+async def compare(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
+    """Like `evaluate`, for values of any size."""
+    async with looking(target) as live:
+        await live.wait_listed()
+        wanted = CompareArguments(expression=expression, select=select, running=True, timeout=timeout_s)
+        found = await live.ask("raydap/compare", wanted, Comparison)
+        return _show(live, found, found.groups, text_tables.of_comparison(found), as_json)
+
+
+def _show(
+    live: LiveSession,
+    found: Evaluations | Comparison,
+    groups: Iterable[EvaluationGroup | ComparisonGroup],
+    text: str,
+    as_json: bool,
+) -> int:
+    unread: tuple[Any, ...] | UnsetType = found.unread
+    silent = len(found.silent) + (0 if unread is UNSET else len(unread))
+    if as_json:
+        _print_json(found)
+    elif not any(groups) and not silent:
+        return _nothing(live, "be asked without being stopped", 0)
+    else:
+        screen.console().out(text, highlight=False)
+    return 0
+
+
+def _write(path: str, text: str) -> None:
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def _print_json(message: Message) -> None:
+    screen.console().out(msgspec.json.format(msgspec.json.encode(message), indent=2).decode(), highlight=False)
+
+
+def _nothing(live: LiveSession, what: str, silent: int) -> int:
+    """Says why there is no answer, and what would help."""
+    paused = sum(entry.state == "paused" for entry in live.workers.values())
+    alive = sum(entry.state == "alive" and not entry.agent for entry in live.workers.values())
+    parts = [f"{paused} wait at breakpoint()"] * (paused > 0) + [f"{alive} run without an agent"] * (alive > 0)
+    parts += [f"{silent} did not answer"] * (silent > 0)
+    if not live.workers:
+        text = "No worker runs."
+    else:
+        reasons = " and ".join(parts) or "none of them is in the set"
+        text = (
+            f"No worker can {what}: {reasons}. `raydap debug` attaches to those that wait, and a program that is "
+            "started with `raydap run` can be asked at any time."
+        )
+    screen.console(stderr=True).print(text)
+    return 1

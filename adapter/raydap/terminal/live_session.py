@@ -1,0 +1,94 @@
+"""A session that a command of the terminal takes part in, and its workers as they are now."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import msgspec
+
+from raydap.client import joining
+from raydap.client.dap_connection import ConnectionEnded
+from raydap.client.joining import Session, Target
+from raydap.protocol.message_base import Arguments, Message
+from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
+
+LIST_TIMEOUT_S = 10.0
+"""Seconds for Ray to say who runs. A dashboard that is loaded takes one or two."""
+
+ENDED = ("gone", "detached")
+"""The states of the last messages about a worker that is not listed any more."""
+
+T = TypeVar("T", bound=Message)
+
+
+class LiveSession:
+    """`workers` are those of the cluster that run, by their keys; `listed` is set once Ray has said who they are.
+    `changed` is set at each change, and cleared by who waits for it. `on_event` gets all events, after their effect
+    here."""
+
+    def __init__(self) -> None:
+        self.workers: dict[str, WorkerEntry] = {}
+        self.outage = ""
+        self.listed = asyncio.Event()
+        self.changed = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.on_event: Callable[[str, Any], None] = lambda name, body: None
+        self.session: Session
+
+    async def begin(self, target: Target, arguments: Mapping[str, Any]) -> None:
+        """Joins the session that the user means, or begins one with these arguments of `attach`. Raises what
+        joining.find and Session.begin raise."""
+        self.session = await joining.find(target, self._take_event, self._gone)
+        await self.session.begin(arguments)
+        await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
+
+    async def wait_listed(self) -> bool:
+        """Whether Ray has said in time who runs. Raises ConnectionEnded."""
+        waiting = [asyncio.ensure_future(event.wait()) for event in (self.listed, self.ended)]
+        await asyncio.wait(waiting, timeout=LIST_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        for each in waiting:
+            each.cancel()
+        if self.ended.is_set():
+            raise ConnectionEnded("The session has ended; start the command again.")
+        return self.listed.is_set()
+
+    async def ask(self, command: str, arguments: Arguments, answer: type[T]) -> T:
+        """One of raydap's own requests. Raises SessionError."""
+        return await self.session.connection.ask(command, arguments, answer)
+
+    def _take_event(self, name: str, body: Any) -> None:
+        if name == "raydap/workersChanged":
+            self._take_workers(body)
+        elif name == "terminated":
+            self._gone("The session is over.")
+        self.on_event(name, body)
+
+    def _take_workers(self, body: Any) -> None:
+        told = msgspec.convert(body, WorkerList)
+        for entry in told.workers:
+            if entry.state in ENDED:
+                self.workers.pop(entry.key, None)
+            else:
+                self.workers[entry.key] = entry
+        self.outage = told.outage
+        if told.complete is True:
+            self.listed.set()
+        self.changed.set()
+
+    def _gone(self, reason: str) -> None:
+        self.ended.set()
+        self.changed.set()
+
+
+@asynccontextmanager
+async def looking(target: Target) -> AsyncIterator[LiveSession]:
+    """A session for a look at a cluster, which attaches to no worker by itself; left at the end. Raises what
+    LiveSession.begin raises."""
+    live = LiveSession()
+    try:
+        await live.begin(target, {"dashboard": target.dashboard, "autoAttach": False})
+        yield live
+    finally:
+        if hasattr(live, "session"):
+            await live.session.leave()

@@ -1,0 +1,172 @@
+"""`raydap ps`: who runs, what, where, and since when."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from raydap.client.dap_connection import SessionError
+from raydap.client.joining import Target
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
+from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
+from raydap.terminal import screen
+from raydap.terminal.live_session import LiveSession, looking
+
+REFRESH_S = 2.0
+"""Seconds between two looks where running workers are."""
+
+STATES = {
+    "stopped": "bold red",
+    "held": "bold magenta",
+    "paused": "yellow",
+    "attaching": "yellow",
+    "running": "green",
+    "alive": "",
+}
+"""The states in the order of the list, and their colours."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A worker, and where its first thread with code of the user's is; None if that is not known."""
+
+    entry: WorkerEntry
+    place: WorkerPlace | None
+
+    @property
+    def name(self) -> str:
+        """`Trainer{3}.step`, `prepare`, `driver train.py`."""
+        entry = self.entry
+        label = entry.label if self.place is None or not entry.actor else self.place.label
+        if entry.actor and self.place is not None and entry.task.startswith(f"{entry.actor}."):
+            return label + entry.task.removeprefix(entry.actor)
+        return label
+
+    @property
+    def where(self) -> str:
+        """Where it is, and the exception that it has stopped for."""
+        errors = [thread.error for thread in self.entry.threads if thread.error]
+        location = None if self.place is None else self.place.location
+        if self.entry.state == "paused" and location is not None:
+            text = f"at breakpoint() in {location.name} ({file_name(location.path)}:{location.line})"
+        else:
+            text = "" if self.place is None else self.place.text
+        return " ".join([text, *errors[:1]]).strip() or self.entry.problem
+
+    @property
+    def is_idle(self) -> bool:
+        """Ray keeps such a worker for later; it runs nothing."""
+        return self.entry.state == "alive" and not self.entry.task and not self.entry.actor
+
+    def as_json(self) -> dict[str, Any]:
+        location = None if self.place is None else self.place.location
+        rank = UNSET if self.place is None else self.place.rank
+        known: dict[str, Any] = msgspec.to_builtins(self.entry)
+        return {
+            **known,
+            "rank": None if rank is UNSET else rank,
+            "place": "" if self.place is None else self.place.text,
+            "file": "" if location is None else location.path,
+            "line": 0 if location is None else location.line,
+        }
+
+
+async def show(target: Target, select: str | None, everybody: bool, as_json: bool, watch: bool) -> int:
+    """Prints the list, once or until the user ends it. `everybody`: idle workers, too. Returns the exit code. Raises
+    what LiveSession.begin raises, and SessionError."""
+    console = screen.console()
+    async with looking(target) as live:
+        if not await live.wait_listed():
+            screen.console(stderr=True).print("Ray has not said who runs; the list may lack workers.")
+        if watch and not as_json:
+            await _watch(live, select, everybody)
+            return 0
+        rows = await _rows(live, select, everybody, {})
+        if as_json:
+            console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
+        elif rows:
+            console.print(as_table(rows))
+        else:
+            screen.console(stderr=True).print(_nobody(live, select))
+    return 0
+
+
+async def _watch(live: LiveSession, select: str | None, everybody: bool) -> None:
+    """Until the user ends it by Ctrl-C, or the session ends."""
+    places: dict[str, WorkerPlace | None] = {}
+    with Live(console=screen.console(), auto_refresh=False, vertical_overflow="visible") as view:
+        while not live.ended.is_set():
+            live.changed.clear()
+            try:
+                rows = await _rows(live, select, everybody, places)
+            except SessionError as error:
+                view.update(Text(str(error)), refresh=True)
+            else:
+                view.update(as_table(rows) if rows else Text(_nobody(live, select)), refresh=True)
+            try:
+                await asyncio.wait_for(live.changed.wait(), REFRESH_S)
+            except asyncio.TimeoutError:
+                continue
+
+
+async def _rows(
+    live: LiveSession, select: str | None, everybody: bool, places: dict[str, WorkerPlace | None]
+) -> list[Row]:
+    """`places` are those that are known from before, and are renewed. A worker is looked into from outside only once:
+    that stops its process for some hundredths of a second."""
+    keys = list(live.workers)
+    if select is not None:
+        wanted = SelectArguments(select=select, running=True)
+        keys = list((await live.ask("raydap/select", wanted, SelectedWorkers)).workers)
+    is_new = any(key not in places for key in keys)
+    found = await live.ask("raydap/places", PlacesArguments(select=select, outside=is_new), Places)
+    told: dict[str, WorkerPlace] = {}
+    for place in found.places:
+        told.setdefault(place.worker, place)
+    known = {key: told.get(key, places.get(key)) for key in keys}
+    places.clear()
+    places.update(known)
+    rows = [Row(live.workers[key], known[key]) for key in keys if key in live.workers]
+    return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
+
+
+def _order(row: Row) -> tuple[object, ...]:
+    entry, rank = row.entry, None if row.place is None else row.place.rank
+    states = list(STATES)
+    state = states.index(entry.state) if entry.state in states else len(states)
+    return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid
+
+
+def as_table(rows: Iterable[Row]) -> Table:
+    cells: list[list[str | Text]] = []
+    for row in rows:
+        entry = row.entry
+        state = Text(entry.state, STATES.get(entry.state, ""))
+        where = Text(row.where, "red" if any(thread.error for thread in entry.threads) else "")
+        job = entry.submission or entry.job
+        cells.append([state, row.name, job, entry.node, str(entry.pid or ""), _duration(entry.age), where])
+    return screen.table(["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"], cells, cut=("WORKER", "WHERE"))
+
+
+def _duration(seconds: float) -> str:
+    """Empty for less than a second: a session of our own has only begun to look."""
+    if seconds < 1:
+        return ""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
+
+
+def _nobody(live: LiveSession, select: str | None) -> str:
+    if live.outage:
+        return live.outage
+    if select is not None and live.workers:
+        return f"No worker is in this set; raydap ps shows the {len(live.workers)} that run."
+    return (
+        "Nothing runs on this cluster; raydap ps --all shows idle workers, too." if live.workers else "No worker runs."
+    )
