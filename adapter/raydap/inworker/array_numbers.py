@@ -10,16 +10,25 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-PART = 1 << 20
-"""Elements in a part. One of them takes 10 to 20 ms on a CPU (measured)."""
+PART = 1 << 22
+"""Bytes in a part on a CPU. One of them takes 5 to 10 ms (measured)."""
+
+READ_S = 1.0
+"""Seconds that a device may take for one part, before it counts as busy."""
 
 PLACES = 64
 PLACE = 1024
 """How many places of an array that is too large, and how many elements of each, tell whether two are equal."""
 
+COLUMNS = 256
+"""Words of 32 bits in a row. A place has whole rows of them, however large its elements are."""
+
 MASK = (1 << 64) - 1
-FACTOR = 0x9E3779B97F4A7C15
-"""An odd number without a pattern: 2 to the power of 64, divided by the golden ratio."""
+FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
+"""An odd number without a pattern: 2 to the power of 64, divided by the golden ratio. It is negative, because torch has
+few operations for numbers without a sign."""
+
+EMPTY = {"min": None, "max": None, "mean": None, "std": None, "nan": 0, "inf": 0}
 
 
 class Numbers:
@@ -56,37 +65,53 @@ class Numbers:
 
 
 class Digest:
-    """By what two arrays are equal: a sum over the bits of all elements and their places, in any order of the parts.
-    Whole numbers only, so that each device has the same."""
+    """By what two arrays are equal: a sum of the hashes of all parts, in any order. Whole numbers only, so that each
+    device has the same."""
 
     def __init__(self) -> None:
         self.total = 0
 
-    def add(self, first: int, plain: int, placed: int) -> None:
-        """A part that begins at the element `first`: the sum of its mixed bits, and that of each times its place in the
-        part."""
-        self.total = (self.total + placed + plain * (first + 1)) & MASK
+    def add(self, first: int, value: int) -> None:
+        """The hash of the part that begins at `first`."""
+        self.total = (self.total + value * (mixed(first, MASK) | 1)) & MASK
 
     def text(self) -> str:
-        return f"{self.total * FACTOR & MASK:016x}"
+        return f"{mixed(self.total, MASK):016x}"
 
 
-def look_at(
-    size: int, part: int, add: Callable[[int, int, Digest, "Numbers | None"], None], until: float
-) -> dict[str, Any]:
-    """`add` takes the elements from one number to another. `until` is a time of `time.monotonic`.
+def mixed(places: Any, mask: int = -1) -> Any:
+    """Numbers without a pattern for a number of Python (with `mask`), or for an array of 64-bit ones.
+
+    The hash of a row is the sum of its words, each times the number of its place, and that of an array the same of its
+    rows. So two that differ have the same hash once in 2 to the power of 32 times, whatever their words are
+    (multilinear hashing; Lemire and Kaser, Strongly universal string hashing is fast, 2014). The places themselves are
+    no such numbers: 0 and 3 have the sum of 1 and 2, so a mask with two elements moved would have the same hash.
+    """
+    places = (places + 1) * FACTOR & mask
+    places = (places ^ (places >> 32)) * FACTOR & mask
+    return places ^ (places >> 29)
+
+
+Add = Callable[[int, int, Digest, "Numbers | None"], None]
+
+
+def look_at(pieces: Iterable[tuple[int, Add]], part: int, until: float) -> dict[str, Any]:
+    """An array in one or several pieces: how many elements each has, and what adds those from one number to another.
+    `until` is a time of `time.monotonic`.
 
     `sampled` is the share of the elements that were looked at. Then only `places` tells whether two are equal.
     """
     numbers, digest, places = Numbers(), Digest(), Digest()
-    starts = range(0, size, part)
-    if len(starts) > 1:
-        for number in range(PLACES):
-            start = number * (size - PLACE) // (PLACES - 1)
-            add(start, start + PLACE, places, None)
+    parts = [(add, start, min(start + part, size)) for size, add in pieces for start in range(0, size, part)]
+    size = sum(end - start for _, start, end in parts)
+    is_large = len(parts) > 1
+    if is_large:
+        for each, add in pieces:
+            for number in range(PLACES if each > PLACE else 1):
+                start = number * (each - PLACE) // (PLACES - 1)
+                add(start, min(start + PLACE, each), places, None)
     seen = 0
-    for start in spread(starts):
-        end = min(start + part, size)
+    for add, start, end in spread(parts):
         add(start, end, digest, numbers)
         seen += end - start
         if time.monotonic() > until and seen < size:
@@ -96,46 +121,75 @@ def look_at(
         **numbers.as_json(),
         "sampled": 1.0 if whole else seen / size,
         "hash": digest.text() if whole else "",
-        "places": places.text() if len(starts) > 1 else "",
+        "places": places.text() if is_large else "",
     }
 
 
-def spread(starts: range) -> Iterable[int]:
+def spread(parts: list[Any]) -> list[Any]:
     """All of them, in an order in which the first few lie all over the array."""
     golden = (math.sqrt(5) - 1) / 2
-    return sorted(starts, key=lambda start: start // starts.step * golden % 1.0)
+    return [parts[number] for number in sorted(range(len(parts)), key=lambda number: number * golden % 1.0)]
 
 
-def numpy_numbers(array: Any, until: float) -> dict[str, Any]:
-    """Takes a numpy array whose elements are numbers, or texts of one length."""
+def without_numbers(reason: str) -> dict[str, Any]:
+    """The first line of a text says why."""
+    return {**EMPTY, "sampled": 0.0, "hash": "", "places": "", "reason": reason.partition("\n")[0][:100]}
+
+
+def wait(is_ready: Callable[[], bool], until: float) -> None:
+    """Waits for the device, which may hang: who reads there blocks its thread until the device has done all before.
+    Raises TimeoutError."""
+    pause = 0.0
+    while not is_ready():
+        if time.monotonic() > until:
+            raise TimeoutError("its device is busy")
+        time.sleep(pause)
+        pause = min(pause + 1e-5, 1e-3)
+
+
+def numpy_numbers(pieces: list[Any], until: float) -> dict[str, Any]:
+    """Takes the pieces of a numpy array whose elements are numbers, or texts of one length."""
     import numpy
 
+    columns = mixed(numpy.arange(COLUMNS))
+    first = 0
+    found: list[tuple[int, Add]] = []
+    for piece in pieces:
+        found.append((piece.size, numpy_add(numpy, piece, columns, first)))
+        first += piece.size
+    part = PART // max(pieces[0].itemsize, 1) // PLACE * PLACE
+    return look_at(found, max(part, PLACE), until)
+
+
+def numpy_add(numpy: Any, array: Any, columns: Any, first: int) -> Add:
     flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
 
     def add(start: int, end: int, digest: Digest, numbers: "Numbers | None") -> None:
         values = numpy.ascontiguousarray(flat[start:end])
-        add_bits(numpy, values, start, digest)
-        if numbers is not None and values.dtype.kind in "fciub":
+        digest.add(first + start, numpy_hash(numpy, values, columns))
+        if numbers is not None:
             add_numbers(numpy, values, numbers)
 
-    return look_at(array.size, PART, add, until)
+    return add
 
 
-def add_bits(numpy: Any, values: Any, start: int, digest: Digest) -> None:
-    size = values.dtype.itemsize
-    width = size if size in (1, 2, 4, 8) else 1
-    bits = values.view(f"u{width}").astype("u8").reshape(len(values), -1)
-    with numpy.errstate(over="ignore"):
-        bits = bits * numpy.uint64(FACTOR)
-        bits ^= bits >> numpy.uint64(29)
-        columns = numpy.arange(1, 2 * bits.shape[1], 2, dtype="u8")
-        mixed = (bits * columns).sum(axis=1, dtype="u8")
-        placed = (mixed * numpy.arange(len(mixed), dtype="u8")).sum(dtype="u8")
-        digest.add(start, int(mixed.sum(dtype="u8")), int(placed))
+def numpy_hash(numpy: Any, values: Any, columns: Any) -> int:
+    if not values.itemsize:
+        return 0  # Texts without a character.
+    data = values.view("u1")
+    rest = -len(data) % (4 * COLUMNS)
+    if rest:
+        data = numpy.concatenate([data, numpy.zeros(rest, "u1")])
+    sums = data.view("i4").reshape(-1, COLUMNS).astype("i8") @ columns
+    return int((sums * mixed(numpy.arange(len(sums)))).sum())
 
 
 def add_numbers(numpy: Any, values: Any, numbers: Numbers) -> None:
+    if values.dtype.kind == "V" and values.dtype.type is not numpy.void:
+        values = values.astype("f4")  # bfloat16 and its like, which other libraries bring.
     kind = values.dtype.kind
+    if kind not in "fciub":
+        return
     if kind == "c":
         values = values.view(values.real.dtype)
     nan = inf = 0

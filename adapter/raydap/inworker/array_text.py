@@ -10,6 +10,9 @@ def array_text(found: dict[str, Any]) -> str:
     parts = [text + (" on " + found["device"] if found["device"] else "")]
     parts += [f"{name} {found[name]:.6g}" for name in ("min", "max", "mean", "std") if found.get(name) is not None]
     parts += [f"{found[name]} {name}" for name in ("nan", "inf") if found.get(name)]
+    # In the core it is UNSET without a reason.
+    if isinstance(found.get("reason"), str):
+        parts.append(f"no numbers ({found['reason']})")
     if found.get("min") is not None and found["sampled"] < 1:
         parts.append(f"of {max(found['sampled'], 0.01):.0%} of it")
     return ", ".join(parts)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from raydap.inworker.array_libraries import LIBRARIES, library_of
+    from raydap.inworker.array_libraries import LIBRARIES, leaving_modes, library_of, shape_of
     from raydap.inworker.array_text import array_text
 
 REPR_SIZE = 1000
@@ -70,9 +70,11 @@ class ArrayValues:
 
     def get_contents_debug_adapter_protocol(self, value: Any, fmt: Any = None) -> list[Part]:
         """Takes the place of a resolver of pydevd, which lists the parts of a value."""
-        if type(value) is Rows:
-            return list(rows(value.array, value.first, value.end))
-        return [*attributes(value), *self._numbers(value), *own_rows(value)]
+        array = value.array if type(value) is Rows else value
+        with leaving_modes(library_of(type(array))):
+            if type(value) is Rows:
+                return list(rows(array, value.first, value.end))
+            return [*attributes(value), *self._numbers(value), *own_rows(value)]
 
     def _get_type(self, value: Any, kind: Any, name: str) -> tuple[Any, str, Any]:
         """Takes the place of pydevd's method: the class, its name, and the resolver."""
@@ -105,7 +107,7 @@ class ArrayValues:
             library = self._libraries.get(kind)
             if library is None:
                 library = self._libraries[kind] = library_of(kind)
-            return library in ("numpy", "torch", "jax") and math.prod(value.shape) > REPR_SIZE
+            return library in ("numpy", "torch", "jax") and math.prod(shape_of(value, library) or ()) > REPR_SIZE
         except Exception:
             return False
 

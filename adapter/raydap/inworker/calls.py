@@ -113,8 +113,9 @@ _READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", 
 _STACKS = _packed(_READING, "names")
 _RUNNING = _packed(_source("file_queries", "safe_values", "coroutines", "stack_reader", "running_values"), "names")
 _VARIABLES = _packed(_source("file_queries", "safe_values", "stack_reader", "frame_variables"), "names")
-_ARRAYS = _packed(_source("array_numbers", "array_libraries", "array_text", "array_values"), "names")
-_SUMMARY = _packed(_source("array_numbers", "array_libraries", "value_summary"), "names")
+_LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
+_ARRAYS = _packed(_source(*_LIBRARIES, "array_text", "array_values"), "names")
+_SUMMARY = _packed(_source(*_LIBRARIES, "value_summary"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 
 

@@ -5,6 +5,7 @@ The hash is of what the text would be without a limit. Arrays are said by their 
 which only some places of large arrays count: how much of those is looked at depends on the time.
 """
 
+import contextlib
 import hashlib
 import json
 import re
@@ -12,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from raydap.inworker.array_libraries import LIBRARIES, library_of
+    from raydap.inworker.array_libraries import LIBRARIES, NUMBER_OF, library_of, shape_of
 
 TEXT = 600
 """The longest text that is sent, in characters."""
@@ -29,8 +30,8 @@ def summary(value: Any, seconds: float) -> str:
     """JSON. `seconds` is the time for all numbers of arrays."""
     until = time.monotonic() + seconds
     kind = type(value).__name__
-    found = None if size_of(value) == 1 else array(value, until)
-    if found is not None:
+    found = described(value, until)
+    if isinstance(found, dict):
         return json.dumps({"type": kind, "array": found})
     walk = Walk(until)
     walk.write(value, DEPTH)
@@ -44,17 +45,20 @@ def digest(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def size_of(value: Any) -> int:
-    """1 for an array that is a number, such as a loss; 0 for what is no array."""
-    if not library_of(type(value)):
-        return 0
-    shape = getattr(value, "shape", None)
-    return 1 if isinstance(shape, tuple) and len(shape) == 0 else 2
-
-
-def array(value: Any, until: float) -> "dict[str, Any] | None":
+def described(value: Any, until: float) -> "dict[str, Any] | str | None":
+    """An array by its numbers, and one that is a number, such as a loss, by its text. None for all else, and for what
+    its library refuses to describe, such as a parameter of torch that has no shape yet."""
     library = library_of(type(value))
-    return LIBRARIES[library](value, until) if library else None
+    if not library:
+        return None
+    try:
+        if library in NUMBER_OF and shape_of(value, library) == ():
+            # torch's own text would have its device.
+            with contextlib.suppress(Exception):
+                return repr(NUMBER_OF[library](value, until))
+        return LIBRARIES[library](value, until)
+    except Exception:
+        return None
 
 
 class Walk:
@@ -80,18 +84,13 @@ class Walk:
             self.pieces.append(repr(value))
         elif depth == 0 or id(value) in self._inside:
             self.pieces.append("...")
-        elif size_of(value) == 2:
-            self._write_array(value)
+        elif (found := described(value, self._until)) is not None:
+            self.is_sampled = self.is_sampled or (isinstance(found, dict) and found["sampled"] < 1)
+            self.pieces.append(found)
         else:
             self._inside.add(id(value))
             self._write_parts(value, kind, depth - 1)
             self._inside.discard(id(value))
-
-    def _write_array(self, value: Any) -> None:
-        found = array(value, self._until)
-        assert found is not None
-        self.is_sampled = self.is_sampled or found["sampled"] < 1
-        self.pieces.append(found)
 
     def _write_parts(self, value: Any, kind: type, depth: int) -> None:
         shown: Any = kind.__repr__
@@ -107,13 +106,7 @@ class Walk:
             fields = [(Name(key), item) for key, item in vars(value).items()]
             self._write_pairs(f"{kind.__name__}(", fields, "=", ")", depth)
         else:
-            self.pieces.append(_ADDRESS.sub("", self._repr(value)))
-
-    def _repr(self, value: Any) -> str:
-        item = getattr(value, "item", None)
-        # A number of numpy, torch or jax; torch's own text would have its device.
-        number = item() if callable(item) and size_of(value) == 1 else value
-        return repr(number)
+            self.pieces.append(_ADDRESS.sub("", repr(value)))
 
     def _write_items(self, first: str, items: list[Any], last: str, depth: int) -> None:
         self.pieces.append(first)

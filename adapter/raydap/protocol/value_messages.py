@@ -81,7 +81,8 @@ class Evaluations(Message, frozen=True):
 class ArraySummary(Message, frozen=True):
     """What is said of an array, of which no element is sent. `device` names those of all members. The numbers are of
     the finite elements, null if there are none or if they are no numbers. `sampled` is the share of the elements that
-    was looked at, 1 for all of them and 0 for none. Arrays with the same `hash` are equal, "" if that is not known."""
+    was looked at, 1 for all of them and 0 for none, for which there is a `reason`. Arrays with the same `hash` are
+    equal, "" if that is not known."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -94,6 +95,7 @@ class ArraySummary(Message, frozen=True):
     inf: int
     sampled: float
     hash: str
+    reason: str | UnsetType = UNSET
 
 
 class ComparisonGroup(Message, frozen=True):

@@ -251,7 +251,8 @@ export interface Evaluations {
 /**
  * What is said of an array, of which no element is sent. `device` names those of all members. The numbers are of
  * the finite elements, null if there are none or if they are no numbers. `sampled` is the share of the elements that
- * was looked at, 1 for all of them and 0 for none. Arrays with the same `hash` are equal, "" if that is not known.
+ * was looked at, 1 for all of them and 0 for none, for which there is a `reason`. Arrays with the same `hash` are
+ * equal, "" if that is not known.
  */
 export interface ArraySummary {
   readonly shape: readonly number[];
@@ -265,6 +266,7 @@ export interface ArraySummary {
   readonly inf: number;
   readonly sampled: number;
   readonly hash: string;
+  readonly reason?: string;
 }
 
 /**

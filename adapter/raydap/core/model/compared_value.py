@@ -5,7 +5,7 @@ import msgspec
 from raydap.protocol.value_messages import ArraySummary
 
 
-class ArrayNumbers(ArraySummary, frozen=True):
+class ArrayNumbers(ArraySummary, frozen=True, kw_only=True):
     """What a worker says of an array (inworker/array_numbers.py). Arrays with the same `places` are equal where each of
     them was looked at."""
 

@@ -1,0 +1,188 @@
+"""What is said of a tensor of torch; runs in the worker.
+
+All is computed on the tensor's own device, in the thread that has stopped. The user's modes that are on there see none
+of it: a mode may count operations, or refuse them.
+"""
+
+import contextlib
+import math
+import operator
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raydap.inworker.array_numbers import (
+        COLUMNS,
+        PART,
+        READ_S,
+        Digest,
+        Numbers,
+        look_at,
+        mixed,
+        wait,
+        without_numbers,
+    )
+
+DEVICE_PART = 1 << 24
+"""Bytes in a part on an accelerator, for which each step costs as much as for a small one. It is a multiple of PART, so
+that a tensor has the same hash there as on a CPU."""
+
+Fetch = Callable[[Any], list[Any]]
+"""Takes a small tensor, and returns its elements."""
+
+
+@contextlib.contextmanager
+def without_torch_modes() -> Iterator[None]:
+    torch = sys.modules["torch"]
+    private = sys.modules["torch._C"]
+    # In this order: a mode for functions would see `no_grad`, too.
+    with private.DisableTorchFunction(), private._DisableTorchDispatch(), torch.no_grad():
+        yield
+
+
+def of_torch(tensor: Any, until: float) -> dict[str, Any]:
+    torch = sys.modules["torch"]
+    with without_torch_modes():
+        found: dict[str, Any] = {"shape": [*map(operator.index, tensor.shape)], "device": str(tensor.device)}
+        found["dtype"] = str(tensor.dtype).removeprefix("torch.")
+        try:
+            values = in_this_process(tensor)
+            found["device"] = str(values.device)
+            return {**found, **torch_numbers(torch, values, until)}
+        except Exception as error:
+            return {**found, **without_numbers(str(error))}
+
+
+def torch_number(tensor: Any, until: float) -> Any:
+    """That of a tensor without dimensions."""
+    torch = sys.modules["torch"]
+    with without_torch_modes():
+        values = in_this_process(tensor)
+        check(torch, values)
+        return torch_fetch(torch, values.device, until)(values.detach())
+
+
+def in_this_process(tensor: Any) -> Any:
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
+
+
+def torch_numbers(torch: Any, values: Any, until: float) -> dict[str, Any]:
+    check(torch, values)
+    values = values.detach()
+    fetch = torch_fetch(torch, values.device, until)
+    columns = mixed(torch.arange(COLUMNS, device=values.device))
+    block = PART // values.element_size()
+
+    def add(start: int, end: int, digest: "Digest", numbers: "Numbers | None") -> None:
+        part = torch_part(torch, values, start, end)
+        for number, each in enumerate(fetch(torch_hashes(torch, part, columns))):
+            digest.add(start + number * block, each)
+        if numbers is not None:
+            add_torch_numbers(torch, part, numbers, fetch)
+
+    part = (PART if values.device.type == "cpu" else DEVICE_PART) // values.element_size()
+    return look_at([(values.numel(), add)], part, until)
+
+
+def check(torch: Any, values: Any) -> None:
+    """Raises ValueError for what has no elements in its memory."""
+    classes = type(values).__mro__
+    if any("__torch_dispatch__" in vars(each) for each in classes[: classes.index(torch.Tensor)]):
+        # Its operations are those of its class, which could wait for other processes.
+        raise ValueError(f"a {type(values).__name__}")
+    for name, is_it in (("quantized", values.is_quantized), ("meta", values.is_meta)):
+        if is_it:
+            raise ValueError(name)
+    if values.layout is not torch.strided:
+        raise ValueError(str(values.layout).removeprefix("torch."))
+    try:
+        has = values.untyped_storage().nbytes()
+    except (RuntimeError, NotImplementedError):
+        return  # One inside a transform such as torch.func.grad, which looks after that itself.
+    last = values.storage_offset() + sum((n - 1) * step for n, step in zip(values.shape, values.stride(), strict=True))
+    # Libraries such as FSDP take the memory of a tensor away while it is not in use. To read it would crash.
+    if values.numel() and has < (last + 1) * values.element_size():
+        raise ValueError("its memory is freed")
+
+
+def torch_fetch(torch: Any, device: Any, until: float) -> Fetch:
+    """Waits first until the device has done what it was to do: after a kernel that hangs, it would never do more."""
+    module: Any = getattr(torch, device.type, None)
+    if device.type == "cpu" or not hasattr(module, "current_stream"):
+        return lambda values: values.tolist()
+    if getattr(module, "is_current_stream_capturing", bool)():
+        raise ValueError("a graph is being captured")
+    stream = module.current_stream(device)
+    wait(stream.record_event().query, until)
+
+    def fetch(values: Any) -> list[Any]:
+        wait(stream.record_event().query, time.monotonic() + READ_S)
+        found: list[Any] = values.tolist()
+        return found
+
+    return fetch
+
+
+def torch_part(torch: Any, values: Any, start: int, end: int) -> Any:
+    """These elements in a row, without a copy of the others."""
+    if values.is_contiguous():
+        return values.view(-1)[start:end].resolve_conj().resolve_neg()
+    row = values[0].numel()
+    first, last = start // row, end // row
+    if first == last or (first + 1 == last and end == last * row and start > first * row):
+        return torch_part(torch, values[first], start - first * row, end - first * row)
+    # Whole rows, and parts of the one before them and of the one after them.
+    begin = first + (start > first * row)
+    pieces = [values[begin:last].reshape(-1).resolve_conj().resolve_neg()]
+    if begin > first:
+        pieces.insert(0, torch_part(torch, values[first], start - first * row, row))
+    if end > last * row:
+        pieces.append(torch_part(torch, values[last], 0, end - last * row))
+    return torch.cat(pieces) if len(pieces) > 1 else pieces[0]
+
+
+def torch_hashes(torch: Any, part: Any, columns: Any) -> Any:
+    """One for each PART bytes."""
+    data = part.contiguous().view(torch.uint8)
+    rest = -len(data) % (4 * COLUMNS)
+    if rest or (data.storage_offset() | data.data_ptr()) % 4:
+        data = torch.cat([data, data.new_zeros(rest)])
+    rows = data.view(torch.int32).view(-1, COLUMNS)
+    # Only a CPU multiplies matrices of whole numbers; only an accelerator does the other without a copy of the words.
+    sums = rows.to(torch.int64).mv(columns) if part.device.type == "cpu" else (rows * columns).sum(1)
+    block = min(len(sums), PART // (4 * COLUMNS))
+    keys = mixed(torch.arange(block, device=sums.device))
+    rest = -len(sums) % block
+    sums = torch.cat([sums, sums.new_zeros(rest)]) if rest else sums
+    return (sums.view(-1, block) * keys).sum(1)
+
+
+def add_torch_numbers(torch: Any, part: Any, numbers: "Numbers", fetch: Fetch) -> None:
+    part = torch_floats(torch, part)
+    nan = inf = 0
+    found = fetch(torch_moments(torch, part))
+    if not all(map(math.isfinite, found)):
+        nan, inf = fetch(torch.stack([torch.isnan(part).sum(), torch.isinf(part).sum()]))
+        if nan or inf:
+            part = part.masked_select(torch.isfinite(part))
+            found = fetch(torch_moments(torch, part)) if len(part) else [0.0] * 4
+    low, high, mean, variance = found
+    numbers.add(len(part), nan, inf, low, high, mean, variance * len(part))
+
+
+def torch_floats(torch: Any, part: Any) -> Any:
+    """A CPU computes variances of large floats faster; an accelerator should not write so many bytes."""
+    if part.is_complex():
+        part = torch.view_as_real(part).reshape(-1)
+    is_cpu, has_wide = part.device.type == "cpu", part.device.type != "mps"
+    if is_cpu or (has_wide and not part.is_floating_point() and part.element_size() >= 4):
+        return part.to(torch.float64)
+    return part.to(torch.float32) if part.element_size() < 4 or not part.is_floating_point() else part
+
+
+def torch_moments(torch: Any, part: Any) -> Any:
+    """The least, the greatest, the mean and the variance. Each reads all elements once, and writes nothing beside."""
+    variance, mean = torch.var_mean(part, correction=0)
+    return torch.stack([*torch.aminmax(part), mean, variance])

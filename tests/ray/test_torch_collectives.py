@@ -1,0 +1,71 @@
+"""Actors of a real cluster that meet in collectives of torch: what they are called, and who is warned."""
+
+import importlib.util
+import re
+from collections.abc import Callable
+
+import pytest
+from dap_client import Client
+from local_cluster import Child
+
+from raydap.core.errors import Code
+from support.look import go_on, problems
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed here")
+
+COUNT = 3
+
+PROGRAM = f"""\
+import os
+import sys
+import ray
+import torch
+import torch.distributed
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def __init__(self, place, store):
+        # The actors' own order is another one than that of the ranks.
+        self.rank = ({COUNT} - 1) - place
+        torch.distributed.init_process_group(
+            "gloo", init_method="file://" + store, rank=self.rank, world_size={COUNT}
+        )
+
+    def train(self):
+        values = torch.full((4,), float(self.rank))
+        breakpoint()
+        torch.distributed.all_reduce(values)
+        return values[0].item()
+
+ray.init()
+trainers = [Trainer.remote(place, sys.argv[1]) for place in range({COUNT})]
+print("reduced:", ray.get([each.train.remote() for each in trainers]))
+"""
+
+
+def test_who_lets_one_run_on_alone_is_warned(
+    attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_path: object
+) -> None:
+    client = attach()
+    client.request("raydap/workers")
+    driver = run_driver(PROGRAM, f"{tmp_path}/store")
+    stops = [client.wait_event("stopped", timeout=120) for _ in range(COUNT)]
+    own = client.request("raydap/evaluate", expression="self.rank")["results"]
+    ranks = {each["threadId"]: int(each["value"]) for each in own}
+    assert sorted(ranks.values()) == [0, 1, 2]
+    for thread, rank in ranks.items():
+        # torch's own number of the process, though none of these has RANK in its environment.
+        (found,) = client.request("raydap/evaluate", expression="self.rank", select=f"rank:{rank}")["results"]
+        assert (found["threadId"], found["value"]) == (thread, str(rank))
+
+    first = next(stop for stop in stops if ranks[stop["threadId"]] == 1)
+    go_on(client, first)
+    (warning,) = [each for each in problems(client) if f"[raydap {Code.COLLECTIVE.value}]" in each]
+    pattern = r"Trainer\{1\} would run on alone, while Trainer\{0,2\} stay stopped\. They use torch\.distributed"
+    assert re.search(pattern, warning)
+    # It waits for the others in the collective.
+    for stop in stops:
+        if stop is not first:
+            go_on(client, stop)
+    driver.wait_for(r"reduced: \[3\.0, 3\.0, 3\.0\]")
+    assert driver.wait() == 0

@@ -1,0 +1,38 @@
+"""What a worker would say of values of this process."""
+
+import json
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raydap.inworker import calls
+
+WORKER = SimpleNamespace()
+"""The functions about arrays, as a worker gets them: from one text."""
+exec(calls._source(*calls._LIBRARIES), vars(WORKER))
+
+
+def summary(value: object, seconds: float = 60.0) -> dict[str, Any]:
+    """By the functions as a worker gets them: of an array its numbers."""
+    told = eval(calls.summary("value", seconds), {"value": value})
+    assert len(told) < 1100
+    found: dict[str, Any] = json.loads(told)
+    return found.get("array") or found
+
+
+def library(name: str) -> Any:
+    """torch and jax are large, so they are tested where they are installed."""
+    return pytest.importorskip(name, reason=f"{name} is not installed here")
+
+
+def numbers(found: dict[str, Any]) -> tuple[object, ...]:
+    return tuple(found[name] for name in ("min", "max", "mean", "std", "nan", "inf"))
+
+
+def some(numpy: Any, rows: int = 1500, columns: int = 1000) -> Any:
+    """Floats, of which three are not finite."""
+    array = numpy.random.default_rng(0).normal(5.0, 2.0, (rows, columns)).astype("f4")
+    array[0, 0], array[1, 1], array[2, 2] = math.nan, math.inf, -math.inf
+    return array
