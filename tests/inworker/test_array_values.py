@@ -1,13 +1,13 @@
 """What real workers show of large arrays among their variables."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from raydap.inworker import calls
 from support.debuggee import Debuggee
 from support.entered import EnteredWorker
+from support.variables import Variables
 
 pytest.importorskip("numpy", reason="numpy is not installed here")
 
@@ -36,26 +36,6 @@ step()
 """
 
 
-class Variables:
-    """The local variables of the function that has stopped."""
-
-    def __init__(self, worker: EnteredWorker, thread: int) -> None:
-        self.worker = worker
-        self.frame: int = worker.frames(thread)[0]["id"]
-        scopes = worker.client.request("scopes", frameId=self.frame)["scopes"]
-        self.scope: int = scopes[0]["variablesReference"]
-
-    def of(self, reference: int) -> dict[str, Any]:
-        found = self.worker.client.request("variables", variablesReference=reference)["variables"]
-        return {each["name"]: each for each in found}
-
-    def locals(self) -> dict[str, Any]:
-        return self.of(self.scope)
-
-    def parts(self, variable: dict[str, Any]) -> dict[str, Any]:
-        return self.of(variable["variablesReference"])
-
-
 @pytest.fixture
 def stopped(start: Start) -> Variables:
     worker, _ = start(SOURCE)
@@ -66,7 +46,7 @@ def stopped(start: Start) -> Variables:
 
 @pytest.mark.core
 def test_a_large_array_is_shown_by_its_numbers(stopped: Variables) -> None:
-    shown = {name: each["value"] for name, each in stopped.locals().items()}
+    shown = stopped.texts()
     assert shown["large"].startswith("float32[25000,2] on cpu, min 0, max 49999, mean ")
     assert shown["large"].endswith(", 1 nan")
     assert shown["objects"] == "object[2000] on cpu"

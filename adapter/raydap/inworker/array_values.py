@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from raydap.inworker.array_libraries import LIBRARIES, leaving_modes, library_of, shape_of
     from raydap.inworker.array_text import array_text
+    from raydap.inworker.jax_numbers import devices_of, is_on_cpu
 
 REPR_SIZE = 1000
 """Elements up to which the `repr` of an array has all of them, as numpy and torch decide it."""
@@ -74,7 +75,7 @@ class ArrayValues:
         with leaving_modes(library_of(type(array))):
             if type(value) is Rows:
                 return list(rows(array, value.first, value.end))
-            return [*attributes(value), *self._numbers(value), *own_rows(value)]
+            return [*attributes(value), *numbers_and_rows(value)]
 
     def _get_type(self, value: Any, kind: Any, name: str) -> tuple[Any, str, Any]:
         """Takes the place of pydevd's method: the class, its name, and the resolver."""
@@ -112,36 +113,42 @@ class ArrayValues:
             return False
 
     def _summary(self, value: Any, kind: Any) -> dict[str, Any]:
-        """What is said of the array. jax, which compiles for each shape, would take too long for a list."""
+        """What is said of the array. jax compiles for each shape on an accelerator, which takes too long for a list."""
         now = time.monotonic()
         if now > self._last + GAP_S:
             self._until = now + LISTING_S
         library = self._libraries[kind]
         try:
-            if now >= self._until or library == "jax":
-                return {"shape": list(value.shape), "dtype": dtype_name(value), "device": device_of(value)}
+            if now >= self._until or (library == "jax" and not is_on_cpu(value)):
+                with leaving_modes(library):
+                    return {"shape": list(value.shape), "dtype": dtype_name(value), "device": device_of(value)}
             return LIBRARIES[library](value, min(self._until, now + ARRAY_S))
         finally:
             self._last = time.monotonic()
 
-    def _numbers(self, value: Any) -> Iterator[Part]:
-        try:
-            found = LIBRARIES[library_of(type(value))](value, time.monotonic() + NUMBERS_S)
-        except Exception as error:
-            yield "numbers", error, None
-            return
-        for name in ("min", "max", "mean", "std", "nan", "inf"):
-            if found[name] is not None:
-                yield name, found[name], None
-        if found["sampled"] < 1:
-            yield "share of the elements in these numbers", found["sampled"], None
+
+def numbers_and_rows(value: Any) -> Iterator[Part]:
+    """Rows are not listed of an array without numbers: to write them would wait for the same device."""
+    found = LIBRARIES[library_of(type(value))](value, time.monotonic() + NUMBERS_S)
+    if "reason" in found:
+        yield "no numbers", found["reason"], None
+        return
+    for name in ("min", "max", "mean", "std", "nan", "inf"):
+        if found[name] is not None:
+            yield name, found[name], None
+    if found["sampled"] < 1:
+        yield "share of the elements in these numbers", found["sampled"], None
+    yield from own_rows(value)
 
 
 def attributes(value: Any) -> Iterator[Part]:
     """What users look for, without those that torch computes or warns of."""
     for name in ("shape", "dtype", "device", "requires_grad", "grad_fn", "sharding"):
-        if hasattr(value, name):
-            yield name, getattr(value, name), "." + name
+        try:
+            found = getattr(value, name)
+        except Exception:
+            continue  # It has none, or its library refuses, as jax does for deleted arrays.
+        yield name, found, "." + name
     if getattr(value, "is_leaf", False):
         yield "grad", value.grad, ".grad"
 
@@ -177,5 +184,5 @@ def dtype_name(value: Any) -> str:
 
 
 def device_of(value: Any) -> str:
-    """Arrays of numpy before 2 do not say."""
-    return str(getattr(value, "device", "cpu"))
+    """Arrays of numpy before 2 do not say, and one of jax may lie on several."""
+    return devices_of(value) if hasattr(value, "sharding") else str(getattr(value, "device", "cpu"))

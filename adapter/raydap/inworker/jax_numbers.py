@@ -25,13 +25,22 @@ def without_jax_modes() -> Iterator[None]:
 
 def of_jax(array: Any, until: float) -> dict[str, Any]:
     """The parts that are in this process, each on its own device. Equal ones on several devices count once."""
-    devices = sorted(str(each) for each in array.sharding.addressable_devices)
-    found = {"shape": list(array.shape), "dtype": str(array.dtype), "device": ",".join(devices)}
+    found = {"shape": list(array.shape), "dtype": str(array.dtype), "device": devices_of(array)}
     try:
         with without_jax_modes():
             return {**found, **jax_numbers(array, until)}
     except Exception as error:
         return {**found, **without_numbers(str(error))}
+
+
+def devices_of(array: Any) -> str:
+    """The first of those of this process."""
+    devices = sorted(str(each) for each in array.sharding.addressable_devices)
+    return ",".join([*devices[:4], *(["..."] if len(devices) > 4 else [])])
+
+
+def is_on_cpu(array: Any) -> bool:
+    return all(device.platform == "cpu" for device in array.sharding.addressable_devices)
 
 
 def jax_number(array: Any, until: float) -> Any:
@@ -54,7 +63,7 @@ def jax_numbers(array: Any, until: float) -> dict[str, Any]:
         array = jax.random.key_data(array)
     check_jax(array, until)
     pieces = [each.data for each in {str(each.index): each for each in reversed(array.addressable_shards)}.values()]
-    if all(device.platform == "cpu" for device in array.sharding.addressable_devices):
+    if is_on_cpu(array):
         numpy = sys.modules["numpy"]
         # Without a copy.
         found = numpy_numbers([numpy.asarray(each) for each in pieces], until)

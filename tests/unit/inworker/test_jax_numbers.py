@@ -95,14 +95,14 @@ def test_an_array_that_is_not_computed_yet_is_not_waited_for_long() -> None:
 
 
 def test_a_traced_function_is_left_as_it_is(jax: Any) -> None:
-    outer = jax.numpy.arange(6000.0)
+    outer, key = jax.numpy.arange(6000.0), jax.random.key(0)
     seen: list[Any] = []
 
     def plain(inner: Any) -> Any:
         return inner + 1
 
     def stopped(inner: Any) -> Any:
-        seen.extend([summary(outer), summary(inner)["text"], WORKER.of_jax(jax.random.key(0), 0)["hash"]])
+        seen.extend([summary(outer), summary(inner)["text"], summary(key)])
         return plain(inner)
 
     traced = [str(jax.make_jaxpr(each)(outer)) for each in (plain, stopped)]
@@ -111,7 +111,7 @@ def test_a_traced_function_is_left_as_it_is(jax: Any) -> None:
     assert traced[0] == traced[1]
     assert seen[::3] == [summary(outer)] * 3
     assert "float32[6000]" in seen[1]
-    assert seen[2::3] == [WORKER.of_jax(jax.random.key(0), 0)["hash"]] * 3
+    assert seen[2::3] == [summary(key)] * 3
 
 
 def test_settings_of_the_users_do_not_matter(jax: Any) -> None:
