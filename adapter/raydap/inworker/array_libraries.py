@@ -10,15 +10,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from raydap.inworker.array_numbers import EMPTY, Numbers, add_numbers, numpy_numbers
+    from raydap.inworker.array_numbers import EMPTY, PART, Add, Digest, Numbers, add_numbers, look_at, numpy_numbers
     from raydap.inworker.jax_numbers import jax_number, of_jax, without_jax_modes
     from raydap.inworker.torch_numbers import of_torch, torch_number, without_torch_modes
 
-ROWS = 100_000
-"""Rows of a table of which each is looked at, to see whether two are equal; of more than that only some are."""
+VALUES = 100_000
+"""Values of a table of pandas by which one sees whether two are equal. Of a larger table only some rows count."""
 
-CELLS = 1000
-"""Values of a column of texts that are looked at."""
+CELLS = 10_000
+"""The same for pyarrow, which takes longer for each."""
+
+OBJECTS = 1000
+"""Values of an array of objects that are looked at."""
 
 
 def library_of(kind: type) -> str:
@@ -45,7 +48,7 @@ def shape_of(array: Any, library: str) -> "tuple[int, ...] | None":
 def of_numpy(array: Any, until: float) -> dict[str, Any]:
     found = {"shape": list(array.shape), "dtype": str(array.dtype), "device": "cpu"}
     if array.dtype.hasobject:
-        return {**found, **of_cells(array.reshape(-1)[:: max(1, array.size // CELLS)].tolist(), array.size)}
+        return {**found, **of_cells(array.reshape(-1)[:: max(1, array.size // OBJECTS)].tolist(), array.size)}
     return {**found, **numpy_numbers([sys.modules["numpy"].asarray(array)], until)}
 
 
@@ -53,7 +56,7 @@ def of_cells(cells: list[Any], size: int) -> dict[str, Any]:
     """By the texts of some cells."""
     import hashlib
 
-    cells = cells[: 2 * CELLS]
+    cells = cells[: 2 * OBJECTS]
     digest = hashlib.blake2b(repr(cells).encode(errors="replace"), digest_size=8).hexdigest()
     whole = len(cells) == size
     sampled = 1.0 if whole else len(cells) / size
@@ -64,31 +67,16 @@ def of_pandas(table: Any, until: float) -> dict[str, Any]:
     """The numbers of all columns together."""
     pandas: Any = sys.modules["pandas"]
     columns = [table.iloc[:, each] for each in range(table.shape[1])] if table.ndim == 2 else [table]
-    names = list(dict.fromkeys(str(column.dtype) for column in columns))
-    step = -(-len(table) // ROWS) or 1
+    step = -(-table.size // VALUES) or 1
     rows = pandas.util.hash_pandas_object(table.iloc[::step], index=True).to_numpy()
     equal = numpy_numbers([rows], float("inf"))["hash"]
-    return {
-        "shape": list(table.shape),
-        "dtype": ", ".join(names[:5]),
-        "device": "cpu",
-        **of_columns([column.to_numpy() for column in columns], sum(int(column.isna().sum()) for column in columns)),
-        "sampled": 1.0 if step == 1 else len(rows) / len(table),
-        "hash": equal if step == 1 else "",
-        "places": equal,
-    }
 
+    def part(column: Any, start: int, end: int) -> tuple[Any, int]:
+        values = column.iloc[start:end]
+        return values.to_numpy(), int(values.isna().sum())
 
-def of_columns(columns: list[Any], missing: int) -> dict[str, Any]:
-    """`missing` counts those without a value, which the columns may have as NaN."""
-    import numpy
-
-    numbers = Numbers()
-    for column in columns:
-        if column.dtype.kind in "fciub":
-            add_numbers(numpy, column, numbers)
-    numbers.nan = max(missing, numbers.nan)
-    return numbers.as_json()
+    found = of_columns([(len(table), column) for column in columns], part, until)
+    return {**described_table(table.shape, [column.dtype for column in columns], equal, step), **found}
 
 
 def of_pyarrow(table: Any, until: float) -> dict[str, Any]:
@@ -96,23 +84,51 @@ def of_pyarrow(table: Any, until: float) -> dict[str, Any]:
     import hashlib
 
     columns = list(getattr(table, "columns", [table]))
-    names = list(dict.fromkeys(str(column.type) for column in columns))
-    step = -(-len(table) // CELLS) or 1
+    step = -(-len(table) * len(columns) // CELLS) or 1
     cells = [table.slice(start, 1).to_pylist() for start in range(0, len(table), step)]
     equal = hashlib.blake2b(repr(cells).encode(errors="replace"), digest_size=8).hexdigest()
-    shape = list(getattr(table, "shape", (len(table),)))
     arrow: Any = sys.modules["pyarrow"].types
-    known = [each for each in columns if arrow.is_integer(each.type) or arrow.is_floating(each.type)]
-    arrays = [each.to_numpy(**({"zero_copy_only": False} if not hasattr(each, "chunks") else {})) for each in known]
-    return {
-        "shape": shape,
-        "dtype": ", ".join(names[:5]),
-        "device": "cpu",
-        **of_columns(arrays, sum(each.null_count for each in columns)),
-        "sampled": 1.0 if step == 1 else len(cells) / len(table),
-        "hash": equal if step == 1 else "",
-        "places": equal,
-    }
+
+    def part(column: Any, start: int, end: int) -> tuple[Any, int]:
+        values = column.slice(start, end - start)
+        if not arrow.is_integer(column.type) and not arrow.is_floating(column.type):
+            return None, values.null_count
+        how = {} if hasattr(values, "chunks") else {"zero_copy_only": False}
+        return values.to_numpy(**how), values.null_count
+
+    found = of_columns([(len(table), column) for column in columns], part, until)
+    shape = getattr(table, "shape", (len(table),))
+    return {**described_table(shape, [column.type for column in columns], equal, step), **found}
+
+
+def described_table(shape: Any, kinds: list[Any], equal: str, step: int) -> dict[str, Any]:
+    """With the hash of each `step`th row."""
+    names = list(dict.fromkeys(map(str, kinds)))
+    found = {"shape": list(shape), "dtype": ", ".join(names[:5]), "device": "cpu"}
+    return {**found, "hash": equal if step == 1 else "", "places": equal}
+
+
+def of_columns(
+    columns: list[tuple[int, Any]], part: "Callable[[Any, int, int], tuple[Any, int]]", until: float
+) -> dict[str, Any]:
+    """`part` gives the values of a column from one row to another, None for what are no numbers, and how many are
+    missing, which the values may have as NaN."""
+    import numpy
+
+    def add_of(column: Any) -> "Add":
+        def add(start: int, end: int, digest: "Digest", numbers: "Numbers | None") -> None:
+            if numbers is None:
+                return
+            values, missing = part(column, start, end)
+            nan = numbers.nan + missing
+            if values is not None:
+                add_numbers(numpy, values, numbers)
+            numbers.nan = max(nan, numbers.nan)
+
+        return add
+
+    found = look_at([(size, add_of(column)) for size, column in columns], PART // 8, until)
+    return {name: found[name] for name in (*EMPTY, "sampled")}
 
 
 LIBRARIES_OF = {

@@ -72,12 +72,12 @@ def torch_numbers(torch: Any, values: Any, until: float) -> dict[str, Any]:
     check(torch, values)
     values = values.detach()
     fetch = torch_fetch(torch, values.device, until)
-    columns = mixed(torch.arange(COLUMNS, device=values.device))
+    keys = torch_keys(torch, values.device)
     block = PART // values.element_size()
 
     def add(start: int, end: int, digest: "Digest", numbers: "Numbers | None") -> None:
         part = torch_part(torch, values, start, end)
-        for number, each in enumerate(fetch(torch_hashes(torch, part, columns))):
+        for number, each in enumerate(fetch(torch_hashes(torch, part, keys))):
             digest.add(start + number * block, each)
         if numbers is not None:
             add_torch_numbers(torch, part, numbers, fetch)
@@ -143,8 +143,15 @@ def torch_part(torch: Any, values: Any, start: int, end: int) -> Any:
     return torch.cat(pieces) if len(pieces) > 1 else pieces[0]
 
 
-def torch_hashes(torch: Any, part: Any, columns: Any) -> Any:
+def torch_keys(torch: Any, device: Any) -> Any:
+    """What the words of a row are multiplied with, and the rows of PART bytes."""
+    columns, rows = (torch.arange(size, device=device) for size in (COLUMNS, PART // (4 * COLUMNS)))
+    return mixed(columns), mixed(rows)
+
+
+def torch_hashes(torch: Any, part: Any, keys: Any) -> Any:
     """One for each PART bytes."""
+    columns, row_keys = keys
     data = part.contiguous().view(torch.uint8)
     rest = -len(data) % (4 * COLUMNS)
     if rest or (data.storage_offset() | data.data_ptr()) % 4:
@@ -152,11 +159,10 @@ def torch_hashes(torch: Any, part: Any, columns: Any) -> Any:
     rows = data.view(torch.int32).view(-1, COLUMNS)
     # Only a CPU multiplies matrices of whole numbers; only an accelerator does the other without a copy of the words.
     sums = rows.to(torch.int64).mv(columns) if part.device.type == "cpu" else (rows * columns).sum(1)
-    block = min(len(sums), PART // (4 * COLUMNS))
-    keys = mixed(torch.arange(block, device=sums.device))
+    block = min(len(sums), len(row_keys))
     rest = -len(sums) % block
     sums = torch.cat([sums, sums.new_zeros(rest)]) if rest else sums
-    return (sums.view(-1, block) * keys).sum(1)
+    return (sums.view(-1, block) * row_keys[:block]).sum(1)
 
 
 def add_torch_numbers(torch: Any, part: Any, numbers: "Numbers", fetch: Fetch) -> None:

@@ -129,8 +129,15 @@ def test_pandas() -> None:
     table.loc[1, "y"] = "c"
     assert summary(table)["hash"] != found["hash"]
     assert numbers(summary(table.x)) == (1, 3, 2, 1, 1, 0)
-    assert summary(pandas.DataFrame({"x": range(250_000)}))["sampled"] < 1
+    for kind in ("Int64", "Float64"):
+        assert numbers(summary(pandas.Series(pandas.array([1, None, 3], dtype=kind)))) == (1, 3, 2, 1, 1, 0)
+    assert summary(pandas.Series([[1], {}]))["type"] == "Series"  # What pandas itself cannot compare.
     assert summary(pandas.DataFrame())["shape"] == [0, 0]
+    large = pandas.DataFrame({"x": range(2_000_000), "y": 0.5})
+    found = summary(large)
+    # All numbers count, but only some rows are compared.
+    assert (found["max"], found["sampled"], found["hash"], len(found["places"])) == (1_999_999, 1.0, "", 16)
+    assert 0 < summary(large, seconds=0)["sampled"] < 1
 
 
 def test_pyarrow() -> None:
@@ -143,6 +150,12 @@ def test_pyarrow() -> None:
     assert numbers(summary(table.column("x")))[:3] == (1, 3, 2)
     assert summary(arrow.table({"x": [1, None, 3], "y": ["a", "b", "d"]}))["hash"] != found["hash"]
     assert summary(arrow.table({}))["shape"] == [0, 0]
+    for kind in (arrow.float16(), arrow.bool_(), arrow.list_(arrow.int8()), arrow.timestamp("ns"), arrow.null()):
+        assert summary(arrow.nulls(3, kind))["nan"] == 3
+    large = arrow.chunked_array([arrow.array(range(700_000))] * 2)
+    found = summary(large)
+    assert (found["max"], found["mean"], found["sampled"], found["hash"]) == (699_999, 349_999.5, 1.0, "")
+    assert 0 < summary(large, seconds=0)["sampled"] < 1
 
 
 def test_no_library_is_imported() -> None:

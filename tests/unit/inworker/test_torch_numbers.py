@@ -203,24 +203,26 @@ def test_nothing_is_changed(torch: Any) -> None:
 def test_an_accelerator_reads_and_writes_few_bytes(torch: Any, dtype: str, most: float) -> None:
     """Counted on the device `meta`, which computes nothing, for each byte of the tensor (docs/performance.md)."""
     tree_leaves = library("torch.utils._pytree").tree_leaves
-    counted = 0
+    counted = operations = 0
 
     class Count(library("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
-            nonlocal counted
+            nonlocal counted, operations
             found = function(*args, **(kwargs or {}))
             if not function.is_view and "detach" not in str(function):
                 tensors = [each for each in tree_leaves((args, kwargs, found)) if isinstance(each, torch.Tensor)]
+                operations += 1
                 counted += sum(each.untyped_storage().nbytes() for each in tensors)
             return found
 
     size = WORKER.DEVICE_PART
     part = torch.empty(size, dtype=torch.uint8, device="meta").view(getattr(torch, dtype))
-    columns = torch.empty(WORKER.COLUMNS, dtype=torch.int64, device="meta")
+    keys = WORKER.torch_keys(torch, "meta")
     with Count():
-        WORKER.torch_hashes(torch, part, columns)
+        WORKER.torch_hashes(torch, part, keys)
         WORKER.add_torch_numbers(torch, part, WORKER.Numbers(), lambda _: [0.0] * 4)
     assert counted / size < most
+    assert operations <= 8
 
 
 class Device:
