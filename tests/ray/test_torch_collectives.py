@@ -58,6 +58,11 @@ def test_who_lets_one_run_on_alone_is_warned(
         (found,) = client.request("raydap/evaluate", expression="self.rank", select=f"rank:{rank}")["results"]
         assert (found["threadId"], found["value"]) == (thread, str(rank))
 
+    compared = client.request("raydap/compare", expression="values", timeout=60)["groups"]
+    found = {ranks[each["members"][0]]: each["value"] for each in compared}
+    assert found[2] == "float32[4] on cpu, min 2, max 2, mean 2, std 0"
+    assert len(found) == COUNT
+
     first = next(stop for stop in stops if ranks[stop["threadId"]] == 1)
     go_on(client, first)
     (warning,) = [each for each in problems(client) if f"[raydap {Code.COLLECTIVE.value}]" in each]

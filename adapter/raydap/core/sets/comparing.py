@@ -48,7 +48,7 @@ def share(answers: Iterable[Compared]) -> Share:
 
 def groups(answers: Sequence[Compared]) -> tuple[ComparisonGroup, ...]:
     """The smallest first, and those of one size in the order of their labels: what differs is what one looks for."""
-    by_places = {_kind(each.summary) for each in answers if not _hash(each.summary)}
+    by_places = {_kind(each.summary) for each in answers if not _hash(each.summary) and not _is_unseen(each.summary)}
     found: dict[object, list[Compared]] = {}
     for each in answers:
         found.setdefault(_key(each.summary, _kind(each.summary) in by_places), []).append(each)
@@ -67,6 +67,11 @@ def _kind(summary: Summary) -> object:
 def _hash(summary: Summary) -> str:
     """Empty if it is not known of the whole value."""
     return summary.hash if summary.array is None else summary.array.hash
+
+
+def _is_unseen(summary: Summary) -> bool:
+    """Whether it is an array of which nothing could be looked at."""
+    return summary.array is not None and bool(summary.array.reason)
 
 
 def _key(summary: Summary, by_places: bool) -> object:
@@ -158,7 +163,7 @@ def change(answers: Sequence[Compared], before: Mapping[Handle, Summary]) -> Cha
     for each in answers:
         # A worker that runs has no thread, and may be anywhere else the next time.
         earlier = None if each.holder.thread is None else before.get(Handle(each.holder.thread))
-        if earlier is None or earlier.error or each.summary.error:
+        if earlier is None or any(known.error or _is_unseen(known) for known in (earlier, each.summary)):
             parts["unknown"].append(each)
             continue
         by_places = not (_hash(earlier) and _hash(each.summary))

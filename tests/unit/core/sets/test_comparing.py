@@ -83,6 +83,17 @@ def test_arrays_of_which_one_was_not_wholly_looked_at_are_compared_at_the_same_p
     assert str(found[1].value).endswith(", of 25% of it")
 
 
+def test_an_array_without_numbers_says_why_and_does_not_change_how_the_others_are_compared() -> None:
+    busy = array(min=None, max=None, mean=None, std=None, sampled=0.0, hash="", places="", reason="its device is busy")
+    answers = of(array(), array(hash="o"), array(), busy)
+    found = groups(answers)
+    assert [each.label for each in found] == ["Trainer{1}", "Trainer{3}", "Trainer{0,2}"]
+    assert found[1].value == "float32[2,3] on cpu, no numbers (its device is busy)"
+    before = {Handle(100 + rank): summary for rank, summary in enumerate((array(), busy, array(), busy))}
+    changed = change(answers, before)
+    assert (changed.unchanged.label, changed.unknown.label) == ("Trainer{0,2}", "Trainer{1,3}")
+
+
 def test_a_histogram_names_who_is_at_the_ends() -> None:
     found = histogram(of(*(plain(str(each)) for each in (0.0, 0.0, 5.0, 9.9, 10.0)), plain("nan")))
     assert found is not None
