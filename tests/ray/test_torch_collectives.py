@@ -9,7 +9,7 @@ from dap_client import Client
 from local_cluster import Child
 
 from raydap.core.errors import Code
-from support.look import go_on, problems
+from support.look import go_on, name_of, problems
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed here")
 
@@ -58,6 +58,9 @@ def test_who_lets_one_run_on_alone_is_warned(
         (found,) = client.request("raydap/evaluate", expression="self.rank", select=f"rank:{rank}")["results"]
         assert (found["threadId"], found["value"]) == (thread, str(rank))
 
+    # Only workers of one class meet, and Ray tells of their class a little later than they stop.
+    for stop in stops:
+        assert name_of(client, stop, r"Trainer \d+")
     compared = client.request("raydap/compare", expression="values", timeout=60)["groups"]
     found = {ranks[each["members"][0]]: each["value"] for each in compared}
     assert found[2] == "float32[4] on cpu, min 2, max 2, mean 2, std 0"
