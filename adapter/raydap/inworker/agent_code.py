@@ -12,10 +12,10 @@ import zlib
 from importlib.machinery import SourceFileLoader
 from types import CodeType
 
-AGENT_FILES: tuple[str, ...] = ("safe_values.py", "coroutines.py", "stack_reader.py", "running_values.py")
-AGENT_FILES += ("agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "resumed_frames.py", "pydevd_lifetime.py")
-AGENT_FILES += ("agent.py", "agent_children.py", "start_files.py", "python_commands.py", "driver_agent.py")
-AGENT_FILES += ("actor_threads.py",)
+AGENT_FILES: tuple[str, ...] = ("thread_frames.py", "safe_values.py", "coroutines.py", "stack_reader.py")
+AGENT_FILES += ("running_values.py", "agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py", "resumed_frames.py")
+AGENT_FILES += ("pydevd_lifetime.py", "agent.py", "agent_children.py", "start_files.py", "python_commands.py")
+AGENT_FILES += ("driver_agent.py", "actor_threads.py")
 """What makes an agent; they are run in this order, in one module."""
 
 START_FILES: tuple[str, ...] = ("agent_code.py", "driver_setup.py", "worker_setup.py", "at_start/sitecustomize.py")

@@ -104,15 +104,16 @@ def _compressed(data: bytes) -> str:
 
 
 _CHANGES = _source(
-    *("thread_control", "message_limit", "answers", "stuck_adapter", "post_mortem", "redirected_output"),
-    *("forked_children", "relisten", "resumed_frames"),
+    *("thread_control", "message_limit", "answers", "thread_frames", "stuck_adapter", "post_mortem"),
+    *("redirected_output", "forked_children", "relisten", "resumed_frames"),
     "changes",
 )
 _FILES = _source("file_queries")
-_READING = _source("file_queries", "safe_values", "coroutines", "stack_reader", "blocked_threads")
+_STACK_READER = ("file_queries", "thread_frames", "safe_values", "stack_reader")
+_READING = _source(*_STACK_READER, "coroutines", "blocked_threads")
 _STACKS = _packed(_READING, "names")
-_RUNNING = _packed(_source("file_queries", "safe_values", "coroutines", "stack_reader", "running_values"), "names")
-_VARIABLES = _packed(_source("file_queries", "safe_values", "stack_reader", "frame_variables"), "names")
+_RUNNING = _packed(_source(*_STACK_READER, "coroutines", "running_values"), "names")
+_VARIABLES = _packed(_source(*_STACK_READER, "frame_variables"), "names")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
 _ARRAYS = _packed(_source(*_LIBRARIES, "array_text", "array_values"), "names")
 _SUMMARY = _packed(_source(*_LIBRARIES, "value_summary"), "names")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
+    from raydap.inworker.thread_frames import current_frames
 
 SWITCH_INTERVAL_S = 1e-4
 """While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
@@ -167,7 +168,7 @@ def is_traced() -> bool:
 def current_stacks() -> dict[int, list[Any]]:
     """Those of the other threads, by Python's ids of these."""
     own = threading.get_ident()
-    return {ident: stack_of(frame) for ident, frame in sys._current_frames().items() if ident != own}
+    return {ident: stack_of(frame) for ident, frame in current_frames().items() if ident != own}
 
 
 def trace_no_more(stacks: dict[int, list[Any]]) -> None:

@@ -4,7 +4,6 @@ It needs no debugger, so an agent answers with it, too. The expression is code o
 so it runs in a thread of its own, and nobody waits for it longer than for the time that was given."""
 
 import reprlib
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from raydap.inworker.coroutines import waiting_coroutines
     from raydap.inworker.safe_values import type_name
     from raydap.inworker.stack_reader import _USERS, _callers, _folders, _owner, as_json
+    from raydap.inworker.thread_frames import current_frames
 
 _TEXT = 16_000
 """The longest text of a value, in characters: what is said of one to compare it is shorter (calls.py, MAX_SUMMARY)."""
@@ -52,7 +52,7 @@ def users_frame() -> Any:
     folders = _folders()
     main = threading.main_thread().ident
     known = {thread.ident: thread for thread in threading.enumerate()}
-    frames = sys._current_frames()
+    frames = current_frames()
     for ident in sorted(frames, key=lambda ident: ident != main):
         if getattr(known.get(ident), "pydev_do_not_trace", None):
             continue

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
     from raydap.inworker.coroutines import waiting_coroutines
     from raydap.inworker.safe_values import type_name, value_text
+    from raydap.inworker.thread_frames import current_frames
 
 INTERVAL_S = 0.1
 """Seconds between the two looks."""
@@ -70,7 +71,7 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
     main = threading.main_thread().ident
     folders = _folders()
     read = []
-    frames = sys._current_frames()
+    frames = current_frames()
     wanted = [ident for ident in frames if ident not in hidden and (threads is None or ident in threads)]
     for ident in sorted(wanted, key=lambda ident: ident != main):
         thread = known.get(ident)
@@ -130,7 +131,7 @@ def _is_pydevds(thread: Any) -> bool:
 
 
 def _places() -> dict[int, tuple[int, int]]:
-    return {ident: _place(frame) for ident, frame in sys._current_frames().items()}
+    return {ident: _place(frame) for ident, frame in current_frames().items()}
 
 
 def _place(frame: Any) -> tuple[int, int]:

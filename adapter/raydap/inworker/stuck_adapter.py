@@ -14,6 +14,8 @@ import sys
 import threading
 from typing import Any
 
+from raydap.inworker.thread_frames import current_frames
+
 SEND_TIMEOUT_S = 30
 """Seconds for a part of a message, if nothing of it can be written. An adapter reads at once what it is sent."""
 
@@ -32,7 +34,7 @@ def end_stuck_adapter(debugger: Any) -> None:
     debugger.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
     set_send_timeout(debugger, SEND_TIMEOUT_S)
     # What is being sent already has no timeout.
-    frame = sys._current_frames().get(debugger.writer.ident)
+    frame = current_frames().get(debugger.writer.ident)
     if frame is not None and len(frame.f_locals.get("as_bytes", b"")) > _MAX_BODY_SIZE:
         _kill(debugger)
 

@@ -1,0 +1,42 @@
+"""The frames of all threads, while there is garbage that takes a lock."""
+
+import subprocess
+import sys
+import threading
+
+from raydap.inworker.thread_frames import current_frames
+
+PROGRAM = """\
+import gc
+import sys
+import threading
+from raydap.inworker.thread_frames import current_frames
+
+def look(after):
+    gc.collect()
+    local = threading.local()
+    local.itself = local
+    del local
+    # A collection begins when so many objects are made.
+    gc.set_threshold(after, 1, 1)
+    return current_frames()
+
+for after in range(2, 30):
+    for _ in range(3):
+        gc.set_threshold(0)
+        assert len(look(after)) == 1
+print(gc.isenabled())
+gc.disable()
+current_frames()
+print(gc.isenabled())
+"""
+
+
+def test_all_threads_have_one() -> None:
+    assert current_frames()[threading.get_ident()].f_code.co_name == "test_all_threads_have_one"
+
+
+def test_a_garbage_collection_does_not_hang_the_process() -> None:
+    command = [sys.executable, "-c", f"import sys\nsys.path[:0] = {sys.path!r}\n{PROGRAM}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "True\nFalse\n"
