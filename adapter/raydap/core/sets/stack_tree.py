@@ -121,7 +121,7 @@ def _node(place: Place | None, branch: _Branch, max_members: int, has_locals: bo
         members=_threads(branch.holders, max_members),
         running=_running(branch.holders, max_members),
         label=label(holder.member for holder in branch.holders),
-        children=tuple(sorted(children, key=lambda node: node.count)),
+        children=tuple(sorted(children, key=lambda node: (node.count, node.label))),
         locals=_locals(branch, max_members) if has_locals else UNSET,
     )
 
@@ -132,21 +132,23 @@ def _locals(branch: _Branch, max_members: int) -> tuple[FoldedVariable, ...]:
     return tuple(_folded(name, branch.variables[name], max_members) for name in names)
 
 
-def _folded(name: str, values: dict[tuple[str, str], list[Holder]], max_members: int) -> FoldedVariable:
-    """A few groups are enough to see who is apart: of many different values, each is as rare as the others."""
-    largest = sorted(values.items(), key=lambda item: len(item[1]))[-MAX_GROUPS:]
+def _folded(variable: str, values: dict[tuple[str, str], list[Holder]], max_members: int) -> FoldedVariable:
+    """A few groups are enough to see who is apart: of many different values, each is as rare as the others. Those of
+    one size are in the order of their labels, because workers answer in any order."""
+    named = [(len(holders), label(holder.member for holder in holders), each) for each, holders in values.items()]
+    largest = sorted(named, key=lambda group: group[:2])[-MAX_GROUPS:]
     groups = [
         ValueGroup(
             value=value,
             type=kind,
-            count=len(holders),
-            members=_threads(holders, max_members),
-            running=_running(holders, max_members),
-            label=label(holder.member for holder in holders),
+            count=count,
+            members=_threads(values[value, kind], max_members),
+            running=_running(values[value, kind], max_members),
+            label=name,
         )
-        for (value, kind), holders in largest
+        for count, name, (value, kind) in largest
     ]
-    return FoldedVariable(name=name, groups=tuple(groups), more=len(values) - len(groups))
+    return FoldedVariable(name=variable, groups=tuple(groups), more=len(values) - len(groups))
 
 
 def _threads(holders: Iterable[Holder], max_members: int) -> tuple[int, ...]:
