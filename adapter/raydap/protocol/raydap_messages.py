@@ -244,6 +244,32 @@ class Barriers(Message, frozen=True):
     barriers: tuple[Barrier, ...]
 
 
+class BreakpointsArguments(Arguments, frozen=True):
+    """The arguments of `raydap/breakpoints`."""
+
+
+class SetBreakpoint(Message, frozen=True):
+    """A breakpoint that clients have set: on a line of the client's file `path`, or, with `path` "" and `line` 0, on a
+    `function`. `line` is where it was set. The texts are those of DAP's SourceBreakpoint, "" for none. `verified` and
+    `message` are those of DAP's Breakpoint."""
+
+    id: int
+    path: str
+    line: int
+    function: str
+    condition: str
+    hit_condition: str
+    log_message: str
+    verified: bool
+    message: str
+
+
+class BreakpointList(Message, frozen=True):
+    """The answer to `raydap/breakpoints`: those of all clients. Who sets those of a file has to set these again."""
+
+    breakpoints: tuple[SetBreakpoint, ...]
+
+
 REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/workers": (WorkersArguments, WorkerList),
     "raydap/focus": (FocusArguments, None),
@@ -257,6 +283,7 @@ REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/sets": (SetsArguments, WorkerSets),
     "raydap/continue": (ContinueThreadsArguments, ResumedThreads),
     "raydap/barriers": (BarriersArguments, Barriers),
+    "raydap/breakpoints": (BreakpointsArguments, BreakpointList),
     "raydap/step": (StepThreadsArguments, SteppedThreads),
     "raydap/evaluate": (value_messages.EvaluateThreadsArguments, value_messages.Evaluations),
     "raydap/compare": (value_messages.CompareArguments, value_messages.Comparison),

@@ -11,10 +11,12 @@ from raydap.protocol.message_base import Message
 from raydap.protocol.raydap_messages import (
     EVENTS,
     REQUESTS,
+    BreakpointList,
     KeptSet,
     OutputData,
     ProblemData,
     Server,
+    SetBreakpoint,
     SteppedGroup,
     SteppedThreads,
     StoppedThread,
@@ -60,7 +62,7 @@ def documented(name: str) -> dict[str, str]:
     "struct",
     [
         *(WorkerEntry, StoppedThread, WorkerStack, ThreadStack, StackFrame, StackVariable, Evaluation, Server),
-        *(OutputData, ProblemData, KeptSet, Evaluations, EvaluationGroup, Statistics),
+        *(BreakpointList, SetBreakpoint, OutputData, ProblemData, KeptSet, Evaluations, EvaluationGroup, Statistics),
         *(MergedStacks, StackNode, MissingMembers, Location, Places, WorkerPlace),
         *(SteppedThreads, SteppedGroup),
         *(Comparison, ComparisonGroup, ArraySummary, Histogram, Share, Change),

@@ -548,6 +548,31 @@ export interface Barriers {
   readonly barriers: readonly Barrier[];
 }
 
+/** The arguments of `raydap/breakpoints`. */
+export type BreakpointsArguments = Record<string, never>;
+
+/**
+ * A breakpoint that clients have set: on a line of the client's file `path`, or, with `path` "" and `line` 0, on a
+ * `function`. `line` is where it was set. The texts are those of DAP's SourceBreakpoint, "" for none. `verified` and
+ * `message` are those of DAP's Breakpoint.
+ */
+export interface SetBreakpoint {
+  readonly id: number;
+  readonly path: string;
+  readonly line: number;
+  readonly function: string;
+  readonly condition: string;
+  readonly hitCondition: string;
+  readonly logMessage: string;
+  readonly verified: boolean;
+  readonly message: string;
+}
+
+/** The answer to `raydap/breakpoints`: those of all clients. Who sets those of a file has to set these again. */
+export interface BreakpointList {
+  readonly breakpoints: readonly SetBreakpoint[];
+}
+
 /** The arguments of a request and the body of its answer, by the request's name. */
 export interface Requests {
   readonly 'raydap/workers': { readonly arguments: WorkersArguments; readonly answer: WorkerList };
@@ -562,6 +587,7 @@ export interface Requests {
   readonly 'raydap/sets': { readonly arguments: SetsArguments; readonly answer: WorkerSets };
   readonly 'raydap/continue': { readonly arguments: ContinueThreadsArguments; readonly answer: ResumedThreads };
   readonly 'raydap/barriers': { readonly arguments: BarriersArguments; readonly answer: Barriers };
+  readonly 'raydap/breakpoints': { readonly arguments: BreakpointsArguments; readonly answer: BreakpointList };
   readonly 'raydap/step': { readonly arguments: StepThreadsArguments; readonly answer: SteppedThreads };
   readonly 'raydap/evaluate': { readonly arguments: EvaluateThreadsArguments; readonly answer: Evaluations };
   readonly 'raydap/compare': { readonly arguments: CompareArguments; readonly answer: Comparison };

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from raydap.core.model.breakpoints import specs_of
+from raydap.core.model.breakpoints import Breakpoint, specs_of
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.workers import attach, barriers, prepared
+from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, SetBreakpoint
 from raydap.wire.envelope import Body
 
 _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
@@ -33,6 +34,27 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -
     prepared.attach_needed(state)
     barriers.examine_all(state)
     return None
+
+
+def breakpoints(state: State, _: object, arguments: BreakpointsArguments) -> BreakpointList:
+    """Says which breakpoints there are, with what DAP's events about them leave out."""
+    return BreakpointList(breakpoints=tuple(map(_listed, state.run.breakpoints.all())))
+
+
+def _listed(breakpoint: Breakpoint) -> SetBreakpoint:
+    spec, view = breakpoint.spec, breakpoint.view()
+    line = spec.get("line")
+    return SetBreakpoint(
+        id=breakpoint.id,
+        path="" if breakpoint.source is None else breakpoint.source["path"],
+        line=line if type(line) is int else 0,
+        function=str(spec.get("name") or ""),
+        condition=str(spec.get("condition") or ""),
+        hit_condition=str(spec.get("hitCondition") or ""),
+        log_message=str(spec.get("logMessage") or ""),
+        verified=view["verified"],
+        message=view.get("message", ""),
+    )
 
 
 def share_breakpoints(state: State, client: Client) -> None:

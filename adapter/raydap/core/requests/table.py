@@ -175,6 +175,7 @@ TABLE: dict[str, Row] = {
     "raydap/select": Row(_LOCAL, selecting.select, types=REQUESTS["raydap/select"]),
     "raydap/sets": Row(_LOCAL, selecting.sets, types=REQUESTS["raydap/sets"], who=DEBUGGERS),
     "raydap/barriers": Row(_FANOUT, barrier_list.barriers, types=REQUESTS["raydap/barriers"], who=DEBUGGERS),
+    "raydap/breakpoints": Row(_LOCAL, breakpoint_sync.breakpoints, types=REQUESTS["raydap/breakpoints"]),
     "raydap/continue": Row(_FANOUT, multi_thread.continue_threads, types=REQUESTS["raydap/continue"], who=DEBUGGERS),
     "raydap/step": Row(_FANOUT, multi_thread.step_threads, types=REQUESTS["raydap/step"], who=DEBUGGERS),
     "raydap/evaluate": Row(_FANOUT, evaluation.evaluate_threads, types=REQUESTS["raydap/evaluate"], who=DEBUGGERS),
