@@ -6,21 +6,8 @@ import click
 
 import raydap
 
-COMMANDS: tuple[str, ...] = (
-    "adapter",
-    "compare",
-    "connect",
-    "down",
-    "eval",
-    "lsp",
-    "prepare",
-    "ps",
-    "run",
-    "serve",
-    "stacks",
-    "status",
-)
-COMMANDS += ("up",)
+COMMANDS = ["adapter", "compare", "connect", "debug", "down", "eval", "lsp", "prepare", "ps", "run", "serve", "stacks"]
+COMMANDS += ["status", "up"]
 
 PLACES = {"compare": ("folded", "compare"), "eval": ("folded", "evaluate"), "stacks": ("folded", "stacks")}
 PLACES |= {"run": ("run_program", "run")}

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -42,13 +42,27 @@ class Session:
     `attach` joins them. `token` goes into `attach`; None if the hub has been shown it in another way.
     """
 
-    def __init__(self, kind: Kind, name: str, connection: DapConnection, own: OwnSession | None = None) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        name: str,
+        on_event: Callable[[str, Any], None],
+        on_gone: Callable[[str], None],
+        own: OwnSession | None = None,
+    ) -> None:
         self.kind = kind
         self.name = name
-        self.connection = connection
+        self.connection = DapConnection(self._take_event, on_gone)
         self.is_active = False
         self.own = own
         self.token: str | None = None
+        self._on_event = on_event
+        self._initialized = asyncio.Event()
+
+    def _take_event(self, name: str, body: Any) -> None:
+        if name == "initialized":
+            self._initialized.set()
+        self._on_event(name, body)
 
     async def initialize(self) -> str:
         """What it debugs already, "" if nothing. Raises SessionError."""
@@ -61,15 +75,27 @@ class Session:
         self.is_active = isinstance(debugs, str)
         return debugs if isinstance(debugs, str) else ""
 
-    async def begin(self, arguments: Mapping[str, Any]) -> None:
-        """Joins what is debugged there, or begins by `attach` with these arguments, and sends configurationDone. Raises
-        SessionError."""
-        if self.is_active:
-            role = {"role": arguments["role"]} if "role" in arguments else {}
-            arguments = {"join": True, **role}
+    async def begin(
+        self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Begins what is debugged, by `attach` or `launch`. `configure` sets breakpoints and filters before workers may
+        run. Raises SessionError."""
         token = {} if self.token is None else {"token": self.token}
-        await self.connection.request("attach", {**arguments, **token})
-        await self.connection.request("configurationDone")
+        begun = asyncio.ensure_future(self.connection.request(command, {**arguments, **token}))
+        waiting = asyncio.ensure_future(self._initialized.wait())
+        try:
+            # A launch is answered only when the program runs.
+            await asyncio.wait([begun, waiting], return_when=asyncio.FIRST_COMPLETED)
+            if begun.done():
+                await begun
+            await waiting
+            if configure is not None:
+                await configure()
+            await self.connection.request("configurationDone")
+            await begun
+        finally:
+            begun.cancel()
+            waiting.cancel()
 
     async def leave(self) -> None:
         """Leaves the session. One of this program's own ends with that, and all of its workers run on."""
@@ -104,7 +130,7 @@ async def find(
     idle: Session | None = None
     for name, connect in session_connections.find().items():
         is_hub = "://" in name
-        session = Session("hub" if is_hub else "editor", _shown(name), DapConnection(on_event, on_gone))
+        session = Session("hub" if is_hub else "editor", _shown(name), on_event, on_gone)
         try:
             await session.connection.open(connect)
             debugs = await asyncio.wait_for(session.initialize(), ANSWER_TIMEOUT_S)
@@ -128,7 +154,7 @@ async def _named(
     assert target.url is not None
     address = hub_address.parse(target.url, environ)
     token = hub_address.token_for(address, environ) if target.token_file is None else hub_token.read(target.token_file)
-    session = Session("hub", f"the hub at {address.url}", DapConnection(on_event, on_gone))
+    session = Session("hub", f"the hub at {address.url}", on_event, on_gone)
     # Over WebSocket the handshake shows the token.
     session.token = None if address.websocket else token
     connect: Connect = partial(hub_address.dial, address, token, target.authority)
@@ -143,7 +169,7 @@ async def _named(
 
 async def _own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
     own = OwnSession()
-    session = Session("own", "a session of its own", DapConnection(on_event, on_gone), own)
+    session = Session("own", "a session of its own", on_event, on_gone, own)
     try:
         await session.connection.open(own.connect)
         await session.initialize()

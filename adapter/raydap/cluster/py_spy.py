@@ -24,6 +24,9 @@ _OWN_PACKAGES = ("ray", "debugpy")
 
 _OWN_THREADS = ("raydap", "pydevd.")
 
+HELD = ("_do_wait_suspend", "do_wait_suspend")
+"""The functions of pydevd in which a stopped thread waits (pydevd.py, PyDB)."""
+
 _VALUE = 200
 """Characters of a value that are shown."""
 
@@ -79,11 +82,15 @@ def decode(output: bytes) -> Stacks:
 def _thread(thread: _Thread) -> ThreadStack:
     """The one that keeps the lock comes to no other line, whether it computes or waits there."""
     frames = tuple(_frame(each) for each in thread.frames)
+    held = max((number for number, each in enumerate(frames) if each.name in HELD), default=-1)
+    # What is above holds the thread: pydevd, and raydap's own part of it, which has no file.
+    own = (msgspec.structs.replace(each, owner=CodeOwner.PLUMBING) for each in frames[: held + 1])
+    frames = (*own, *frames[held + 1 :])
     user = next((number for number, each in enumerate(frames) if each.owner == CodeOwner.USER), -1)
     return ThreadStack(
         name=thread.thread_name or "",
         main=thread.os_thread_id == thread.pid,
-        activity="busy" if thread.active else "blocked",
+        activity="stopped" if held >= 0 else "busy" if thread.active else "blocked",
         call="",
         frames=frames,
         user=user,

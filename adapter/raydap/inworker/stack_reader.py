@@ -40,7 +40,7 @@ _COROUTINES = 50
 _SIZE = 200_000
 """Characters of JSON for all threads. A message to the debugger may have more (message_limit.py)."""
 
-_HELD = "_do_wait_suspend"
+_HELD = ("_do_wait_suspend", "do_wait_suspend")
 """The function of pydevd in which a stopped thread waits."""
 
 _CALL = 60
@@ -85,7 +85,7 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
             "activity": _activity(before.get(ident), frames[ident], used / elapsed),
             **_read_frames(_callers(frames[ident]), folders, _SIZE // len(wanted)),
         }
-        if any(frame["name"] == _HELD for frame in entry["frames"]):
+        if any(frame["name"] in _HELD for frame in entry["frames"]):
             entry["activity"] = "stopped"
         read.append(entry)
     coroutines = read_coroutines() if threads is None else []
@@ -189,6 +189,11 @@ def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[st
         variables = _variables(frame)
         size -= 150 + sum(sum(map(len, each.values())) + 40 for each in variables)
         frames.append({**entry, "locals": variables if size > 0 else []})
+        if code.co_name in _HELD:
+            # What is above holds the thread: pydevd, and our own part of it, which has no file.
+            for held in frames:
+                held["owner"] = owner = _PLUMBING
+            user, best, is_users, call = -1, _PLUMBING, False, ""
         if owner < best:
             user, best = len(frames) - 1, owner
             call = _called(frame)

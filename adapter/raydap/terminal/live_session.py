@@ -1,7 +1,7 @@
 """A session that a command of the terminal takes part in, and its workers as they are now."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -36,11 +36,15 @@ class LiveSession:
         self.on_event: Callable[[str, Any], None] = lambda name, body: None
         self.session: Session
 
-    async def begin(self, target: Target, arguments: Mapping[str, Any]) -> None:
-        """Joins the session that the user means, or begins one with these arguments of `attach`. Raises what
-        joining.find and Session.begin raise."""
+    async def find(self, target: Target) -> None:
+        """Finds the session that the user means. Raises what joining.find raises."""
         self.session = await joining.find(target, self._take_event, self._gone)
-        await self.session.begin(arguments)
+
+    async def begin(
+        self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Like Session.begin, with the list of workers. Raises SessionError."""
+        await self.session.begin(command, arguments, configure)
         await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
 
     async def wait_listed(self) -> bool:
@@ -84,11 +88,12 @@ class LiveSession:
 @asynccontextmanager
 async def looking(target: Target) -> AsyncIterator[LiveSession]:
     """A session for a look at a cluster, which attaches to no worker by itself; left at the end. Raises what
-    LiveSession.begin raises."""
+    joining.find raises, and SessionError."""
     live = LiveSession()
+    await live.find(target)
     try:
-        await live.begin(target, {"dashboard": target.dashboard, "autoAttach": False})
+        own = {"dashboard": target.dashboard, "autoAttach": False}
+        await live.begin("attach", {"join": True} if live.session.is_active else own)
         yield live
     finally:
-        if hasattr(live, "session"):
-            await live.session.leave()
+        await live.session.leave()

@@ -86,7 +86,7 @@ async def show(target: Target, select: str | None, everybody: bool, as_json: boo
         if watch and not as_json:
             await _watch(live, select, everybody)
             return 0
-        rows = await _rows(live, select, everybody, {})
+        rows = await look(live, select, everybody, {})
         if as_json:
             console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
         elif rows:
@@ -103,7 +103,7 @@ async def _watch(live: LiveSession, select: str | None, everybody: bool) -> None
         while not live.ended.is_set():
             live.changed.clear()
             try:
-                rows = await _rows(live, select, everybody, places)
+                rows = await look(live, select, everybody, places)
             except SessionError as error:
                 view.update(Text(str(error)), refresh=True)
             else:
@@ -114,7 +114,7 @@ async def _watch(live: LiveSession, select: str | None, everybody: bool) -> None
                 continue
 
 
-async def _rows(
+async def look(
     live: LiveSession, select: str | None, everybody: bool, places: dict[str, WorkerPlace | None]
 ) -> list[Row]:
     """`places` are those that are known from before, and are renewed. A worker is looked into from outside only once:
@@ -142,14 +142,16 @@ def _order(row: Row) -> tuple[object, ...]:
     return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid
 
 
-def as_table(rows: Iterable[Row]) -> Table:
+def as_table(rows: Iterable[Row], marked: str | None = None) -> Table:
+    """`marked` is the key of the worker that the user looks at."""
     cells: list[list[str | Text]] = []
     for row in rows:
         entry = row.entry
         state = Text(entry.state, STATES.get(entry.state, ""))
         where = Text(row.where, "red" if any(thread.error for thread in entry.threads) else "")
         job = entry.submission or entry.job
-        cells.append([state, row.name, job, entry.node, str(entry.pid or ""), _duration(entry.age), where])
+        name = Text(row.name, "bold cyan" if entry.key == marked else "")
+        cells.append([state, name, job, entry.node, str(entry.pid or ""), _duration(entry.age), where])
     return screen.table(["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"], cells, cut=("WORKER", "WHERE"))
 
 

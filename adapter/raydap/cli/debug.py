@@ -1,0 +1,47 @@
+"""`raydap debug`: an interactive debugger for the terminal."""
+
+import os
+from typing import Any
+
+import click
+
+from raydap.cli import terminal_command
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@terminal_command.session_options
+@click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
+@click.option("--python", metavar="FILE", help="The program's interpreter; default: the one that runs raydap.")
+@click.option("--all-code", is_flag=True, help="Stop and step in libraries, too.")
+@click.argument("what", metavar="[SET | PROGRAM [ARGS]...]", nargs=-1, type=click.UNPROCESSED)
+def debug(
+    what: tuple[str, ...],
+    module: bool,
+    python: str | None,
+    all_code: bool,
+    log_file: str | None,
+    verbose: bool,
+    **named: Any,
+) -> None:
+    """Debug the workers of a cluster, with the commands of pdb; or launch PROGRAM, as python -m pdb does.
+
+    Attaches to each worker that waits at breakpoint(), now and later; with a SET only to those in it.
+
+    \b
+    raydap debug
+    raydap debug 'actor:Rollout*'
+    raydap debug train.py --lr 0.1
+    """
+    from raydap.terminal.debugger.interactive import Interactive, Program
+
+    target = terminal_command.target(**named)
+    program = None
+    if module or (what and what[0].endswith(".py") and os.path.isfile(what[0])):
+        if not what:
+            raise click.UsageError("--module needs the name of a module.")
+        name = "" if module else os.path.abspath(what[0])
+        program = Program(name, what[0] if module else "", what[1:], python)
+    elif len(what) > 1:
+        raise click.UsageError(f'"{what[0]}" is no program here; put a set of several words in quotes.')
+    work = Interactive(target, what[0] if what and program is None else None, program, all_code)
+    terminal_command.run(work.run(), log_file, verbose)

@@ -1,0 +1,164 @@
+"""Commands about breakpoints: break, tbreak, clear, condition, barrier. They hold in all workers."""
+
+import asyncio
+import os
+import re
+from typing import Any
+
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.raydap_messages import Barriers, BarriersArguments, SetBreakpoint
+from raydap.terminal.debugger.breakpoint_numbers import as_spec
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+from raydap.terminal.debugger.moving import function_around
+
+ANSWER_S = 0.2
+"""Seconds in which workers mostly say whether they have the code of a new breakpoint. raydap answers before."""
+
+_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+
+
+async def set_break(debugger: Debugger, select: str | None, rest: str) -> None:
+    await _set(debugger, rest)
+
+
+async def set_temporary(debugger: Debugger, select: str | None, rest: str) -> None:
+    """For the worker that is there first."""
+    if not rest:
+        raise CommandError("Name a line or a function: tbreak train.py:42.")
+    debugger.breakpoints.temporary.add(await _set(debugger, rest))
+
+
+async def _set(debugger: Debugger, rest: str, hit_condition: str = "") -> int:
+    """Sets one, and returns its id; lists all without a place."""
+    if not rest:
+        await _list(debugger)
+        return 0
+    place, _, condition = (part.strip() for part in rest.partition(","))
+    path, line = await _place(debugger, place)
+    spec: dict[str, Any] = {"line": line} if path else {"name": place}
+    spec |= {"condition": condition} if condition else {}
+    spec |= {"hitCondition": hit_condition} if hit_condition else {}
+    specs = [*await debugger.breakpoints.specs(path), spec]
+    answer = (await debugger.breakpoints.send(path, specs))[-1]
+    if not answer["verified"]:
+        await asyncio.sleep(ANSWER_S)
+    for number, each in await debugger.breakpoints.all():
+        if each.id == answer["id"]:
+            where = f"{path}:{each.line}" if path else place
+            debugger.out.text(f"Breakpoint {number} at {where}")
+            if each.message:
+                debugger.out.note(each.message)
+    return int(answer["id"])
+
+
+async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
+    """A file and a line; ("", 0) for a function whose file is not known. Raises CommandError."""
+    found = _PLACE.fullmatch(text)
+    if found is not None and found["file"] is None:
+        return (await debugger.frame()).path, int(found["line"])
+    if found is not None:
+        return await _path(debugger, found["file"]), int(found["line"])
+    if not re.fullmatch(r"[A-Za-z_][\w.]*", text):
+        raise CommandError(f'"{text}" is no line, FILE:LINE or function.')
+    if debugger.focus.thread in debugger.threads.stops:
+        frame = await debugger.frame()
+        lines = await debugger.sources.lines(debugger.connection, frame)
+        for number, line in enumerate(lines, 1):
+            if re.match(rf"\s*(async\s+)?def {re.escape(text.rpartition('.')[2])}\b", line):
+                function = function_around(lines, number)
+                return frame.path, number if function is None else function.body[0].lineno
+    return "", 0
+
+
+async def _path(debugger: Debugger, name: str) -> str:
+    """Of a file that is named as a user would: by its path here, or by the end of the path of a frame."""
+    path = _file_here(name)
+    if path:
+        return path
+    for thread in debugger.threads.stops:
+        for frame in await debugger.frames(thread):
+            if frame.path == name or frame.path.endswith(f"/{name}"):
+                return frame.path
+    if os.path.isabs(name):
+        return name
+    raise CommandError(f"There is no file {name} here; give the path that it has in the workers.")
+
+
+def _file_here(name: str) -> str:
+    path = os.path.abspath(os.path.expanduser(name))
+    return path if os.path.isfile(path) else ""
+
+
+async def _list(debugger: Debugger) -> None:
+    found = await debugger.breakpoints.all()
+    if not found:
+        debugger.out.text("No breakpoints are set.")
+    for number, each in found:
+        where = f"{each.path}:{each.line}" if each.path else each.function
+        parts = [f"{number:<3} {'tbreak' if each.id in debugger.breakpoints.temporary else 'break ':6} at {where}"]
+        parts += [f"if {each.condition}"] if each.condition else []
+        parts += [f"hit {each.hit_condition}"] if each.hit_condition else []
+        parts += [f"log {each.log_message}"] if each.log_message else []
+        debugger.out.text(" ".join(parts))
+        if each.message:
+            debugger.out.note(f"    {each.message}")
+
+
+async def clear(debugger: Debugger, select: str | None, rest: str) -> None:
+    """By numbers, or at a place; all of them without any."""
+    breakpoints = debugger.breakpoints
+    if not rest:
+        for _, each in await breakpoints.all():
+            await breakpoints.remove(each)
+        debugger.out.text("All breakpoints are removed.")
+        return
+    if all(word.isdecimal() for word in rest.split()):
+        chosen = [await _named(debugger, word) for word in rest.split()]
+    else:
+        path, line = await _place(debugger, rest)
+        chosen = [
+            each
+            for _, each in await breakpoints.all()
+            if each.path == path and (each.line == line if path else each.function == rest)
+        ]
+        if not chosen:
+            raise CommandError(f"There is no breakpoint at {rest}; `break` lists them.")
+    for each in chosen:
+        await breakpoints.remove(each)
+        debugger.out.text(f"Removed the breakpoint at {each.path or each.function}{f':{each.line}' * (each.line > 0)}")
+
+
+async def _named(debugger: Debugger, number: str) -> SetBreakpoint:
+    """Raises CommandError."""
+    found = await debugger.breakpoints.named(number)
+    if found is None:
+        raise CommandError(f"There is no breakpoint {number}; `break` lists them.")
+    return found
+
+
+async def condition(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Gives a breakpoint another condition, or none."""
+    number, _, text = rest.partition(" ")
+    found = await _named(debugger, number)
+    specs = [
+        {**as_spec(each), "condition": text.strip()} if each.id == found.id else as_spec(each)
+        for _, each in await debugger.breakpoints.all()
+        if each.path == found.path
+    ]
+    await debugger.breakpoints.send(found.path, specs)
+    debugger.out.text(f"Breakpoint {number} stops {f'if {text.strip()}' if text.strip() else 'always'}.")
+
+
+async def barrier(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Sets a barrier (docs/usage/barriers.md), or says who waits at one."""
+    place, _, terms = rest.partition(" ")
+    if place in ("", "show", "release"):
+        action: Any = place or None
+        found = await debugger.live.ask("raydap/barriers", BarriersArguments(action=action), Barriers)
+        for each in found.barriers:
+            where = f"{file_name(each.path)}:{each.line}" if each.path else each.function
+            debugger.out.text(f"{where}: {each.text}")
+        if not found.barriers:
+            debugger.out.text("No worker waits at a barrier.")
+        return
+    await _set(debugger, place, f"all {terms}".strip())

@@ -1,0 +1,228 @@
+"""What the commands of the debugger share: whom the user looks at, and what is known of it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+
+from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
+from raydap.core.sets.folding import Member, label
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
+from raydap.terminal.debugger.breakpoint_numbers import Breakpoints
+from raydap.terminal.debugger.frames import Frame, Sources, stack, users
+from raydap.terminal.debugger.printing import Output
+from raydap.terminal.debugger.stopped_threads import Stop, StoppedThreads
+from raydap.terminal.live_session import LiveSession
+
+
+class CommandError(Exception):
+    """A command cannot be done. The text is for the user."""
+
+
+@dataclass
+class Focus:
+    """`thread` is the one that commands are about, None if none is stopped, and `frame` counts its frames with code of
+    the user's from the innermost one; `name` is its worker's. `select` is a set: then commands are about all of it.
+    `listed` is the last line that `list` has shown."""
+
+    thread: int | None = None
+    frame: int = 0
+    name: str = ""
+    select: str | None = None
+    listed: int = 0
+
+
+@dataclass
+class Debugger:
+    """`displays` are the expressions that are shown at each stop. `keys` are the workers of all threads that have
+    stopped so far."""
+
+    live: LiveSession
+    console: Console
+    threads: StoppedThreads = field(default_factory=StoppedThreads)
+    focus: Focus = field(default_factory=Focus)
+    sources: Sources = field(default_factory=Sources)
+    displays: list[str] = field(default_factory=list)
+    has_ended: bool = False
+
+    def __post_init__(self) -> None:
+        self.out = Output(self.console)
+        self.breakpoints = Breakpoints(self.live)
+        self.keys: dict[int, str] = {}
+        self._ranks: dict[str, int | None] = {}
+        self._stacks: dict[int, tuple[int, list[Frame]]] = {}
+
+    @property
+    def connection(self) -> DapConnection:
+        return self.live.session.connection
+
+    async def request(self, command: str, **arguments: Any) -> Any:
+        """Raises SessionError."""
+        return await self.connection.request(command, arguments)
+
+    # The thread that the user looks at.
+
+    def current(self) -> int:
+        """Raises CommandError if no thread is stopped there."""
+        if self.focus.thread is None or self.focus.thread not in self.threads.stops:
+            raise CommandError("Nobody is stopped here; `workers` shows who runs, and `wait` waits for a stop.")
+        return self.focus.thread
+
+    @property
+    def prompt_name(self) -> str:
+        """Whom commands are about."""
+        if self.focus.select is not None:
+            return self.focus.select
+        return self.focus.name if self.focus.thread in self.threads.stops else "raydap"
+
+    def look_at(self, thread: int | None) -> None:
+        self.focus.thread, self.focus.frame, self.focus.listed = thread, 0, 0
+
+    def next_stopped(self) -> int | None:
+        """The thread that has been stopped for the longest time."""
+        stops = sorted(self.threads.stops.values(), key=lambda stop: stop.number)
+        return stops[0].thread if stops else None
+
+    async def frames(self, thread: int) -> list[Frame]:
+        """The frames with code of the user's, innermost first. Raises CommandError and SessionError."""
+        number = self.threads.number(thread)
+        if self._stacks.get(thread, (0, []))[0] != number:
+            self._stacks[thread] = number, users(await stack(self.connection, thread))
+        found = self._stacks[thread][1]
+        if not found:
+            raise CommandError("It has no frame that can be shown.")
+        return found
+
+    async def frame(self) -> Frame:
+        """The one that the user looks at. Raises CommandError and SessionError."""
+        found = await self.frames(self.current())
+        return found[min(self.focus.frame, len(found) - 1)]
+
+    async def show(self, thread: int) -> None:
+        """Goes to a stopped thread, and shows where it is. Raises CommandError and SessionError."""
+        if self.focus.thread != thread or self.focus.frame:
+            self.look_at(thread)
+        self.focus.listed = 0
+        await self.show_frame(self.threads.stops.get(thread))
+
+    async def show_frame(self, stop: Stop | None = None) -> None:
+        """Shows the frame that the user looks at; of a `stop` why it came, and the displayed expressions."""
+        frame = await self.frame()
+        lines = await self.sources.lines(self.connection, frame)
+        name = self.focus.name = await self.name(self.current())
+        if stop is not None and stop.reason == "exception":
+            self.out.error(stop.text or stop.description or "exception")
+        self.out.place(name, frame.place, lines[frame.line - 1] if 0 < frame.line <= len(lines) else "")
+        for expression in self.displays if stop is not None else ():
+            self.out.text(f"display {expression}: {await self.shown(expression, frame)}")
+
+    async def evaluate(self, expression: str, frame: Frame | None = None, context: str = "watch") -> str:
+        """Raises CommandError with the error of the expression, and SessionError. With other contexts than "watch" and
+        "repl", debugpy answers an error as if it were a value."""
+        where = frame if frame is not None else await self.frame()
+        try:
+            body = await self.request("evaluate", expression=expression, frameId=where.id, context=context)
+        except RequestRefused as refused:
+            raise CommandError(last_line(str(refused))) from None
+        return str(body.get("result", ""))
+
+    async def shown(self, expression: str, frame: Frame) -> str:
+        try:
+            return await self.evaluate(expression, frame)
+        except CommandError as error:
+            return f"*** {error}"
+
+    # Workers.
+
+    def learn_threads(self, entries: Iterable[WorkerEntry | None]) -> None:
+        """These have changed; None are those that have ended."""
+        for entry in entries:
+            if entry is not None:
+                self.keys.update(dict.fromkeys((each.thread_id for each in entry.threads), entry.key))
+
+    def worker_of(self, thread: int) -> WorkerEntry | None:
+        return self.live.workers.get(self.keys.get(thread, ""))
+
+    async def name(self, thread: int) -> str:
+        """`Trainer{3}`, or `prepare 4711`."""
+        entry = self.worker_of(thread)
+        if entry is None:
+            return f"thread {thread}"
+        if entry.key not in self._ranks:
+            await self.learn_ranks([entry])
+        name = label([self.member(entry)])
+        order = next((each.order for each in entry.threads if each.thread_id == thread), 0)
+        # The labels of several workers that run one task are equal.
+        pid = "" if "{" in name or entry.actor else f" {entry.pid}"
+        return f"{name}{pid}" + (f" #{order}" if order else "")
+
+    async def learn_ranks(self, entries: Iterable[WorkerEntry]) -> None:
+        pids = sorted({entry.pid for entry in entries})
+        found = await self.places(f"pid:{','.join(map(str, pids))}") if pids else []
+        for place in found:
+            self._ranks[place.worker] = place.rank if isinstance(place.rank, int) else None
+        for entry in entries:
+            self._ranks.setdefault(entry.key, None)
+
+    def member(self, entry: WorkerEntry) -> Member:
+        counts = Counter((each.job, each.actor) for each in self.live.workers.values())
+        return Member(entry, self._ranks.get(entry.key), counts[entry.job, entry.actor] == 1)
+
+    async def places(self, select: str | None) -> list[WorkerPlace]:
+        return list((await self.live.ask("raydap/places", PlacesArguments(select=select), Places)).places)
+
+    async def stopped_in(self, select: str) -> list[WorkerPlace]:
+        """The stopped threads of a set. Raises CommandError if there is none."""
+        found = [each for each in await self.places(select) if isinstance(each.thread, int)]
+        if not found:
+            raise CommandError("Nobody in this set is stopped.")
+        for each in found:
+            self._ranks[each.worker] = each.rank if isinstance(each.rank, int) else None
+        return found
+
+    async def show_many(self, threads: Iterable[int]) -> None:
+        """Where these stopped threads are, equal places together, the largest group last."""
+        wanted = set(threads)
+        groups: dict[str, list[WorkerEntry]] = {}
+        for each in await self.places("state:stopped"):
+            if each.thread in wanted and each.worker in self.live.workers:
+                self._ranks[each.worker] = each.rank if isinstance(each.rank, int) else None
+                entry = self.live.workers[each.worker]
+                errors = [thread.error for thread in entry.threads if thread.thread_id == each.thread and thread.error]
+                groups.setdefault(" ".join([each.text, *errors]), []).append(entry)
+        for text, entries in sorted(groups.items(), key=lambda group: len(group[1])):
+            count = f"{len(entries)} " if len(entries) > 1 else ""
+            self.out.text(f"+ {count}{label(map(self.member, entries))} {text}", "green")
+
+    async def announce(self) -> None:
+        """Shows stops as they come, many at once as one, until it is cancelled."""
+        while True:
+            await self.threads.wait(lambda: bool(self.threads.unseen))
+            # The stops of a class come within moments of each other.
+            await asyncio.sleep(0.05)
+            await self.show_unseen()
+
+    async def show_unseen(self) -> None:
+        """Who looks at nobody goes to the first of them."""
+        stops, self.threads.unseen = list(self.threads.unseen.values()), {}
+        stops = [stop for stop in stops if self.threads.stops.get(stop.thread) is stop]
+        if not stops:
+            return
+        try:
+            goes_there = self.focus.thread not in self.threads.stops and not self.threads.expected
+            if len(stops) > 1 or not goes_there:
+                await self.show_many(stop.thread for stop in stops)
+            if goes_there:
+                await self.show(stops[0].thread)
+        except (SessionError, CommandError) as error:
+            self.out.note(str(error))
+
+
+def last_line(text: str) -> str:
+    """debugpy answers with a whole traceback, whose last line says what happened."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "It failed without a word."

@@ -1,0 +1,96 @@
+"""The stacks of stopped threads, and the source around a frame."""
+
+import linecache
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
+from raydap.core.model.thread_stacks import file_name
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """`id` and `reference` are handles. `is_library`: it is Ray's or debugpy's."""
+
+    id: int
+    name: str
+    path: str
+    reference: int
+    line: int
+    is_library: bool
+
+    @property
+    def place(self) -> str:
+        """As pdb writes it: `train.py(42)step()`."""
+        return f"{file_name(self.path)}({self.line}){self.name}" + ("" if self.name.startswith("<") else "()")
+
+
+def frame_of(body: Any) -> Frame:
+    """A StackFrame of DAP."""
+    source = body.get("source") or {}
+    return Frame(
+        body["id"],
+        str(body["name"]),
+        str(source.get("path") or source.get("name") or "?"),
+        int(source.get("sourceReference") or 0),
+        int(body["line"]),
+        body.get("presentationHint") == "subtle",
+    )
+
+
+async def stack(connection: DapConnection, thread: int) -> list[Frame]:
+    """Innermost first. Raises SessionError."""
+    body = await connection.request("stackTrace", {"threadId": thread})
+    return [frame_of(each) for each in body["stackFrames"]]
+
+
+def users(frames: Sequence[Frame]) -> list[Frame]:
+    """Those with code of the user's, or all if there are none."""
+    return [frame for frame in frames if not frame.is_library] or list(frames)
+
+
+class Sources:
+    """Reads files here, or from the workers where they are not here. Keeps what it has read from workers."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, int], list[str]] = {}
+
+    async def lines(self, connection: DapConnection, frame: Frame) -> list[str]:
+        """The lines of the frame's file, without their ends; empty if it cannot be read."""
+        if frame.reference == 0 and (here := _lines_here(frame.path)):
+            return here
+        key = (frame.path, frame.reference)
+        if key not in self._read:
+            source = {"path": frame.path, "sourceReference": frame.reference}
+            try:
+                body = await connection.request("source", {"source": source, "sourceReference": frame.reference})
+            except RequestRefused:
+                return []
+            self._read[key] = str(body.get("content") or "").splitlines()
+        return self._read[key]
+
+
+def _lines_here(path: str) -> list[str]:
+    if not os.path.isfile(path):
+        return []
+    linecache.checkcache(path)
+    return [line.rstrip("\r\n") for line in linecache.getlines(path)]
+
+
+async def variables(connection: DapConnection, frame: Frame) -> list[tuple[str, str]]:
+    """Names and texts of the local variables. Raises SessionError."""
+    scopes = (await connection.request("scopes", {"frameId": frame.id}))["scopes"]
+    if not scopes:
+        return []
+    body = await connection.request("variables", {"variablesReference": scopes[0]["variablesReference"]})
+    try:
+        return [(each["name"], each["value"]) for each in body["variables"] if not is_group(each)]
+    except (KeyError, TypeError) as error:
+        raise SessionError(f"The variables cannot be read ({error}).") from None
+
+
+def is_group(variable: Any) -> bool:
+    """What debugpy lists beside variables: `special variables`, `function variables`."""
+    return " variables" in str(variable.get("name")) and not variable.get("evaluateName")

@@ -1,0 +1,320 @@
+"""`raydap debug`: reads commands, from a terminal or from a pipe, and carries them out one after the other."""
+
+import ast
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from raydap.client.dap_connection import SessionError
+from raydap.client.joining import Target
+from raydap.core.sets.folding import label
+from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments
+from raydap.runtime.tasks import Tasks
+from raydap.terminal import screen
+from raydap.terminal.debugger import value_commands
+from raydap.terminal.debugger.breakpoint_numbers import as_spec
+from raydap.terminal.debugger.command_line import parse
+from raydap.terminal.debugger.command_table import BY_NAME, Leave
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+from raydap.terminal.debugger.prompt import Interrupted, Prompt
+from raydap.terminal.live_session import LiveSession
+
+FIRST_STOP_S = 20.0
+"""Seconds for the first stop, if there are workers that wait for a debugger, or a program that begins."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A driver that is launched: a file or a module, and its arguments."""
+
+    file: str = ""
+    module: str = ""
+    args: tuple[str, ...] = ()
+    python: str | None = None
+
+
+@dataclass
+class Interactive:
+    """One run of the command. `select` restricts which paused workers are attached to. `all_code`: libraries are
+    debugged, too."""
+
+    target: Target
+    select: str | None
+    program: Program | None
+    all_code: bool = False
+    tasks: Tasks = field(default_factory=Tasks)
+    exit_code: int = 0
+    _prompt: Prompt | None = None
+    _command: "asyncio.Future[None] | None" = None
+    _has_paused: bool = False
+
+    async def run(self) -> int:
+        """Returns the exit code. Raises what LiveSession.find raises, and SessionError."""
+        self.live = LiveSession()
+        await self.live.find(self.target)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            with patch_stdout(raw=True):
+                return await self._run()
+        return await self._run()
+
+    async def _run(self) -> int:
+        self.debugger = debugger = Debugger(self.live, screen.console())
+        self.live.on_event = self._take_event
+        try:
+            await self._begin()
+            debugger.learn_threads(self.live.workers.values())
+            announcing = self.tasks.spawn(debugger.announce())
+            self.tasks.spawn(self._watch_end())
+            await self._wait_first_stop()
+            await self._read_lines()
+            announcing.cancel()
+            self._say_farewell()
+        finally:
+            self.tasks.cancel()
+            await self.live.session.leave()
+        return self.exit_code
+
+    # The session.
+
+    async def _begin(self) -> None:
+        session = self.live.session
+        if self.program is not None:
+            if session.kind != "own" or session.is_active:
+                await session.close()
+                await self.live.find(Target(dashboard=self.target.dashboard or ""))
+            await self.live.begin("launch", self._launch_arguments(self.program), self._configure)
+            return
+        if session.kind == "editor":
+            arguments: Mapping[str, Any] = {"join": True}
+        elif session.is_active:
+            arguments = {}
+        else:
+            arguments = {
+                "dashboard": self.target.dashboard,
+                "autoAttach": self.select is None,
+                "justMyCode": not self.all_code,
+            }
+        await self.live.begin("attach", arguments, self._configure)
+        if session.kind != "own":
+            self.debugger.out.note(f"This is {session.name}.")
+        await self.live.wait_listed()
+        if self.select is not None:
+            await self._attach_selected()
+            self.tasks.spawn(self._keep_attaching())
+
+    def _launch_arguments(self, program: Program) -> Mapping[str, Any]:
+        what = {"module": program.module} if program.module else {"program": program.file}
+        python = {} if program.python is None else {"python": program.python}
+        arguments = {"args": list(program.args), "dashboard": self.target.dashboard, "justMyCode": not self.all_code}
+        return {**what, **python, **arguments}
+
+    async def _configure(self) -> None:
+        """Ray's post mortem stops only with this filter. A hub drops the breakpoints that nobody sets again."""
+        connection = self.live.session.connection
+        if self.live.session.kind != "editor":
+            await connection.request("setExceptionBreakpoints", {"filters": ["uncaught"]})
+        if self.live.session.kind == "hub":
+            found = await self.live.ask("raydap/breakpoints", BreakpointsArguments(), BreakpointList)
+            for path in {each.path for each in found.breakpoints}:
+                specs = [as_spec(each) for each in found.breakpoints if each.path == path]
+                await self.debugger.breakpoints.send(path, specs)
+        if self.program is not None and self.program.file and (line := first_line(self.program.file)):
+            # As python -m pdb begins.
+            answer = await self.debugger.breakpoints.send(self.program.file, [{"line": line}])
+            self.debugger.breakpoints.hide(int(each["id"]) for each in answer)
+
+    async def _attach_selected(self) -> None:
+        await self.live.session.connection.request("raydap/attach", {"select": f"({self.select}) state:paused"})
+
+    async def _keep_attaching(self) -> None:
+        """Workers of the set that pause later are attached to as well."""
+        known: set[str] = set()
+        while not self.live.ended.is_set():
+            paused = {entry.key for entry in self.live.workers.values() if entry.state == "paused"}
+            if paused - known:
+                with suppress(SessionError):
+                    await self._attach_selected()
+            known = paused
+            self.live.changed.clear()
+            await self.live.changed.wait()
+
+    async def _wait_first_stop(self) -> None:
+        """What is stopped already, or is about to stop, is shown before the first prompt."""
+        threads = self.debugger.threads
+        waiting = self.program is not None or any(
+            entry.state in ("paused", "attaching", "stopped") for entry in self.live.workers.values()
+        )
+        if waiting:
+            await threads.wait(lambda: bool(threads.stops) or self.debugger.has_ended, FIRST_STOP_S)
+            await self.debugger.show_unseen()
+        if not threads.stops and not self.debugger.has_ended:
+            count = len(self.live.workers)
+            self.debugger.out.note(
+                f"Nobody is stopped; {count or 'no'} worker{'s' * (count != 1)} run. `workers` lists them, `pause SET` "
+                "stops some, `break FILE:LINE` sets a breakpoint, and `wait` waits for a stop."
+            )
+
+    def _take_event(self, name: str, body: Any) -> None:
+        debugger = self.debugger
+        if debugger.threads.take_event(name, body):
+            if name == "stopped" and debugger.breakpoints.temporary.intersection(body.get("hitBreakpointIds") or ()):
+                self.tasks.spawn(self._remove_temporary(tuple(body["hitBreakpointIds"])))
+            self._redraw()
+        elif name == "output" and body.get("category") != "telemetry":
+            self._show_output(body)
+        elif name == "raydap/workersChanged":
+            debugger.learn_threads(debugger.live.workers.get(each["key"]) for each in body["workers"])
+        elif name == "exited":
+            self.exit_code = int(body.get("exitCode", 0))
+        debugger.threads.notify()
+
+    async def _remove_temporary(self, ids: tuple[int, ...]) -> None:
+        with suppress(SessionError):
+            await self.debugger.breakpoints.remove_hit(ids)
+
+    def _show_output(self, body: Any) -> None:
+        text = str(body.get("output", ""))
+        category = body.get("category", "console")
+        if category in ("stdout", "stderr"):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            # debugpy's advice on the second line is about a file that terminals do not have.
+            self.debugger.out.note(text.partition("\nNote: may have been skipped")[0].rstrip(), category == "important")
+
+    async def _watch_end(self) -> None:
+        await self.live.ended.wait()
+        self.debugger.has_ended = True
+        self.debugger.threads.notify()
+
+    def _say_farewell(self) -> None:
+        entries = [entry for entry in self.live.workers.values() if entry.state in ("stopped", "running", "held")]
+        names = f": {label(map(self.debugger.member, entries))}" if entries else ""
+        count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
+        kind = self.live.session.kind
+        if self.debugger.has_ended:
+            self.debugger.out.note("The session is over.")
+        elif self.program is not None:
+            self.debugger.out.note("The program ends with its debugger.")
+        elif kind == "own":
+            self.debugger.out.note(f"{count} run{'s' * (len(entries) == 1)} on{names}.")
+        else:
+            self.debugger.out.note(f"{self.live.session.name} keeps {count} as they are{names}.")
+
+    # The lines.
+
+    async def _read_lines(self) -> None:
+        self._prompt = Prompt(self.debugger) if sys.stdin.isatty() and sys.stdout.isatty() else None
+        loop = asyncio.get_running_loop()
+        # In its raw mode the terminal sends no signal: there Ctrl-C is a key.
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        last = ""
+        while not self.debugger.has_ended:
+            try:
+                text = await self._read()
+            except Interrupted as interrupted:
+                if not interrupted.text.strip():
+                    await self._carry_out(self._interrupted())
+                continue
+            if text is None:
+                return
+            try:
+                if text.strip() or last:
+                    await self._carry_out(self.execute(text if text.strip() else last))
+            except Leave:
+                return
+            last = text.strip() or last
+
+    async def _read(self) -> str | None:
+        """A line; None at the end of the input, or of the session. Raises Interrupted."""
+        if self._prompt is None:
+            line = await asyncio.to_thread(sys.stdin.readline)
+            return line.rstrip("\n") if line else None
+        reading = asyncio.ensure_future(self._prompt.read())
+        ended = asyncio.ensure_future(self.live.ended.wait())
+        try:
+            await asyncio.wait([reading, ended], return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done():
+                return None
+            return reading.result()
+        except EOFError:
+            return None
+        finally:
+            for each in (reading, ended):
+                each.cancel()
+            with suppress(asyncio.CancelledError, EOFError, Interrupted):
+                await reading
+
+    def _redraw(self) -> None:
+        if self._prompt is not None:
+            self._prompt.redraw()
+
+    async def _interrupted(self) -> None:
+        """Ctrl-C at an empty line: who runs is paused, if nobody is stopped."""
+        if self.debugger.threads.stops:
+            self.debugger.out.note("`quit` leaves; the workers run on.")
+        else:
+            await BY_NAME["pause"].handler(self.debugger, None, "")
+
+    async def _carry_out(self, work: Coroutine[Any, Any, None]) -> None:
+        """Raises Leave."""
+        task = self._command = asyncio.ensure_future(work)
+        self._has_paused = False
+        try:
+            await task
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+            self.debugger.out.note("Cancelled.")
+        except (CommandError, SessionError) as error:
+            self.debugger.out.error(str(error))
+        finally:
+            self._command = None
+
+    def _interrupt(self) -> None:
+        """Ctrl-C pauses the threads that the command waits for, and cancels it when it is pressed again."""
+        if self._command is None:
+            return
+        if self.debugger.threads.expected and not self._has_paused:
+            self._has_paused = True
+            self.tasks.spawn(self._pause_expected())
+        else:
+            self._command.cancel()
+
+    async def _pause_expected(self) -> None:
+        """raydap detaches from a worker that nothing can stop any more; it is attached again for the pause."""
+        debugger = self.debugger
+        for thread in list(debugger.threads.expected):
+            with suppress(SessionError):
+                if debugger.threads.has_ended(thread):
+                    await debugger.request("raydap/pause", workers=[debugger.keys[thread]])
+                else:
+                    await debugger.request("pause", threadId=thread)
+
+    async def execute(self, text: str) -> None:
+        """One line. Raises CommandError, SessionError and Leave."""
+        line = parse(text, BY_NAME)
+        command = BY_NAME.get(line.name)
+        select = line.select
+        if select is None and (command is None or command.follows_focus):
+            select = self.debugger.focus.select
+        handler = value_commands.python if command is None else command.handler
+        await handler(self.debugger, select, line.rest)
+
+
+def first_line(path: str) -> int:
+    """The first line with code of a program; 0 if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            body = ast.parse(file.read()).body
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        return 0
+    is_text = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    code = body[1:] if is_text else body
+    return code[0].lineno if code else 0

@@ -1,0 +1,118 @@
+"""Commands that look at code: where, up, down, list, longlist, args."""
+
+from collections.abc import Sequence
+
+from raydap.core.model.thread_stacks import file_name
+from raydap.core.sets import text_tables
+from raydap.protocol.stack_messages import MergedStacks, StacksArguments
+from raydap.terminal.debugger import frames
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+from raydap.terminal.debugger.moving import function_around, function_lines
+from raydap.terminal.debugger.printing import highlighted
+
+AROUND = 5
+"""Lines that `list` shows before and behind the present one."""
+
+
+async def where(debugger: Debugger, select: str | None, rest: str) -> None:
+    """The stack as pdb writes it, the innermost frame last; those of a set as one tree."""
+    if select is not None:
+        await stacks(debugger, select, "")
+        return
+    found = await debugger.frames(debugger.current())
+    current = await debugger.frame()
+    for frame in reversed(found):
+        lines = await debugger.sources.lines(debugger.connection, frame)
+        mark = ">" if frame is current else " "
+        debugger.out.text(f"{mark} {file_name(frame.path)}({frame.line}){frame.name}", "bold" if mark == ">" else "")
+        if 0 < frame.line <= len(lines):
+            debugger.out.rich(highlighted(f"-> {lines[frame.line - 1].strip()}"))
+
+
+async def stacks(debugger: Debugger, select: str | None, rest: str) -> None:
+    """All stacks of a set, or of everybody who is stopped, as one tree."""
+    wanted = StacksArguments(select=select if select is not None else rest or None)
+    found = await debugger.live.ask("raydap/stacks", wanted, MergedStacks)
+    debugger.out.text(text_tables.of_stacks(found))
+
+
+async def up(debugger: Debugger, select: str | None, rest: str) -> None:
+    await _move(debugger, _count(rest))
+
+
+async def down(debugger: Debugger, select: str | None, rest: str) -> None:
+    await _move(debugger, -_count(rest))
+
+
+def _count(rest: str) -> int:
+    if rest and not rest.isdecimal():
+        raise CommandError(f'"{rest}" is no number of frames.')
+    return int(rest or 1)
+
+
+async def _move(debugger: Debugger, frames_up: int) -> None:
+    found = await debugger.frames(debugger.current())
+    place = debugger.focus.frame + frames_up
+    if place >= len(found) and debugger.focus.frame == len(found) - 1:
+        raise CommandError("This is the oldest frame.")
+    if place < 0 and debugger.focus.frame == 0:
+        raise CommandError("This is the newest frame.")
+    debugger.focus.frame = max(0, min(place, len(found) - 1))
+    debugger.focus.listed = 0
+    await debugger.show_frame()
+
+
+async def list_lines(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Eleven lines around the present one; the next ones when it is given again; `.` begins anew."""
+    frame = await debugger.frame()
+    lines = await debugger.sources.lines(debugger.connection, frame)
+    first, last = _range(rest, frame.line, debugger.focus.listed)
+    await _show(debugger, frame, lines, first, last)
+    debugger.focus.listed = min(last, len(lines))
+
+
+def _range(rest: str, line: int, listed: int) -> tuple[int, int]:
+    """Raises CommandError."""
+    if rest in ("", "."):
+        first = listed + 1 if listed and not rest else max(1, line - AROUND)
+        return first, first + 2 * AROUND
+    numbers = [part.strip() for part in rest.split(",")]
+    if len(numbers) > 2 or not all(part.isdecimal() for part in numbers):
+        raise CommandError("Give a line, or two with a comma between them: list 40, 60.")
+    first = int(numbers[0])
+    if len(numbers) == 1:
+        return max(1, first - AROUND), max(1, first - AROUND) + 2 * AROUND
+    last = int(numbers[1])
+    # pdb takes a second number that is smaller for a count.
+    return first, last if last >= first else first + last
+
+
+async def long_list(debugger: Debugger, select: str | None, rest: str) -> None:
+    """The whole function."""
+    frame = await debugger.frame()
+    lines = await debugger.sources.lines(debugger.connection, frame)
+    await _show(debugger, frame, lines, *function_lines(lines, frame.line))
+
+
+async def _show(debugger: Debugger, frame: frames.Frame, lines: Sequence[str], first: int, last: int) -> None:
+    if not lines:
+        raise CommandError(f"The source of {frame.path} cannot be read.")
+    shown = lines[first - 1 : last]
+    if not shown:
+        raise CommandError("The file has no more lines; `list .` shows those around the present one.")
+    debugger.out.source(shown, first, frame.line, await debugger.breakpoints.lines(frame.path))
+
+
+async def args(debugger: Debugger, select: str | None, rest: str) -> None:
+    """The arguments of the function; all local variables if its source cannot be read."""
+    frame = await debugger.frame()
+    lines = await debugger.sources.lines(debugger.connection, frame)
+    function = function_around(list(lines), frame.line)
+    found = await frames.variables(debugger.connection, frame)
+    if function is not None:
+        taken = function.args
+        every = [*taken.posonlyargs, *taken.args, taken.vararg, *taken.kwonlyargs, taken.kwarg]
+        names = {each.arg for each in every if each is not None}
+        found = [(name, value) for name, value in found if name in names]
+    for name, value in found:
+        debugger.out.text(f"{name} = {value}")

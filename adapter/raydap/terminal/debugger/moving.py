@@ -1,0 +1,218 @@
+"""Commands that let threads run: next, step, return, until, continue, jump, pause, wait."""
+
+import ast
+import re
+from functools import partial
+
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.raydap_messages import (
+    ContinueThreadsArguments,
+    ResumedThreads,
+    SteppedThreads,
+    StepThreadsArguments,
+)
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+
+AGAIN_S = 0.5
+"""Seconds for which `continue` waits for the same thread, although others are stopped that can be shown."""
+
+SLOW_S = 10.0
+"""Seconds after which workers that have not ended their step are named, and the others shown."""
+
+
+async def step(debugger: Debugger, command: str, select: str | None) -> None:
+    """`command` is one of DAP's: next, stepIn, stepOut."""
+    if select is not None:
+        await _step_many(debugger, command, select)
+        return
+    thread = debugger.current()
+    name = await debugger.name(thread)
+    move = partial(debugger.request, command, threadId=thread, singleThread=True)
+    await debugger.threads.wait_again([thread], move, None)
+    await arrived(debugger, thread, name)
+
+
+async def next_line(debugger: Debugger, select: str | None, rest: str) -> None:
+    await step(debugger, "next", select)
+
+
+async def step_in(debugger: Debugger, select: str | None, rest: str) -> None:
+    await step(debugger, "stepIn", select)
+
+
+async def step_out(debugger: Debugger, select: str | None, rest: str) -> None:
+    await step(debugger, "stepOut", select)
+
+
+async def arrived(debugger: Debugger, thread: int, name: str) -> None:
+    """Shows a thread that was let run, or the next one that is stopped if it has ended."""
+    if thread in debugger.threads.stops:
+        await debugger.show(thread)
+        return
+    debugger.out.note(f"{name} has ended.")
+    await _show_next(debugger)
+
+
+async def _show_next(debugger: Debugger) -> None:
+    other = debugger.next_stopped()
+    debugger.look_at(other)
+    if other is not None:
+        await debugger.show(other)
+
+
+async def _step_many(debugger: Debugger, command: str, select: str) -> None:
+    found = await debugger.stopped_in(select)
+    threads = [each.thread for each in found if isinstance(each.thread, int)]
+    first = debugger.focus.thread if debugger.focus.thread in threads else threads[0]
+    places = {None if each.location is None else (each.location.path, each.location.line) for each in found}
+    if len(places) == 1 and None not in places:
+        wanted = StepThreadsArguments(thread_id=first, command=command, select=select)  # type: ignore[arg-type]
+        move = partial(debugger.live.ask, "raydap/step", wanted, SteppedThreads)
+        missing = await debugger.threads.wait_again(threads, move, SLOW_S)
+    else:
+        # raydap/step takes along only those at one line.
+        async def each_steps() -> None:
+            for thread in threads:
+                await debugger.request(command, threadId=thread, singleThread=True)
+
+        missing = await debugger.threads.wait_again(threads, each_steps, SLOW_S)
+    await debugger.show_many(threads)
+    if missing:
+        debugger.out.note(f"{len(missing)} still running; `wait` waits for their stops, and `pause` stops them.")
+    if first not in debugger.threads.stops:
+        debugger.look_at(debugger.next_stopped())
+
+
+async def go_on(debugger: Debugger, select: str | None, rest: str) -> None:
+    """`continue`: shows the next stop of the same thread, or another thread that is stopped."""
+    if select is not None:
+        answer = await debugger.live.ask("raydap/continue", ContinueThreadsArguments(select=select), ResumedThreads)
+        debugger.out.note(f"{len(answer.threads)} run on.")
+        await _await_anybody(debugger, set(answer.threads))
+        return
+    thread = debugger.current()
+    name = await debugger.name(thread)
+    threads = debugger.threads
+    others = len(threads.stops) > 1
+    move = partial(debugger.request, "continue", threadId=thread, singleThread=True)
+    if others:
+        if not await threads.wait_again([thread], move, AGAIN_S):
+            await arrived(debugger, thread, name)
+            return
+        debugger.out.note(f"{name} runs on.")
+        await _show_next(debugger)
+        return
+    await move()
+    await _await_anybody(debugger, {thread})
+
+
+async def _await_anybody(debugger: Debugger, resumed: set[int]) -> None:
+    """Waits until somebody is stopped, and shows who. Ctrl-C pauses those that were resumed."""
+    threads = debugger.threads
+    threads.expected |= resumed
+    try:
+        await threads.wait(lambda: bool(threads.stops) or debugger.has_ended or not debugger.live.workers)
+    finally:
+        threads.expected -= resumed
+    # What they have stopped for is shown with the stops of all others.
+    threads.unseen |= {thread: threads.stops[thread] for thread in resumed if thread in threads.stops}
+    if threads.unseen:
+        debugger.look_at(None)
+        await debugger.show_unseen()
+    elif threads.stops and debugger.focus.thread not in threads.stops:
+        await _show_next(debugger)
+
+
+async def wait(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Until the next stop, of anybody or of somebody in the set, or for so many seconds."""
+    threads = debugger.threads
+    words = rest.split()
+    timeout_s: float | None = None
+    if words and re.fullmatch(r"\d+(\.\d+)?s?", words[-1]):
+        timeout_s = float(words.pop().rstrip("s"))
+    wanted = select if select is not None else " ".join(words) or None
+    before = {thread: threads.number(thread) for thread in threads.stops}
+    chosen = None if wanted is None else {each.worker for each in await debugger.places(wanted)}
+
+    def has_stopped() -> bool:
+        new = [thread for thread, stop in threads.stops.items() if stop.number > before.get(thread, 0)]
+        entries = [debugger.worker_of(thread) for thread in new]
+        return debugger.has_ended or any(
+            chosen is None or (entry is not None and entry.key in chosen) for entry in entries
+        )
+
+    if not await threads.wait(has_stopped, timeout_s):
+        debugger.out.note("Nobody has stopped.")
+    await debugger.show_unseen()
+
+
+async def until(debugger: Debugger, select: str | None, rest: str) -> None:
+    """To a line behind the present one, or to the line that is named, or out of the function."""
+    _alone(select)
+    thread, frame = debugger.current(), await debugger.frame()
+    lines = await debugger.sources.lines(debugger.connection, frame)
+    first, last = function_lines(lines, frame.line)
+    if rest:
+        target = int(rest) if rest.isdecimal() else 0
+        if not frame.line < target <= len(lines):
+            raise CommandError(f"Give a line behind line {frame.line} of {file_name(frame.path)}.")
+        first, last = target, target
+    else:
+        first = frame.line + 1
+    entry = debugger.worker_of(thread)
+    # Another worker does not stop for it.
+    condition = f"__import__('os').getpid() == {0 if entry is None else entry.pid}"
+    source = {"path": frame.path, "sourceReference": frame.reference}
+    found = await debugger.request("breakpointLocations", source=source, line=first, endLine=max(first, last))
+    wanted = sorted({each["line"] for each in found["breakpoints"] if each["line"] >= first})
+    if rest and not wanted:
+        raise CommandError(f"Line {rest} has no code.")
+    name = await debugger.name(thread)
+    kept = await debugger.breakpoints.specs(frame.path)
+    await debugger.breakpoints.send(frame.path, [*kept, *({"line": line, "condition": condition} for line in wanted)])
+    try:
+        move = partial(debugger.request, "stepOut", threadId=thread, singleThread=True)
+        await debugger.threads.wait_again([thread], move, None)
+    finally:
+        await debugger.breakpoints.send(frame.path, kept)
+    await arrived(debugger, thread, name)
+
+
+async def jump(debugger: Debugger, select: str | None, rest: str) -> None:
+    _alone(select)
+    frame = await debugger.frame()
+    if not rest.isdecimal():
+        raise CommandError("Give the line that is to be next: jump 42.")
+    source = {"path": frame.path, "sourceReference": frame.reference}
+    found = await debugger.request("gotoTargets", source=source, line=int(rest))
+    if not found.get("targets"):
+        raise CommandError(f"Line {rest} cannot be next.")
+    thread = debugger.current()
+    name = await debugger.name(thread)
+    move = partial(debugger.request, "goto", threadId=thread, targetId=found["targets"][0]["id"])
+    await debugger.threads.wait_again([thread], move, SLOW_S)
+    await arrived(debugger, thread, name)
+
+
+def _alone(select: str | None) -> None:
+    if select is not None:
+        raise CommandError("This is for one worker at a time; `focus` leads to one.")
+
+
+def function_lines(lines: list[str], line: int) -> tuple[int, int]:
+    """The first and the last line of the function around a line; those of the file if there is none."""
+    found = function_around(lines, line)
+    return (1, len(lines)) if found is None else (found.lineno, found.end_lineno or line)
+
+
+def function_around(lines: list[str], line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    try:
+        tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)

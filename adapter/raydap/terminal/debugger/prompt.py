@@ -1,0 +1,152 @@
+"""The line that the user types: history, completion, colours, and several lines for Python blocks."""
+
+import codeop
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import HTML
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output import ColorDepth
+from pygments.lexers.python import PythonLexer
+
+from raydap.client.dap_connection import SessionError
+from raydap.core.sets.set_syntax import QUALIFIERS
+from raydap.terminal.debugger.command_line import parse
+from raydap.terminal.debugger.command_table import BY_NAME
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+
+
+class Interrupted(Exception):
+    """The user has typed Ctrl-C. `text` is the line that is given up."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Prompt:
+    """Reads lines until the user leaves."""
+
+    def __init__(self, debugger: Debugger, environ: Mapping[str, str] = os.environ) -> None:
+        self._debugger = debugger
+        keys = KeyBindings()
+        keys.add("enter", filter=Condition(self._is_unfinished))(_new_line)
+        # rich has decided already, by NO_COLOR and the terminal.
+        is_plain = debugger.console.color_system is None or debugger.console.no_color
+        self._session: PromptSession[str] = PromptSession(
+            history=_history(environ),
+            completer=ExpressionCompleter(debugger),
+            complete_while_typing=False,
+            lexer=None if is_plain else PygmentsLexer(PythonLexer),
+            key_bindings=keys,
+            multiline=False,
+            prompt_continuation="... ",
+            color_depth=ColorDepth.DEPTH_1_BIT if is_plain else None,
+            enable_open_in_editor=True,
+        )
+
+    async def read(self) -> str:
+        """Raises EOFError at Ctrl-D, and Interrupted at Ctrl-C."""
+        try:
+            return await self._session.prompt_async(self._message, handle_sigint=False)
+        except KeyboardInterrupt:
+            # asyncio ends its event loop when a task raises it.
+            raise Interrupted(self._session.default_buffer.text) from None
+
+    def redraw(self) -> None:
+        if self._session.app.is_running:
+            self._session.app.invalidate()
+
+    def _message(self) -> HTML:
+        return HTML("<b>({})</b> ").format(self._debugger.prompt_name)
+
+    def _is_unfinished(self) -> bool:
+        """Whether Enter begins another line of a Python block."""
+        document = self._session.default_buffer.document
+        line = parse(document.text, BY_NAME)
+        if line.name or not document.is_cursor_at_the_end or not line.rest:
+            return False
+        if "\n" in document.text and not document.current_line.strip():
+            return False
+        try:
+            return codeop.compile_command(line.rest) is None
+        except (SyntaxError, ValueError, OverflowError):
+            return False
+
+
+def _new_line(event: KeyPressEvent) -> None:
+    """With the indentation of the line before, and one more behind a colon."""
+    buffer = event.current_buffer
+    line = buffer.document.current_line
+    indent = line[: len(line) - len(line.lstrip())] + "    " * line.rstrip().endswith(":")
+    buffer.insert_text(f"\n{indent}")
+
+
+def _history(environ: Mapping[str, str]) -> History:
+    """In a file that only the user can read: what one types may hold secrets of the program."""
+    state = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", ""), ".local", "state")
+    path = Path(state) / "raydap" / "debug-history"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(path))
+
+
+class ExpressionCompleter(Completer):
+    """Completes commands, sets in brackets, and expressions of the frame that the user looks at."""
+
+    def __init__(self, debugger: Debugger) -> None:
+        self._debugger = debugger
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> list[Completion]:
+        return []
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        text = document.text_before_cursor
+        opened = text.rfind("[")
+        if text.lstrip().startswith("[") and "]" not in text:
+            for each in self._set_words(text[opened + 1 :].rpartition(" ")[2]):
+                yield each
+            return
+        line = parse(text, BY_NAME)
+        words = text.rpartition("]")[2].split() if text.lstrip().startswith("[") else text.split()
+        if len(words) <= 1 and not text.endswith(" ") and not line.rest.startswith("!"):
+            typed = words[0] if words else ""
+            for name in sorted(BY_NAME):
+                if name.startswith(typed) and len(name) > 2:
+                    yield Completion(name, -len(typed), display_meta=BY_NAME[name].text[:60])
+        if not line.name or line.rest:
+            async for each in self._expressions(line.rest):
+                yield each
+
+    def _set_words(self, typed: str) -> list[Completion]:
+        classes = sorted({entry.actor for entry in self._debugger.live.workers.values() if entry.actor})
+        words = [*(f"{name}:" for name in QUALIFIERS), *(f"actor:{name}" for name in classes), "all", "not ", "or "]
+        return [Completion(word, -len(typed)) for word in words if word.startswith(typed)]
+
+    async def _expressions(self, expression: str) -> AsyncIterator[Completion]:
+        """debugpy's own, for the frame."""
+        try:
+            frame = await self._debugger.frame()
+            body = await self._debugger.request(
+                "completions", frameId=frame.id, text=expression, column=len(expression) + 1
+            )
+            targets = body["targets"]
+        except (CommandError, SessionError, LookupError, TypeError):
+            return
+        word = len(expression) - len(
+            expression.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+        )
+        for target in targets:
+            yield Completion(str(target.get("text") or target["label"]), -word)

@@ -1,0 +1,120 @@
+"""Commands about values: p, pp, whatis, display, undisplay, compare; and plain Python."""
+
+import ast
+import asyncio
+
+from raydap.client.dap_connection import RequestRefused
+from raydap.core.sets import text_tables
+from raydap.protocol.value_messages import CompareArguments, Comparison, EvaluateThreadsArguments, Evaluations
+from raydap.terminal.debugger.debugger import CommandError, Debugger, last_line
+
+
+async def p(debugger: Debugger, select: str | None, rest: str) -> None:
+    await _print(debugger, select, _needed(rest, "p loss"))
+
+
+async def whatis(debugger: Debugger, select: str | None, rest: str) -> None:
+    await _print(debugger, select, f"type(({_needed(rest, 'whatis loss')}\n))")
+
+
+async def pp(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Long values on several lines, in one worker; many workers' values are one line each."""
+    expression = _needed(rest, "pp config")
+    if select is not None:
+        await _print(debugger, select, expression)
+        return
+    width = max(20, debugger.console.width - 1)
+    value = f"__import__('pprint').pformat(({expression}\n), width={min(width, 200)})"
+    written = await debugger.evaluate(value)
+    try:
+        debugger.out.text(str(ast.literal_eval(written)))
+    except (ValueError, SyntaxError):
+        # debugpy has cut it.
+        debugger.out.text(written)
+
+
+def _needed(rest: str, example: str) -> str:
+    if not rest:
+        raise CommandError(f"An expression has to follow: {example}.")
+    return rest
+
+
+async def _print(debugger: Debugger, select: str | None, expression: str) -> None:
+    if select is None:
+        debugger.out.text(await debugger.evaluate(expression))
+        return
+    wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True)
+    found = await debugger.live.ask("raydap/evaluate", wanted, Evaluations)
+    debugger.out.text(text_tables.of_evaluations(found))
+
+
+async def compare(debugger: Debugger, select: str | None, rest: str) -> None:
+    wanted = CompareArguments(expression=_needed(rest, "compare loss"), select=select, running=select is not None)
+    found = await debugger.live.ask("raydap/compare", wanted, Comparison)
+    debugger.out.text(text_tables.of_comparison(found))
+
+
+async def display(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Shows an expression at each stop from now on; all of them without one."""
+    if rest and rest not in debugger.displays:
+        debugger.displays.append(rest)
+    frame = await debugger.frame()
+    for expression in [rest] if rest else debugger.displays:
+        debugger.out.text(f"display {expression}: {await debugger.shown(expression, frame)}")
+    if not debugger.displays:
+        debugger.out.text("Nothing is displayed.")
+
+
+async def undisplay(debugger: Debugger, select: str | None, rest: str) -> None:
+    if not rest:
+        debugger.displays.clear()
+    elif rest in debugger.displays:
+        debugger.displays.remove(rest)
+    else:
+        raise CommandError(f"{rest} is not displayed; `display` shows what is.")
+
+
+async def python(debugger: Debugger, select: str | None, text: str) -> None:
+    """Runs Python in the frame that the user looks at, or in the innermost one of each thread of a set. What begins
+    with `/` is a command of raydap's own in any client (docs/usage/sets.md)."""
+    if text.startswith("/"):
+        console = await debugger.request("evaluate", expression=text, context="repl")
+        debugger.out.text(str(console["result"]))
+    elif select is None:
+        result = await debugger.evaluate(text, context="repl")
+        if result and result != "None":
+            debugger.out.text(result)
+    elif _is_expression(text):
+        await _print(debugger, select, text)
+    else:
+        await _run(debugger, select, text)
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        compile(text, "<string>", "eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+async def _run(debugger: Debugger, select: str, text: str) -> None:
+    found = await debugger.stopped_in(select)
+    threads = [each.thread for each in found if isinstance(each.thread, int)]
+    answers = await asyncio.gather(*(_run_in(debugger, thread, text) for thread in threads))
+    for thread, error in zip(threads, answers, strict=True):
+        if error:
+            debugger.out.error(f"{await debugger.name(thread)}: {error}")
+    debugger.out.note(f"Done in {sum(not error for error in answers)} of {len(threads)}.")
+
+
+async def _run_in(debugger: Debugger, thread: int, text: str) -> str:
+    """The error, "" without one."""
+    try:
+        frame = (await debugger.frames(thread))[0]
+        await debugger.request("evaluate", expression=text, frameId=frame.id, context="repl")
+    except RequestRefused as refused:
+        return last_line(str(refused))
+    except CommandError as error:
+        return str(error)
+    return ""

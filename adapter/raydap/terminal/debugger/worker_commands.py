@@ -1,0 +1,75 @@
+"""Commands about workers: workers, focus, attach, detach, pause."""
+
+from typing import Any
+
+from raydap.terminal import process_list
+from raydap.terminal.debugger.command_line import EVERYBODY, as_set
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+from raydap.terminal.debugger.moving import SLOW_S
+
+
+async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
+    """As `raydap ps` lists them. The one that the user looks at has a mark."""
+    rows = await process_list.look(debugger.live, select if select is not None else rest or None, False, {})
+    if not rows:
+        debugger.out.text("No worker runs.")
+        return
+    entry = None if debugger.focus.thread is None else debugger.worker_of(debugger.focus.thread)
+    debugger.out.rich(process_list.as_table(rows, None if entry is None else entry.key))
+
+
+async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
+    """To a worker, by its rank or a set with one stopped thread; to a set, about which all commands are then; back to
+    one worker without any."""
+    wanted = select if select is not None else as_set(rest) if rest else None
+    if wanted is None:
+        debugger.focus.select = None
+        await debugger.show(debugger.current())
+        return
+    found = await debugger.stopped_in(wanted)
+    threads = [each.thread for each in found if isinstance(each.thread, int)]
+    if debugger.focus.thread not in threads or len(threads) == 1:
+        debugger.look_at(threads[0])
+    debugger.focus.select = wanted if len(threads) > 1 or wanted == EVERYBODY else None
+    if len(threads) == 1:
+        await debugger.show(threads[0])
+    else:
+        debugger.out.text(f"Commands are about {len(threads)} threads now; `focus` alone ends that.")
+
+
+async def attach(debugger: Debugger, select: str | None, rest: str) -> None:
+    """To workers that wait or have an agent; to all that wait, now and later, without a set."""
+    wanted = _named(select, rest)
+    await debugger.request("raydap/attach", **({} if wanted is None else {"select": wanted}))
+
+
+async def detach(debugger: Debugger, select: str | None, rest: str) -> None:
+    """They run on without a debugger. Without a set it is the worker that the user looks at."""
+    wanted = _named(select, rest)
+    if wanted is None:
+        entry = debugger.worker_of(debugger.current())
+        if entry is None:
+            raise CommandError("Its worker is not known; name a set: detach actor:Trainer.")
+        arguments: dict[str, Any] = {"workers": [entry.key]}
+    else:
+        arguments = {"select": wanted}
+    await debugger.request("raydap/detach", **arguments)
+    if debugger.focus.thread not in debugger.threads.stops:
+        debugger.look_at(debugger.next_stopped())
+
+
+async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Stops those that run, where they are; everybody who is attached without a set."""
+    wanted = _named(select, rest)
+    number = max((stop.number for stop in debugger.threads.stops.values()), default=0)
+    if wanted is None:
+        await debugger.request("pause", threadId=0)
+    else:
+        await debugger.request("raydap/pause", select=wanted)
+    stops = debugger.threads.stops
+    if not await debugger.threads.wait(lambda: any(stop.number > number for stop in stops.values()), SLOW_S):
+        debugger.out.note("Nobody has stopped.")
+
+
+def _named(select: str | None, rest: str) -> str | None:
+    return select if select is not None else as_set(rest) if rest else None
