@@ -10,6 +10,7 @@ COMMANDS: tuple[str, ...] = (
     "adapter",
     "compare",
     "connect",
+    "doctor",
     "down",
     "eval",
     "lsp",
