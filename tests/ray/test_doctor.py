@@ -156,7 +156,12 @@ def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     assert [severity for severity, _ in of(findings, "route")] == ["ok"]
     # Had it connected to the debug port, nobody could attach now.
     client = attach()
-    go_on(client, client.wait_event("stopped"))
+    stop = client.wait_event("stopped")
+    code, findings = doctor("--dashboard", cluster.dashboard)
+    assert code == 0, findings
+    assert any(what.startswith("raydap is attached to collect ") for _, what in of(findings, "other-debugger"))
+    assert any("debugs this cluster" in what for _, what in of(findings, "other-debugger"))
+    go_on(client, stop)
     driver.wait_for("done")
 
 
@@ -228,17 +233,19 @@ def test_a_breakpoint_in_a_file_that_the_job_runs_a_copy_of(
     project.mkdir()
     module = project / "steps.py"
     module.write_text(MODULE)
-    driver = run_driver(PACKED, cwd=tmp_path)
-    driver.wait_for("training")
+    program = tmp_path / "packed.py"
+    program.write_text(PACKED)
+    run_driver(program, cwd=tmp_path).wait_for("training")
     options = ["--dashboard", cluster.dashboard, "--break", f"{module}:6", "--break", f"{module}:5"]
     code, findings = doctor(*options)
     assert code == 1
     by_line = [one for one in findings if one["check"] == "breakpoints" and one["subject"] == "steps.py:6"]
-    copy = one_of(by_line, "breakpoints", "warning") if len(by_line) == 1 else by_line[0]
+    copy, unreached = by_line
     assert copy["what_to_do"] == f'"workspaceFolder": "{project}"'
     assert "working_dir_files/_ray_pkg_" in copy["what"]
     assert "Its text is not" not in copy["why"]
-    assert any(one["what_to_do"] == "raydap run steps.py" for one in by_line)
+    assert "no debugger and no agent is there" in unreached["what"]
+    assert unreached["what_to_do"] == "raydap run packed.py"
     moved = [one["what"] for one in findings if one["subject"] == "steps.py:5" and one["severity"] == "note"]
     assert moved[0] == "Line 5 of steps.py has no code: debuggers stop at line 4 instead."
     module.write_text(f"# Changed.\n{MODULE}")

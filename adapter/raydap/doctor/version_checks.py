@@ -113,12 +113,12 @@ def _debugpy(version: str, who: str, command: str) -> Finding:
     numbers = _numbers(version)
     if version != "unknown" and numbers < OLDEST_DEBUGPY:
         return error(
-            f"{who} have debugpy {version}.", "Ray wants 1.8.0 or newer, and skips every breakpoint().", command
+            f"{who}: debugpy {version} is too old.", "Ray wants 1.8.0 or newer, and skips every breakpoint().", command
         )
     if version != "unknown" and version < "1.8.0":
         why = "Ray compares versions as text, takes it for older than 1.8.0, and skips every breakpoint()."
-        return error(f"{who} have debugpy {version}.", why, command)
-    return ok(f"{who} have debugpy {version}.")
+        return error(f"{who}: debugpy {version} is too new.", why, command)
+    return ok(f"{who}: debugpy {version}.")
 
 
 def _install(version: str) -> str:

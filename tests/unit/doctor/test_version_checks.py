@@ -48,8 +48,8 @@ def test_the_minor_version_of_python_has_to_be_the_same() -> None:
     ("version", "said"),
     [
         ("", "cannot import debugpy"),
-        ("1.7.2", "have debugpy 1.7.2"),
-        ("1.10.0", "have debugpy 1.10.0"),
+        ("1.7.2", ": debugpy 1.7.2 is too old"),
+        ("1.10.0", ": debugpy 1.10.0 is too new"),
         ("unknown", None),
         ("1.9.1", None),
     ],
