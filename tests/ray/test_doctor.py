@@ -22,7 +22,7 @@ from raydap.cluster import legacy_breakpoints
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.rest import Rest
-from support import processes, second_node
+from support import processes
 from support.look import go_on
 
 WAIT = 120.0
@@ -142,6 +142,7 @@ def paused(cluster: Cluster, number: int) -> list[dict[str, Any]]:
         assert time.monotonic() < deadline, rows
 
 
+@pytest.mark.core
 def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     cluster: Cluster, run_driver: Callable[..., Child], attach: Callable[..., Client]
 ) -> None:
@@ -207,6 +208,7 @@ def test_a_cluster_that_wants_a_token(tmp_path: Path) -> None:
         assert [severity for severity, _ in of(findings, "nodes")] == ["ok"]
 
 
+@pytest.mark.core
 def test_a_worker_with_a_dead_adapter_and_one_with_another_debugger(
     cluster: Cluster, run_driver: Callable[..., Child], children: ExitStack
 ) -> None:
@@ -274,6 +276,7 @@ def legacy_cluster() -> Iterator[Cluster]:
         yield started
 
 
+@pytest.mark.core
 def test_breakpoints_of_rays_old_debugger(
     cluster: Cluster, legacy_cluster: Cluster, run_program: Callable[..., Child], tmp_path: Path
 ) -> None:
@@ -313,17 +316,3 @@ async def waiting(cluster: Cluster) -> list[LegacyBreakpoint]:
     finally:
         await rest.close()
     return await legacy_breakpoints.find(cluster.address, clean_environment({}), workers)
-
-
-def test_all_nodes_are_asked(children: ExitStack, tmp_path: Path) -> None:
-    cluster = children.enter_context(Cluster(num_cpus=1, network="127.83"))
-    host = f"127.84.{cluster.host.split('.', 2)[2]}"
-    children.enter_context(second_node.start_node(cluster, host, "far", tmp_path / "node.log")).wait_for(
-        "runtime started"
-    )
-    code, findings = doctor("--dashboard", cluster.dashboard)
-    assert code == 0, findings
-    assert of(findings, "nodes") == [("ok", "2 nodes said what is there.")]
-    ((_, debugpy),) = of(findings, "debugpy")
-    assert cluster.host in debugpy
-    assert host in debugpy

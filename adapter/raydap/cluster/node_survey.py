@@ -13,7 +13,7 @@ import shlex
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from raydap.cluster import gdb_injection, relay_actor, relay_channels, session_s
 from raydap.cluster.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
 from raydap.cluster.relay_actor import leave_agent
 from raydap.cluster.session_sockets import raylets
-from raydap.cluster.tcp_sockets import TcpSocket, connected, listening
+from raydap.cluster.tcp_sockets import connected, listening
 from raydap.cluster.tcp_sockets import read as read_sockets
 
 BY_VALUE = (gdb_injection, relay_actor, relay_channels, session_sockets, tcp_sockets)
@@ -91,13 +91,13 @@ def report(question: Mapping[str, Any], proc: Path = Path("/proc")) -> dict[str,
     python = next(iter(shlex.split(options.get("--python_worker_command", ""))), "")
     pythons = _Pythons(python, _environ(proc / str(raylet_pid)))
     files = _Files(question["files"])
-    sockets = read_sockets(proc / "net")
+    ports = _Ports(host, proc)
     folder = os.path.join(options.get("--session_dir", ""), "sockets")
     processes = {
         one["key"]: {
             **_process(proc / str(one["pid"]), pythons, files, folder),
             "gdb_obstacle": obstacle(one["pid"], host),
-            "port": _port(sockets, host, one["port"], proc) if one["port"] else None,
+            "port": ports.report(one["port"]) if one["port"] and ports.known else None,
         }
         for one in question["processes"]
     }
@@ -224,27 +224,47 @@ class _Files:
         return self._same[key]
 
 
-def _port(sockets: Iterable[TcpSocket] | None, host: str, port: int, proc: Path) -> dict[str, Any] | None:
-    """Whether something listens at a debug port, and who is connected there; None if the system does not say."""
-    if sockets is None:
-        return None
-    others = {(one.host, one.port): one.inode for one in sockets if not one.listens}
-    peers = [one.peer for one in connected(sockets, host, port)]
-    return {
-        "listens": listening(sockets, host, port) is not None,
-        "peers": [{"host": peer[0], **_owner(others.get(peer, 0), proc)} for peer in peers],
-    }
+class _Ports:
+    """The sockets of this machine, as they are now. `known` is false if the system does not list them."""
+
+    def __init__(self, host: str, proc: Path) -> None:
+        sockets = read_sockets(proc / "net")
+        self.known = sockets is not None
+        self._host = host
+        self._proc = proc
+        self._sockets = sockets or []
+        self._inodes = {(one.host, one.port): one.inode for one in self._sockets if not one.listens}
+        self._owners: dict[str, Path] | None = None
+
+    def report(self, port: int) -> dict[str, Any]:
+        """Whether something listens at a debug port, and who is connected there."""
+        peers = [one.peer for one in connected(self._sockets, self._host, port)]
+        return {
+            "listens": listening(self._sockets, self._host, port) is not None,
+            "peers": [{"host": peer[0], **self._owner(peer)} for peer in peers],
+        }
+
+    def _owner(self, peer: tuple[str, int]) -> dict[str, Any]:
+        """The process at the other end; empty if it is another machine's, or another user's."""
+        if self._owners is None:
+            # The processes are looked through once, and only if somebody is connected.
+            self._owners = dict(_open_sockets(self._proc))
+        folder = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
+        if folder is None:
+            return {}
+        words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+        return {"pid": int(folder.name), "command": " ".join(words).strip()[:300]}
 
 
-def _owner(inode: int, proc: Path) -> dict[str, Any]:
-    """The process that has this socket open; empty if it is another machine's, or another user's."""
-    link = f"socket:[{inode}]"
-    for folder in proc.glob("[0-9]*") if inode else ():
+def _open_sockets(proc: Path) -> Iterator[tuple[str, Path]]:
+    """The sockets that processes have open, as the links of their descriptors are, and the folders of the processes."""
+    for folder in proc.glob("[0-9]*"):
         with suppress(OSError):
-            if any(os.readlink(entry) == link for entry in (folder / "fd").iterdir()):
-                words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
-                return {"pid": int(folder.name), "command": " ".join(words).strip()[:300]}
-    return {}
+            for entry in os.listdir(folder / "fd"):
+                with suppress(OSError):
+                    link = os.readlink(f"{folder}/fd/{entry}")
+                    if link.startswith("socket:"):
+                        yield link, folder
 
 
 def _raylet(session: str, host: str, proc: Path) -> tuple[int, dict[str, str]]:
