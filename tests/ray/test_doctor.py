@@ -144,9 +144,11 @@ def paused(cluster: Cluster, number: int) -> list[dict[str, Any]]:
 
 @pytest.mark.core
 def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
-    cluster: Cluster, run_driver: Callable[..., Child], attach: Callable[..., Client]
+    cluster: Cluster, run_driver: Callable[..., Child], attach: Callable[..., Client], tmp_path: Path
 ) -> None:
-    driver = run_driver(ONE_STOP)
+    program = tmp_path / "one_stop.py"
+    program.write_text(ONE_STOP)
+    driver = run_driver(program)
     paused(cluster, 1)
     code, findings = doctor("--dashboard", cluster.dashboard)
     faults = [one for one in findings if one["severity"] in ("warning", "error", "skipped")]
@@ -158,11 +160,16 @@ def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     # Had it connected to the debug port, nobody could attach now.
     client = attach()
     stop = client.wait_event("stopped")
-    code, findings = doctor("--dashboard", cluster.dashboard)
-    assert code == 0, findings
+    (tmp_path / "nobody.py").write_text("x = 1\n")
+    client.request("setBreakpoints", source={"path": str(tmp_path / "nobody.py")}, breakpoints=[{"line": 1}])
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[{"line": 6}])
+    _, findings = doctor("--dashboard", cluster.dashboard)
+    assert ("ok", "one_stop.py:6 is set.") in of(findings, "breakpoints")
+    assert {one["subject"] for one in findings if one["severity"] in ("warning", "error")} <= {"nobody.py:1"}
     assert any(what.startswith("raydap is attached to collect ") for _, what in of(findings, "other-debugger"))
     assert any("debugs this cluster" in what for _, what in of(findings, "other-debugger"))
     go_on(client, stop)
+    go_on(client, client.wait_event("stopped"))
     driver.wait_for("done")
 
 

@@ -20,8 +20,14 @@ Process = tuple[ListedWorker, ProcessReport]
 
 def breakpoints(facts: Facts) -> Iterator[Finding]:
     for one in facts.breakpoints:
-        yield from _line(one)
-        yield from _processes(facts, one)
+        if one.verified:
+            yield ok(f"{one} is set. {one.message}".rstrip())
+            continue
+        if one.message:
+            yield note(f"{one} is not set in every worker: {one.message}", "The session says so.", subject=str(one))
+        if one.source is not None:
+            yield from _line(one, one.source)
+            yield from _processes(facts, one)
 
 
 def code_lines(source: bytes, path: str) -> set[int]:
@@ -36,10 +42,10 @@ def code_lines(source: bytes, path: str) -> set[int]:
     return lines
 
 
-def _line(one: SourceBreakpoint) -> Iterator[Finding]:
+def _line(one: SourceBreakpoint, source: bytes) -> Iterator[Finding]:
     """pydevd takes the line before that has code (pydevd_api.py, add_breakpoint)."""
     try:
-        lines = code_lines(one.source, str(one.path))
+        lines = code_lines(source, str(one.path))
     except (SyntaxError, ValueError) as error:
         what = f"{one.path.name} is no Python that raydap can read ({error})."
         yield note(what, "So it is not known whether the line has code.", subject=str(one))
@@ -48,7 +54,7 @@ def _line(one: SourceBreakpoint) -> Iterator[Finding]:
         return
     before = max((line for line in lines if line < one.line), default=None)
     what = f"Line {one.line} of {one.path.name} has no code"
-    if before is None or one.line > one.source.count(b"\n") + 1:
+    if before is None or one.line > source.count(b"\n") + 1:
         yield warning(f"{what}.", "Nothing can stop there.", subject=str(one))
     else:
         why = "A comment, an empty line or the middle of a statement is none."

@@ -44,6 +44,6 @@ CHECKS = (
     Check("other-debugger", "other debuggers", _NODES, debug_port_checks.other_debuggers),
     Check("route", "the way to debug ports", _ASKED, debug_port_checks.routes),
     Check("reach", "workers that call no breakpoint()", _NODES, reach_checks.reach),
-    Check("breakpoints", "the breakpoints that were asked about", _NODES, breakpoint_checks.breakpoints),
+    Check("breakpoints", "breakpoints that are not hit", _NODES, breakpoint_checks.breakpoints),
     Check("timeouts", "time limits that go on while a worker is stopped", _ASKED, timeout_checks.timeouts),
 )

@@ -18,11 +18,14 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class SourceBreakpoint:
-    """A breakpoint that the user asks about. `path` is absolute; `source` is the text of the file."""
+    """A breakpoint that the user asks about, or one of a session. `path` is absolute; `source` is the text of the file,
+    None if this machine has none. A session has said whether it is `verified`, and why not (`message`)."""
 
     path: Path
     line: int
-    source: bytes = b""
+    source: bytes | None
+    verified: bool = False
+    message: str = ""
 
     def __str__(self) -> str:
         return f"{self.path.name}:{self.line}"

@@ -18,6 +18,7 @@ from raydap.cluster.ray_query import QueryFailed
 from raydap.cluster.rest import Rest
 from raydap.cluster.session_sockets import raylets
 from raydap.core.errors import Code, Problem, ProblemError
+from raydap.doctor import session_breakpoints
 from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
 from raydap.hub import machine_status
 from raydap.transport import tcp
@@ -60,6 +61,10 @@ async def gather(
         return _unknown(facts, ProblemError(_NO_CLUSTER) if nobody else error, rest.where)
     finally:
         await rest.close()
+    of_sessions = await session_breakpoints.find(facts.dashboard)
+    places = {(one.path, one.line) for one in facts.breakpoints}
+    others = tuple(one for one in of_sessions if (one.path, one.line) not in places)
+    facts = replace(facts, breakpoints=facts.breakpoints + others)
     environ = ray_token.with_token_mode(environ) if facts.sends_token else environ
     facts = await _ask_nodes(facts, environ, ask_nodes, progress)
     progress("looking for breakpoints of Ray's old debugger, and for other raydaps")
@@ -146,7 +151,9 @@ def _question(facts: Facts, node_id: str) -> dict[str, Any]:
             if one.worker.node_id == node_id
         ],
         "files": [
-            {"path": str(one.path), "digest": hashlib.sha256(one.source).hexdigest()} for one in facts.breakpoints
+            {"path": str(one.path), "digest": hashlib.sha256(one.source).hexdigest()}
+            for one in facts.breakpoints
+            if one.source is not None and not one.verified
         ],
     }
 

@@ -154,6 +154,22 @@ def test_only_jobs_that_have_the_file_are_looked_at() -> None:
     assert len(found(other)) == 1
 
 
+def test_what_a_session_has_set_is_in_order() -> None:
+    one = SourceBreakpoint(Path(PATH), 3, SOURCE, True, "Set in 3 of 3 workers.")
+    (told,) = breakpoint_checks.breakpoints(replace(HEALTHY, breakpoints=(one,)))
+    assert (told.severity, told.what) == ("ok", "train.py:3 is set. Set in 3 of 3 workers.")
+
+
+def test_what_a_session_could_not_set_is_looked_at() -> None:
+    one = SourceBreakpoint(Path(PATH), 3, SOURCE, False, "No worker has it.")
+    first, second = faults(breakpoint_checks.breakpoints, with_members(having("w1"), breakpoints=(one,)))
+    assert first.what == "train.py:3 is not set in every worker: No worker has it."
+    assert second.what.startswith("None of 1 process has train.py")
+    # The file of an editor on another machine is not here.
+    elsewhere = replace(one, source=None)
+    assert len(faults(breakpoint_checks.breakpoints, with_members(having("w1"), breakpoints=(elsewhere,)))) == 1
+
+
 def test_each_breakpoint_is_looked_at() -> None:
     two = tuple(SourceBreakpoint(Path(f"/home/me/{name}.py"), 1, b"x = 1\n") for name in ("a", "b"))
     told = faults(breakpoint_checks.breakpoints, replace(HEALTHY, breakpoints=two))

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from raydap.cluster import dashboard_address, legacy_breakpoints, node_reports
 from raydap.cluster.dashboard_address import Location
 from raydap.cluster.ray_query import QueryFailed
 from raydap.core.errors import Code
-from raydap.doctor import gathering
-from raydap.doctor.facts import Facts
+from raydap.doctor import gathering, session_breakpoints
+from raydap.doctor.facts import Facts, SourceBreakpoint
 from raydap.hub import machine_status
 from raydap.hub.machine_status import MachineStatus, SessionStatus
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
@@ -47,6 +48,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     async def look(*_: object) -> MachineStatus:
         return MachineStatus([], known["sessions"], [])
 
+    async def breakpoints(_: str) -> Any:
+        return known.get("breakpoints", ())
+
+    monkeypatch.setattr(session_breakpoints, "find", breakpoints)
     monkeypatch.setattr(node_reports, "ask_nodes", ask_nodes)
     monkeypatch.setattr(node_reports, "ask_here", ask_here)
     monkeypatch.setattr(legacy_breakpoints, "find", find)
@@ -72,7 +77,8 @@ def gather(part: Callable[[FakeDashboard], Awaitable[None] | None] = lambda _: N
         fake.answers["/api/version"] = {"ray_version": "2.60.0", "session_name": "session_1"}
         part(fake)
         async with fake.running():
-            return await gathering.gather(fake.url, (), {"HOME": "/nowhere"}, **options)
+            breakpoints = options.pop("breakpoints", ())
+            return await gathering.gather(fake.url, breakpoints, {"HOME": "/nowhere"}, **options)
 
     return asyncio.run(script())
 
@@ -138,6 +144,21 @@ def test_without_a_node_here_a_node_is_tried_at_rays_own_port(asked: dict[str, A
 def test_sessions_of_other_clusters_are_left_out(asked: dict[str, Any]) -> None:
     asked["sessions"] = [SessionStatus(1, "adapter", "", 0.0, ["http://other:8265"])]
     assert gather().sessions == ()
+
+
+def test_breakpoints_of_sessions_are_asked_about_too(asked: dict[str, Any]) -> None:
+    path = Path("/p.py")
+    asked["breakpoints"] = (
+        SourceBreakpoint(path, 1, b"x", False, "Not set."),
+        SourceBreakpoint(path, 2, b"x", True),
+        SourceBreakpoint(path, 3, None),
+    )
+    mine = SourceBreakpoint(path, 1, b"x")
+    facts = gather(breakpoints=[mine])
+    assert [one.line for one in facts.breakpoints] == [1, 2, 3]
+    assert facts.breakpoints[0] == mine
+    (question,) = asked["questions"].values()
+    assert [one["path"] for one in question["files"]] == ["/p.py"]
 
 
 def test_serve_says_the_limits_of_its_deployments() -> None:
