@@ -89,10 +89,18 @@ class Cluster:
 
     `address` is what RAY_ADDRESS takes, `dashboard` an URL, `host` the node's address. The latter is derived from our
     pid, because clusters that share an address would quarrel over the ports Ray fixes (10001 for Ray Client); for more
-    than one at a time, `network` has to differ.
+    than one at a time, `network` has to differ. `env` is added to the environment of its processes, `options` to those
+    of `ray start`.
     """
 
-    def __init__(self, python: str = sys.executable, num_cpus: int = 4, network: str = "127.77") -> None:
+    def __init__(
+        self,
+        python: str = sys.executable,
+        num_cpus: int = 4,
+        network: str = "127.77",
+        env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
+    ) -> None:
         # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
         self.directory = Path(tempfile.mkdtemp(prefix="raydap-", dir="/tmp"))
         self.host = f"{network}.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
@@ -100,9 +108,9 @@ class Cluster:
         command += [f"--node-ip-address={self.host}", "--dashboard-host=127.0.0.1", "--port=0", "--dashboard-port=0"]
         # Jobs are submitted through the agent, whose fixed port any other cluster of this machine may hold.
         command += ["--dashboard-agent-listen-port=0"]
-        command += [f"--num-cpus={num_cpus}", f"--temp-dir={self.directory}"]
+        command += [f"--num-cpus={num_cpus}", f"--temp-dir={self.directory}", *options]
         # With --block this process stays the parent of all the others and ends them when it is ended.
-        self.child = Child(command, self.directory / "ray-start.log")
+        self.child = Child(command, self.directory / "ray-start.log", env)
         try:
             self.address = self.child.wait_for(r"--address='([\d.:]+)'")[1]
             self.dashboard = self.child.wait_for(r"(?:RAY_API_SERVER_ADDRESS|RAY_ADDRESS)='(http://[\d.:]+)'")[1]

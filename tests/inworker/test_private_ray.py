@@ -15,9 +15,9 @@ import os
 import ray, ray.actor
 import ray.util.debugpy as ray_debugpy, ray.util.rpdb as rpdb
 from ray import cloudpickle
-from ray._private import function_manager, node, ray_constants, ray_logging, state, worker
+from ray._private import function_manager, node, ray_constants, ray_logging, services, state, worker
 from ray._private.runtime_env import setup_hook
-from ray._raylet import CoreWorker, GlobalStateAccessor
+from ray._raylet import CoreWorker, GcsClient, GlobalStateAccessor
 from ray.core.generated import core_worker_pb2, gcs_pb2
 manager = function_manager.FunctionActorManager
 more = len(inspect.signature(manager._make_actor_method_executor).parameters) - 3  # Ray 2.39 has one more.
@@ -126,6 +126,19 @@ PARTS = {
         "has(cloudpickle, 'register_pickle_by_value')",
         "injection_script._by_gdb, relay_script.py",
         "raydap does not reach other nodes. See ray/cloudpickle.",
+    ),
+    "the breakpoints of the old debugger": Part(
+        "ray_constants.KV_NAMESPACE_PDB == b'ray_pdb' and has(GcsClient, 'internal_kv_keys', 'internal_kv_get') "
+        "and source(rpdb._connect_ray_pdb, '\"RAY_PDB_{}\"', '\"pdb_address\"', '\"worker_id\"', '\"traceback\"', "
+        "'\"lineno\"')",
+        "legacy_breakpoints, ray_query_script.legacy_breakpoints",
+        "`raydap doctor` does not list what waits for `ray debug`. See ray/util/rpdb.py.",
+    ),
+    "the options of a raylet": Part(
+        "source(services.start_raylet, '--python_worker_command=', '--session_dir=', '--gcs-address=', "
+        "'--ray-debugger-external=', '--session-name=', '--node_ip_address=')",
+        "node_survey._raylet, gathering._gcs, ray_driver, session_sockets",
+        "`raydap doctor` does not tell the versions on the nodes. See ray/_private/services.py, start_raylet.",
     ),
     "the names of log files": Part(
         "source(ray_logging.get_worker_log_file_name, '= \"worker\"', '{worker_name}-{ray.get_runtime_context()"

@@ -24,6 +24,9 @@ _PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_
 # The GCS itself has this filter, too, and applies it before it cuts the list to the limit.
 _ALIVE = [_LIMIT, *_where("is_alive", "=", "True")]
 
+# Only the details have debug ports.
+_LISTED = [("detail", "1"), *_ALIVE]
+
 _DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
 
 _CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
@@ -73,7 +76,18 @@ class Dashboard:
         processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
         labels = await self.labels(workers)
-        return {worker: labels[worker.key] for worker in workers if not _is_relay(labels[worker.key])}
+        return {worker: labels[worker.key] for worker in workers if not is_own(labels[worker.key])}
+
+    async def listed(self) -> dict[PausedWorker, int]:
+        """All live workers and drivers, at most 10,000, and how many of their threads wait for a debugger. Their `port`
+        is 0 if they have no debugger."""
+        rows = await self._on_living_nodes(await self._rows("workers", _LISTED))
+        found = {}
+        for row in rows:
+            worker = _worker(row, port=row.get("debugger_port") or 0)
+            if worker is not None and row.get("worker_type") in ("WORKER", "DRIVER"):
+                found[worker] = int(row.get("num_paused_threads") or 0)
+        return found
 
     async def _on_living_nodes(self, workers: list[Row]) -> list[Row]:
         """Those whose node is not dead. Ray's list of workers keeps those of a dead node as alive, and as paused, for
@@ -110,9 +124,13 @@ class Dashboard:
 
     async def session_name(self) -> str | None:
         """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""
-        answer = await self.rest.get("/api/version")
-        name = answer.get("session_name") if isinstance(answer, dict) else None
+        name = (await self.version()).get("session_name")
         return name if isinstance(name, str) and name else None
+
+    async def version(self) -> Row:
+        """What the dashboard says of itself (ray/dashboard/utils.py); empty if it says nothing."""
+        answer = await self.rest.get("/api/version")
+        return answer if isinstance(answer, dict) else {}
 
     async def _rows(self, resource: str, params: Params) -> list[Row]:
         answer = await self.rest.get(f"/api/v0/{resource}", params)
@@ -171,6 +189,11 @@ def _worker(row: Mapping[str, Any], port: int) -> PausedWorker | None:
     )
 
 
-def _is_relay(label: WorkerLabel) -> bool:
-    """Whether it is raydap's own: the relay's actor on a node, or the process that starts these (relay_script.py)."""
-    return label.actor == "RaydapRelay" or label.task == "driver relay_script.py"
+_OWN_ACTORS = ("RaydapRelay", "RaydapSurvey")
+
+_OWN_DRIVERS = ("driver relay_script.py", "driver node_survey_script.py")
+
+
+def is_own(label: WorkerLabel) -> bool:
+    """Whether it is raydap's own: an actor on a node, or the process that starts these."""
+    return label.actor in _OWN_ACTORS or label.task in _OWN_DRIVERS

@@ -136,9 +136,9 @@ def tracing_obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> s
     if _has_ended(pid):
         return f"it is no process of {node} that raydap can see: it has ended, or is in a container of its own"
     owner = int(status["Uid"].split()[0])
-    may_trace = _has_capability(CAP_SYS_PTRACE)
+    may_trace = has_capability(CAP_SYS_PTRACE)
     if owner != os.geteuid() and not may_trace:
-        return f"it belongs to the user {_user(owner)}; raydap has to run as that user, or as root"
+        return f"it belongs to the user {user_name(owner)}; raydap has to run as that user, or as root"
     if status.get("TracerPid", "0") != "0":
         return f"process {status['TracerPid']} of {node} debugs it already; end that one"
     try:
@@ -310,11 +310,11 @@ def _status(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _has_capability(number: int) -> bool:
+def has_capability(number: int) -> bool:
     return bool(int(_status(os.getpid())["CapEff"], 16) >> number & 1)
 
 
-def _user(uid: int) -> str:
+def user_name(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

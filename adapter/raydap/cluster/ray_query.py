@@ -1,4 +1,4 @@
-"""Runs ray_query_script.py, which talks to Ray's own code, and reads its reply."""
+"""Runs scripts that talk to Ray's own code, in processes of their own, and reads their reply."""
 
 import asyncio
 import json
@@ -19,15 +19,17 @@ class QueryFailed(Exception):
         self.detail = detail
 
 
-async def query(question: Mapping[str, Any], environ: Mapping[str, str], timeout_s: float) -> Any:
-    """Returns the answer, whose shape ray_query_script.py gives.
+async def query(
+    question: Mapping[str, Any], environ: Mapping[str, str], timeout_s: float, script: Path | None = None
+) -> Any:
+    """Returns the answer, whose shape the script gives: ray_query_script.py, or another one that speaks as it does.
 
     Raises QueryFailed, also after `timeout_s`; OSError if the script cannot be started. The script's process never
     outlives this call, whether it returns, fails or is cancelled.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        str(_SCRIPT),
+        str(script or _SCRIPT),
         env=dict(environ),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

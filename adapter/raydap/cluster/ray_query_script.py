@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 COMMANDS = ("adapter", "connect", "serve")
@@ -147,6 +148,22 @@ def the_one_meant(clusters: list[dict[str, Any]], since: float | None, recorded:
     return str(ours[0]["address"]) if len(ours) == 1 else None
 
 
+def legacy_breakpoints(address: str) -> dict[str, str]:
+    """The entries of legacy_breakpoints.py in the GCS at `host:port`: their keys, and JSON texts."""
+    # The GCS client would retry for a minute where nothing listens.
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
+
+    from ray._private import ray_constants
+    from ray._raylet import GcsClient  # type: ignore[attr-defined,unused-ignore]  # It is compiled.
+
+    gcs, namespace = GcsClient(address=address), ray_constants.KV_NAMESPACE_PDB
+    keys = gcs.internal_kv_keys(b"RAY_PDB_", namespace)
+    found = {key.decode(): gcs.internal_kv_get(key, namespace) for key in keys if b"_CONTINUE_" not in key}
+    # An entry is gone as soon as somebody has connected.
+    return {key: text.decode() for key, text in found.items() if text is not None}
+
+
 def submit(url: str, job: dict[str, Any]) -> str:
     """Uploads the working directory, submits the job and returns its submission id."""
     # Ray prefers these variables to the address that it is given. `requests` would use a proxy even for loopback.
@@ -162,6 +179,7 @@ def answer(question: dict[str, Any]) -> Any:
 
     `{"url", "submit"}`: the submission id. `{"address"}`: `{"address", "url"}`. `{"address": None, "since"}`: the same
     for the cluster that is meant, or `{"clusters"}` if none is. `{"clusters": True}`: `{"clusters", "processes"}`.
+    `{"legacy_breakpoints": address}`: what `legacy_breakpoints` gives.
     """
     if "submit" in question:
         return submit(question["url"], question["submit"])
@@ -169,6 +187,8 @@ def answer(question: dict[str, Any]) -> Any:
 
     if "clusters" in question:
         return {"clusters": local_clusters(), "processes": raydap_processes()}
+    if "legacy_breakpoints" in question:
+        return legacy_breakpoints(question["legacy_breakpoints"])
     address = question["address"]
     if address is None:
         from ray._private.utils import read_ray_address
@@ -180,7 +200,8 @@ def answer(question: dict[str, Any]) -> Any:
     return {"address": address, "url": dashboard_url(address)}
 
 
-def main() -> None:
+def main(answer: Callable[[dict[str, Any]], Any] = answer) -> None:
+    """Answers one question. Another script of this folder gives its own `answer`."""
     # Only our reply may be on standard output, and modules of this folder must not hide modules that Ray imports.
     reply = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

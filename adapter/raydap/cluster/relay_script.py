@@ -22,7 +22,6 @@ kill -9.
 import asyncio
 import itertools
 import json
-import logging
 import os
 import signal
 import socket
@@ -33,7 +32,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from raydap.cluster import injection_script, relay_actor, relay_channels
+from raydap.cluster import injection_script, ray_driver, relay_actor, relay_channels
 from raydap.cluster.relay_channels import OPEN, Channel, Channels
 
 ACTOR_TIMEOUT_S = 20.0
@@ -224,47 +223,6 @@ def _one_line(error: BaseException | None) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-def join(session: str) -> None:
-    """Becomes a driver of the cluster with this Ray session. Raises RuntimeError if the cluster has no node on this
-    machine, because a driver needs one."""
-    from ray.job_config import JobConfig
-
-    import ray
-
-    options = _raylet_options(session)
-    ray.init(
-        address=options["--gcs-address"],
-        job_config=JobConfig(metadata={"job_name": "raydap relay"}),
-        _node_ip_address=options["--node_ip_address"],
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-    )
-
-
-def _raylet_options(session: str) -> dict[str, str]:
-    """The options of a raylet of this session on this machine (ray/_private/services.py, start_raylet)."""
-    import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
-
-    for process in psutil.process_iter(["cmdline"]):
-        command = process.info["cmdline"] or [""]
-        options = dict(word.split("=", 1) for word in command[1:] if "=" in word)
-        found = os.path.basename(command[0]) in ("raylet", "raylet.exe") and options.get("--session-name") == session
-        if found and _is_local_address(options["--node_ip_address"]):
-            return options
-    raise RuntimeError("no node of the cluster runs on the machine where raydap runs")
-
-
-def _is_local_address(host: str) -> bool:
-    """Whether this machine has this address. The list of processes may include other containers."""
-    try:
-        place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
-        with socket.socket(place[0], place[1]) as probe:
-            probe.bind(place[4])
-    except OSError:
-        return False
-    return True
-
-
 def main() -> None:
     # Only our reply may be on standard output, and modules of this folder must not hide modules that Ray imports.
     reply = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -273,7 +231,7 @@ def main() -> None:
     control = socket.socket(fileno=os.dup(0))
     answer: dict[str, Any] = {"ready": True}
     try:
-        join(sys.argv[1])
+        ray_driver.join(sys.argv[1], "raydap relay")
     except Exception as error:
         answer = {"error": _one_line(error)}
     reply.write(json.dumps(answer) + "\n")

@@ -4,7 +4,7 @@ import socket
 import struct
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from pathlib import Path
 
@@ -16,12 +16,15 @@ _ANY = ("0.0.0.0", "::")
 
 @dataclass(frozen=True, slots=True)
 class TcpSocket:
-    """A socket at `host` and `port` of this machine that listens, or else is connected. `uid` is its owner's."""
+    """A socket at `host` and `port` of this machine that listens, or else is connected to `peer`. `uid` is its owner's,
+    `inode` its number in the system: processes that have it open have a link to `socket:[inode]`."""
 
     host: str
     port: int
     listens: bool
     uid: int
+    peer: tuple[str, int] = field(default=("", 0), compare=False)
+    inode: int = field(default=0, compare=False)
 
 
 def read(folder: Path = Path("/proc/net")) -> list[TcpSocket] | None:
@@ -36,6 +39,11 @@ def read(folder: Path = Path("/proc/net")) -> list[TcpSocket] | None:
     return rows if known else None
 
 
+def connected(sockets: Iterable[TcpSocket], host: str, port: int) -> list[TcpSocket]:
+    """The ends at this address of the machine of connections that somebody has made to it."""
+    return [one for one in sockets if not one.listens and (one.host, one.port) == (host, port)]
+
+
 def listening(sockets: Iterable[TcpSocket], host: str, port: int) -> TcpSocket | None:
     """The socket that takes connections to this address of the machine. One of the address itself comes first."""
     found = [one for one in sockets if one.listens and one.port == port and one.host in (host, *_ANY)]
@@ -43,8 +51,13 @@ def listening(sockets: Iterable[TcpSocket], host: str, port: int) -> TcpSocket |
 
 
 def _socket(words: list[str]) -> TcpSocket:
-    address, _, port = words[1].partition(":")
-    return TcpSocket(_host(address), int(port, 16), words[3] == _LISTEN, int(words[7]))
+    host, port = _address(words[1])
+    return TcpSocket(host, port, words[3] == _LISTEN, int(words[7]), _address(words[2]), int(words[9]))
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.partition(":")
+    return _host(host), int(port, 16)
 
 
 def _host(text: str) -> str:

@@ -307,9 +307,23 @@ def test_a_dashboard_that_was_left_is_a_problem_too() -> None:
     asyncio.run(main())
 
 
+def test_workers_are_listed_with_their_debug_ports() -> None:
+    fake = FakeDashboard()
+    runs = {**WORKER, "worker_id": "w2", "debugger_port": None, "num_paused_threads": None}
+    driver = {**WORKER, "worker_id": "w3", "worker_type": "DRIVER", "num_paused_threads": 0}
+    fake.answers["/api/v0/workers"] = listing([WORKER, runs, driver, {**WORKER, "worker_type": "SPILL_WORKER"}])
+    listed = ask(fake, Dashboard.listed)
+    assert [(one.key, one.port, paused) for one, paused in listed.items()] == [
+        (WORKER["worker_id"], 40001, 1),
+        ("w2", 0, 0),
+        ("w3", 40001, 0),
+    ]
+    assert fake.requests[0].query["detail"] == "1"
+
+
 def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
     fake = FakeDashboard()
-    types = {"w4": "SPILL_WORKER", "w5": "RESTORE_WORKER", **dict.fromkeys(("w1", "w2", "w3", "w6"), "WORKER")}
+    types = {"w8": "SPILL_WORKER", "w5": "RESTORE_WORKER", **dict.fromkeys(("w1", "w2", "w3", "w4", "w6"), "WORKER")}
     drivers = {"01000000" + "f" * 48: 5, "02000000" + "f" * 48: 6}
     rows = [{**WORKER, "worker_id": key, "worker_type": kind, "pid": int(key[1])} for key, kind in types.items()]
     rows += [{**WORKER, "worker_id": key, "worker_type": "DRIVER", "pid": pid} for key, pid in drivers.items()]
@@ -319,7 +333,7 @@ def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
     fake.answers["/api/v0/tasks"] = listing([{"worker_id": "w1", "func_or_class_name": "train", "job_id": "01000000"}])
     actors = [
         {"actor_id": name, "class_name": name, "pid": pid, "node_id": WORKER["node_id"]}
-        for name, pid in (("Trainer", 2), ("RaydapRelay", 3))
+        for name, pid in (("Trainer", 2), ("RaydapRelay", 3), ("RaydapSurvey", 4))
     ]
     fake.answers["/api/v0/actors"] = listing(actors)
     fake.answers["/api/jobs/"] = [

@@ -229,7 +229,7 @@ def test_the_task_says_why_not(tmp_path: Path) -> None:
 
 @pytest.fixture
 def plain_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gdb_injection, "_has_capability", lambda _: False)
+    monkeypatch.setattr(gdb_injection, "has_capability", lambda _: False)
     monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/gdb")
 
 

@@ -27,9 +27,14 @@ def test_a_socket_listens_until_it_is_closed(host: str) -> None:
 def test_who_is_connected_is_listed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)), server.accept()[0]:
-            ends = [one for one in tcp_sockets.read() or () if one.port == port and not one.listens]
+        with socket.create_connection(("127.0.0.1", port)) as client, server.accept()[0]:
+            sockets = tcp_sockets.read() or []
+            ends = tcp_sockets.connected(sockets, "127.0.0.1", port)
             assert ends == [TcpSocket("127.0.0.1", port, False, os.getuid())]
+            (other,) = [one for one in sockets if (one.host, one.port) == ends[0].peer]
+            assert other.peer == ("127.0.0.1", port)
+            assert other.inode == os.fstat(client.fileno()).st_ino
+            assert tcp_sockets.connected(sockets, "127.0.0.2", port) == []
 
 
 def test_a_mapped_address_is_the_one_it_means() -> None:

@@ -1,0 +1,101 @@
+"""`raydap doctor`: says what keeps debugging from working on a cluster, and what to do."""
+
+import asyncio
+import logging
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from raydap.cli import options
+from raydap.doctor import diagnosis, gathering
+from raydap.doctor.facts import SourceBreakpoint
+from raydap.doctor.finding import FAULTS, Finding
+
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan", "ok": "green", "skipped": "dim"}
+
+
+class Break(click.ParamType[SourceBreakpoint]):
+    """FILE:LINE of a file of this machine."""
+
+    name = "FILE:LINE"
+
+    def convert(
+        self, value: str | SourceBreakpoint, param: click.Parameter | None, ctx: click.Context | None
+    ) -> SourceBreakpoint:
+        if isinstance(value, SourceBreakpoint):
+            return value
+        name, _, line = value.rpartition(":")
+        if not name or not line.isascii() or not line.isdecimal() or not 0 < int(line[:10]) < 10**9:
+            self.fail(f'"{value}" is not FILE:LINE; write it like train.py:42.', param, ctx)
+        try:
+            path = Path(name).expanduser().absolute()
+            return SourceBreakpoint(Path(os.path.normpath(path)), int(line), path.read_bytes())
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            self.fail(f'"{name}" cannot be read: {reason}; give a file of this machine.', param, ctx)
+
+
+@click.command()
+@options.dashboard
+@click.option("--break", "breakpoints", type=Break(), multiple=True, help="Ask why this breakpoint is not hit.")
+@click.option("--no-nodes", is_flag=True, help="Start nothing on nodes; look at this machine's only.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--verbose", "-v", is_flag=True, help="Show what is in order, too, and the log.")
+def doctor(
+    dashboard: str | None, breakpoints: tuple[SourceBreakpoint, ...], no_nodes: bool, as_json: bool, verbose: bool
+) -> None:
+    """Say what keeps debugging from working on a cluster, why it matters, and what to do.
+
+    The exit code is 1 if a warning or an error was found, and 2 for wrong arguments. Nothing is attached, and no debug
+    port is connected to.
+    """
+    logging.basicConfig(level=logging.INFO if verbose else logging.CRITICAL)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+    # What is written there does not disturb the result.
+    terminal = Console(stderr=True, highlight=False, markup=False)
+    with terminal.status("looking for the cluster") as status:
+        facts = asyncio.run(
+            gathering.gather(dashboard, breakpoints, os.environ, not no_nodes, lambda text: status.update(text))
+        )
+    findings = diagnosis.diagnose(facts)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+    else:
+        show(console, findings, verbose)
+    raise SystemExit(0 if diagnosis.is_healthy(findings) else 1)
+
+
+def show(console: Console, findings: Iterable[Finding], verbose: bool) -> None:
+    """A block for each finding: what, why, and what to do. Without `verbose` what is in order is only counted."""
+    findings = list(findings)
+    for finding in findings:
+        if finding.severity in (*FAULTS, "note") or verbose:
+            _show(console, finding)
+    skipped = [finding for finding in findings if finding.severity == "skipped"]
+    if skipped and not verbose:
+        console.print(f"Not looked at: {', '.join(finding.check for finding in skipped)}. {skipped[0].why}")
+    counts = {
+        word: sum(finding.severity == word for finding in findings) for word in ("error", "warning", "note", "ok")
+    }
+    words = [
+        f"{number} {word}{'s' if number != 1 and word != 'ok' else ''}" for word, number in counts.items() if number
+    ]
+    console.print(", ".join(words) or "nothing was looked at", style="bold")
+
+
+def _show(console: Console, finding: Finding) -> None:
+    console.print(Text.assemble((f"{finding.severity}: ", _COLOURS[finding.severity]), (finding.what, "bold")))
+    if finding.why:
+        console.print(Text(finding.why))
+    if finding.what_to_do:
+        # Lines of a program or a configuration are to be pasted, too. None may have an end of line in its middle.
+        is_command = re.match(r"[\w./=-]+( |$)", finding.what_to_do) is not None
+        console.print(Text(f"  {'$ ' if is_command else ''}{finding.what_to_do}", "green"), soft_wrap=True)
+    console.print()

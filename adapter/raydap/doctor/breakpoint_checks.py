@@ -1,0 +1,188 @@
+"""Why a breakpoint is not hit: its line, where workers have its file, and whether anything stops them at it.
+
+All of that is seen from outside. What is not: which modules a worker has imported, and which lines it will run.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from types import CodeType
+
+from raydap.cluster.node_reports import FoundFile, ProcessReport
+from raydap.core.translate import paths
+from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, count, names
+from raydap.doctor.finding import Finding, note, ok, warning
+
+_LIBRARIES = ("/site-packages/", "/dist-packages/")
+
+Process = tuple[ListedWorker, ProcessReport]
+
+
+def breakpoints(facts: Facts) -> Iterator[Finding]:
+    for one in facts.breakpoints:
+        if one.verified:
+            yield ok(f"{one} is set. {one.message}".rstrip())
+            continue
+        if one.message:
+            yield note(f"{one} is not set in every worker: {one.message}", "The session says so.", subject=str(one))
+        if one.source is not None:
+            yield from _line(one, one.source)
+            yield from _processes(facts, one)
+
+
+def code_lines(source: bytes, path: str) -> set[int]:
+    """The lines at which a debugger can stop, as pydevd has them. Raises SyntaxError and ValueError."""
+    codes: list[object] = [compile(source, path, "exec", dont_inherit=True)]
+    lines: set[int] = set()
+    while codes:
+        code = codes.pop()
+        if isinstance(code, CodeType):
+            lines.update(line for _, _, line in code.co_lines() if line)
+            codes.extend(code.co_consts)
+    return lines
+
+
+def _line(one: SourceBreakpoint, source: bytes) -> Iterator[Finding]:
+    """pydevd takes the line before that has code (pydevd_api.py, add_breakpoint)."""
+    try:
+        lines = code_lines(source, str(one.path))
+    except (SyntaxError, ValueError) as error:
+        what = f"{one.path.name} is no Python that raydap can read ({error})."
+        yield note(what, "So it is not known whether the line has code.", subject=str(one))
+        return
+    if one.line in lines:
+        return
+    before = max((line for line in lines if line < one.line), default=None)
+    what = f"Line {one.line} of {one.path.name} has no code"
+    if before is None or one.line > source.count(b"\n") + 1:
+        yield warning(f"{what}.", "Nothing can stop there.", subject=str(one))
+    else:
+        why = "A comment, an empty line or the middle of a statement is none."
+        yield note(f"{what}: debuggers stop at line {before} instead.", why, subject=str(one))
+
+
+def _processes(facts: Facts, one: SourceBreakpoint) -> Iterator[Finding]:
+    path = str(one.path)
+    everybody = list(facts.processes())
+    if not everybody:
+        why = "Its workers will have the breakpoint from their first line on if they are prepared."
+        yield note(f"No worker runs that could stop at {one}.", why, f"raydap run {one.path.name}", str(one))
+        return
+    copies: dict[tuple[str, str, str, bool], list[Process]] = {}
+    at_path: list[Process] = []
+    for process in _of_its_jobs(everybody, path):
+        copy = _copy(process[1], path)
+        if copy is not None:
+            key = (copy.path, *_roots(path, copy.path, process[1].cwd), copy.same)
+            copies.setdefault(key, []).append(process)
+        elif any(place.path == path for place in process[1].files.get(path, ())):
+            at_path.append(process)
+    for (copy_path, local, remote, same), having in copies.items():
+        yield _mapping(one, having, copy_path, local, remote, same)
+    yield from _differing(one, at_path)
+    having = [*at_path, *(process for group in copies.values() for process in group)]
+    if not having:
+        who = f"None of {count(len(everybody), 'process')}"
+        what = f"{who} has {one.path.name} at {path}, nor in a folder from which it imports."
+        why = "Its code is elsewhere, under another name, or part of a package. Compare with the path in a traceback."
+        command = json.dumps({"pathMappings": [{"localRoot": str(one.path.parent), "remoteRoot": "/PATH/OF/THE/JOB"}]})
+        yield warning(what, why, command[1:-1], str(one))
+        return
+    yield from _reached(one, having, bool(copies))
+
+
+def _of_its_jobs(processes: list[Process], path: str) -> list[Process]:
+    """Those of jobs that have the file: their driver's program is beside or above it, or a process has a copy. The path
+    itself exists for all others on the same machine, too. All, if no job is known to have it."""
+    jobs = set()
+    for one, report in processes:
+        folder = str(PurePosixPath(report.script).parent)
+        beside = report.script != "" and path.startswith(folder.rstrip("/") + "/")
+        if beside or _copy(report, path) is not None:
+            jobs.add(one.label.job)
+    return [process for process in processes if process[0].label.job in jobs] or processes
+
+
+def _copy(report: ProcessReport, path: str) -> FoundFile | None:
+    """The file that the process imports in place of the user's: that of its working_dir, or else an installed one, or
+    one under another path if the user's own is not there."""
+    places = report.files.get(path, ())
+    others = [place for place in places if place.path != path]
+    packed = [place for place in others if paths.package(place.path) is not None]
+    installed = [place for place in others if _is_library(place.path)]
+    instead = others if not any(place.path == path for place in places) else []
+    return next(iter([*packed, *installed, *instead]), None)
+
+
+def _roots(local: str, remote: str, cwd: str) -> tuple[str, str]:
+    """The folders that a path mapping takes: what is before the common end of two paths."""
+    ours, theirs = Path(local).parts, Path(remote).parts
+    common = 0
+    while common < min(len(ours), len(theirs)) - 1 and ours[-common - 1] == theirs[-common - 1]:
+        common += 1
+    # The names of two files with different ends are a mistake of the caller's.
+    local_root, remote_root = (str(Path(*parts[: len(parts) - common])) for parts in (ours, theirs))
+    # Each upload has another folder; "." is the worker's own.
+    return local_root, "." if remote_root == cwd and paths.package(cwd) is not None else remote_root
+
+
+def _mapping(one: SourceBreakpoint, having: list[Process], copy: str, local: str, remote: str, same: bool) -> Finding:
+    what = f"{names(worker for worker, _ in having)} {'runs' if len(having) == 1 else 'run'} a copy, {copy}."
+    changed = "" if same else " Its text is not that of your file, so its lines may be others; start the job again."
+    if paths.package(copy) is not None:
+        why = "Ray copies a job's working_dir. raydap sets breakpoints there if it knows which folder of yours that is."
+        return warning(what, why + changed, f'"workspaceFolder": "{local}"', str(one))
+    entry = json.dumps({"pathMappings": [{"localRoot": local, "remoteRoot": remote}]})[1:-1]
+    why = "A breakpoint in your file stops nobody there, unless this mapping says that both are the same."
+    if _is_library(copy):
+        entry += ', "justMyCode": false'
+        why += " Installed code stops only without justMyCode."
+    return warning(what, why + changed, entry, str(one))
+
+
+def _differing(one: SourceBreakpoint, at_path: list[Process]) -> Iterator[Finding]:
+    differing = [
+        worker
+        for worker, report in at_path
+        if any(place.path == str(one.path) and not place.same for place in report.files.get(str(one.path), ()))
+    ]
+    if differing:
+        what = f"On the nodes of {names(differing)}, {one.path} has another text than here."
+        yield warning(what, "Its lines may be others. Bring the same version there.", subject=str(one))
+
+
+def _reached(one: SourceBreakpoint, having: Iterable[Process], mapped: bool) -> Iterator[Finding]:
+    """Whether something makes those that have the file stop."""
+    having = list(having)
+    without = [worker for worker, report in having if not (report.agent or worker.paused or _is_attached(report))]
+    reached = [worker for worker, _ in having if worker not in without]
+    if without:
+        obstacle = next((report.gdb_obstacle for worker, report in having if worker in without), "")
+        what = f"{one} does not stop {names(without)}: no debugger and no agent is there."
+        why = 'Start the program by raydap, or attach with "reach": "any". '
+        why += f"Busy workers cannot be reached so: {obstacle}." if obstacle else "That works here, by gdb if need be."
+        yield warning(what, why, _prepared(having, one.path.name), str(one))
+    if reached:
+        then = "With that setting it" if mapped else "It"
+        yield ok(
+            f"{then} stops {names(reached)} at {one}, while raydap is attached, when one of them comes there. "
+            "Whether it has imported the file cannot be seen from outside."
+        )
+
+
+def _is_attached(report: ProcessReport) -> bool:
+    """Whether a debugger is connected. One with a debug port and nobody there runs on until its next breakpoint()."""
+    return report.port is not None and report.port.peers != ()
+
+
+def _prepared(having: list[Process], name: str) -> str:
+    """How to start the program of these workers so that breakpoints reach it."""
+    driver = next((one for one in having if one[1].script), None)
+    if driver is None:
+        return f"raydap run {name}"
+    run = f"raydap run {PurePosixPath(driver[1].script).name}"
+    return f"ray job submit --working-dir . -- python -m {run}" if driver[0].label.submission else run
+
+
+def _is_library(path: str) -> bool:
+    return any(folder in path for folder in _LIBRARIES)

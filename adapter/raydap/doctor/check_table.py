@@ -1,0 +1,49 @@
+"""All checks, in the order in which they are made: one row says everything about a check."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from raydap.doctor import (
+    breakpoint_checks,
+    cluster_checks,
+    debug_port_checks,
+    reach_checks,
+    timeout_checks,
+    variable_checks,
+    version_checks,
+)
+from raydap.doctor.facts import Facts
+from raydap.doctor.finding import Finding
+
+
+class Check(NamedTuple):
+    """`name` is what findings carry, `title` what the check looks at. `needs` are parts of the facts (Facts.missing):
+    without one of them it is skipped."""
+
+    name: str
+    title: str
+    needs: tuple[str, ...]
+    run: Callable[[Facts], Iterable[Finding]]
+
+
+_ASKED, _NODES = ("cluster",), ("cluster", "nodes")
+
+CHECKS = (
+    Check("dashboard", "the dashboard", (), cluster_checks.dashboard),
+    Check("token", "Ray's token", (), cluster_checks.token),
+    Check("local-node", "a node of the cluster on this machine", _ASKED, cluster_checks.local_node),
+    Check("nodes", "what the nodes say", _NODES, cluster_checks.nodes),
+    Check("ray-version", "the versions of Ray", _ASKED, version_checks.ray),
+    Check("python-version", "the versions of Python", _NODES, version_checks.python),
+    Check("debugpy", "debugpy on the nodes", _NODES, version_checks.debugpy),
+    Check("runtime-env", "debugpy in a runtime_env", _ASKED, version_checks.runtime_env),
+    Check("legacy-debugger", "Ray's old debugger", _ASKED, variable_checks.legacy),
+    Check("variables", "variables of Ray's debugger", _ASKED, variable_checks.spelling),
+    Check("breakpoint-hook", "PYTHONBREAKPOINT", _NODES, variable_checks.breakpoint_hook),
+    Check("debug-port", "the debug ports of workers", _NODES, debug_port_checks.dead_adapters),
+    Check("other-debugger", "other debuggers", _NODES, debug_port_checks.other_debuggers),
+    Check("route", "the way to debug ports", _ASKED, debug_port_checks.routes),
+    Check("reach", "workers that call no breakpoint()", _NODES, reach_checks.reach),
+    Check("breakpoints", "breakpoints that are not hit", _NODES, breakpoint_checks.breakpoints),
+    Check("timeouts", "time limits that go on while a worker is stopped", _ASKED, timeout_checks.timeouts),
+)

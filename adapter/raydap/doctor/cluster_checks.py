@@ -1,0 +1,67 @@
+"""Whether the cluster can be asked: its dashboard, its token, a node of it on this machine, and its nodes."""
+
+from collections.abc import Iterator
+
+from raydap.core.errors import Code, sentence
+from raydap.doctor.facts import Facts, count, names
+from raydap.doctor.finding import Finding, error, note, ok, warning
+
+_TOKEN = (Code.TOKEN_WANTED, Code.TOKEN_REFUSED)
+
+_COMMANDS = {
+    Code.NO_CLUSTER: "ray start --head",
+    Code.DASHBOARD_UNREACHABLE: "ray status --address HOST:6379",
+    Code.DASHBOARD_GARBAGE: "raydap doctor --dashboard http://HOST:8265",
+    Code.CLUSTER_NOT_NAMED: "raydap doctor --dashboard URL",
+    Code.BAD_ARGUMENT: "raydap doctor --dashboard http://HOST:8265",
+}
+
+
+def dashboard(facts: Facts) -> Iterator[Finding]:
+    """Whether there is one, and one of Ray's. What wants a token answers, at least."""
+    problem = facts.problem
+    if problem is not None and problem.code not in _TOKEN:
+        why = "raydap finds the workers through the dashboard."
+        yield error(problem.text, why, _COMMANDS.get(problem.code, ""), facts.dashboard)
+    elif problem is None:
+        drivers = sum(one.worker.worker_type == "DRIVER" for one in facts.workers)
+        yield ok(
+            f"The dashboard at {facts.dashboard} answers: Ray {facts.ray_version or 'of unknown version'}, "
+            f"{count(len(facts.nodes), 'node')}, {count(drivers, 'driver')}, "
+            f"{count(len(facts.workers) - drivers, 'worker')}, {len(facts.paused())} of all paused."
+        )
+
+
+def token(facts: Facts) -> Iterator[Finding]:
+    problem = facts.problem
+    if problem is not None and problem.code is Code.TOKEN_WANTED:
+        why = "Nothing of this cluster can be seen without it. `ray get-auth-token` on its head node shows it."
+        yield error(problem.text, why, "export RAY_AUTH_MODE=token RAY_AUTH_TOKEN=TOKEN", facts.dashboard)
+    elif problem is not None and problem.code is Code.TOKEN_REFUSED:
+        why = "It is that of another cluster. `ray get-auth-token` on the head node of this one shows the right one."
+        yield error(problem.text, why, "export RAY_AUTH_MODE=token RAY_AUTH_TOKEN=TOKEN", facts.dashboard)
+    elif problem is None:
+        yield ok("The cluster takes the token." if facts.sends_token else "The cluster wants no token.")
+
+
+def local_node(facts: Facts) -> Iterator[Finding]:
+    if facts.local_nodes:
+        yield ok("A node of the cluster runs on this machine, so raydap can reach all others through Ray.")
+        return
+    why = (
+        "Here raydap reaches only workers that wait at a breakpoint(), and only if the network lets it connect to "
+        "their ports. A hub on a node of the cluster reaches all of them, and your editor needs only the hub's port."
+    )
+    yield warning("No node of the cluster runs on this machine.", why, f"raydap up --dashboard {facts.dashboard}")
+
+
+def nodes(facts: Facts) -> Iterator[Finding]:
+    if facts.reports:
+        yield ok(f"{sentence(count(len(facts.reports), 'node'))} said what is there.")
+    for node_id, reason in facts.unreported.items():
+        why = "What is said of workers, versions and gdb leaves this node out."
+        yield note(f"Node {facts.node(node_id)} did not say what is there: {reason}.", why, subject=facts.node(node_id))
+    unseen = [one for one in facts.workers if one.worker.node_id in facts.reports and facts.process(one) is None]
+    if unseen:
+        what = f"{sentence(count(len(unseen), 'process'))} could not be looked at: {names(unseen)}."
+        yield note(what, "They have just ended, run in containers of their own, or belong to another user.")

@@ -1,0 +1,89 @@
+"""The debug ports of workers, seen from outside: a connection to look would end the debugger there (debugpy takes one
+client). So it is the system's list of sockets that tells, on the worker's node."""
+
+import os
+from collections.abc import Iterator
+
+from raydap.cluster.node_reports import Peer
+from raydap.doctor.facts import Facts, ListedWorker, names
+from raydap.doctor.finding import Finding, error, note, ok, warning
+
+
+def dead_adapters(facts: Facts) -> Iterator[Finding]:
+    looked_at = [(one, report.port) for one, report in facts.processes() if report.port is not None]
+    for one, port in looked_at:
+        if port.listens:
+            continue
+        restart = "Nothing can attach to it any more. Ray runs a task again when its process is killed, an actor if "
+        restart += "its max_restarts allows that."
+        if one.paused:
+            what = f"{one} waits for a debugger, but its own is dead: nothing listens at its debug port "
+            yield error(f"{what}{one.worker.port}.", restart, _kill(one), str(one))
+        else:
+            what = f"{one} runs, and has a debug port {one.worker.port} at which nothing listens."
+            why = "Its next breakpoint() waits for ever. If a raydap was attached, the worker listens again in seconds."
+            yield warning(what, why, _kill(one), str(one))
+    if all(port.listens for _, port in looked_at):
+        some = "Something listens at the debug port of each worker that has one."
+        yield ok(some if looked_at else "No worker has a debug port.")
+
+
+def other_debuggers(facts: Facts) -> Iterator[Finding]:
+    """Who is connected to debug ports. raydap's own connections are told, too."""
+    held = [(one, peer) for one, report in facts.processes() if report.port for peer in report.port.peers]
+    ours = [one for one, peer in held if _is_raydap(peer)]
+    for one, peer in held:
+        if one in ours:
+            continue
+        who = _name(peer)
+        if one.paused:
+            what = f"{one} waits for a debugger, although {who} is connected to its debug port {one.worker.port}."
+            why = "What is connected does not attach, and while it is there nobody else can. End it."
+        else:
+            what = f"{one} has another debugger: {who} is connected to its debug port {one.worker.port}."
+            why = "A worker has one debugger at a time, so raydap attaches when that session has ended."
+        yield warning(what, why, f"kill {peer.pid}" if peer.pid else "", str(one))
+    if ours:
+        yield ok(f"raydap is attached to {names(ours)}.")
+    for session in facts.sessions:
+        yield ok(f"raydap {session.command} (pid {session.pid}) debugs this cluster.")
+    if not held:
+        yield ok("No debugger is connected to a worker.")
+
+
+def routes(facts: Facts) -> Iterator[Finding]:
+    """Whether this machine reaches debug ports, by ports of the nodes that a connection does not spoil."""
+    exact = {node_id for node_id, report in facts.reports.items() if report.route is not None}
+    reached = [facts.node(node_id) for node_id, reason in facts.routes.items() if not reason]
+    for node_id, reason in facts.routes.items():
+        if not reason:
+            continue
+        what = f"This machine does not reach the debug ports of {facts.node(node_id)} ({reason})."
+        if facts.local_nodes:
+            yield note(what, "raydap goes there over Ray instead (the relay).", subject=facts.node(node_id))
+        else:
+            why = "Workers that wait there cannot be attached from here, but from a hub on a node of the cluster."
+            yield error(what, why, f"raydap up --dashboard {facts.dashboard}", facts.node(node_id))
+    if reached and exact:
+        yield ok(f"This machine reaches ports of {names(reached)} that the system chose, as it chooses debug ports.")
+    elif reached:
+        what = f"This machine reaches {names(reached)} at Ray's own port."
+        why = "Whether debug ports are open is not known: a connection to one would end the debugger there."
+        yield note(what, why) if not facts.local_nodes else ok(what)
+
+
+def _is_raydap(peer: Peer) -> bool:
+    """A raydap that is connected directly, or its actor on the node."""
+    words = peer.command.split()
+    return "RaydapRelay" in peer.command or any(os.path.basename(word) == "raydap" for word in words[:4])
+
+
+def _name(peer: Peer) -> str:
+    if not peer.pid:
+        return f"a process of {peer.host}"
+    return f"{peer.command[:80]} (pid {peer.pid})"
+
+
+def _kill(one: ListedWorker) -> str:
+    """To be run on the worker's node."""
+    return f"kill {one.worker.pid}"

@@ -1,0 +1,233 @@
+"""Finds out what the checks need. Each part has a deadline, and a part that fails is missing, with the reason."""
+
+import asyncio
+import hashlib
+import importlib.metadata
+import logging
+import os
+import platform
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from raydap.cluster import dashboard_address, legacy_breakpoints, node_reports, ray_token
+from raydap.cluster.dashboard import Dashboard, is_own
+from raydap.cluster.labels import Row
+from raydap.cluster.ray_query import QueryFailed
+from raydap.cluster.rest import Rest
+from raydap.cluster.session_sockets import raylets
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.doctor import session_breakpoints
+from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
+from raydap.hub import machine_status
+from raydap.transport import tcp
+
+log = logging.getLogger("raydap")
+
+_CONNECT_TIMEOUT_S = 3.0
+
+_RAYS_ACTORS = ("JobSupervisor", "ServeController", "ProxyActor")
+
+_NO_CLUSTER = Problem(
+    Code.NO_CLUSTER, "No Ray cluster was found on this machine; start one, or name its dashboard with --dashboard."
+)
+
+Progress = Callable[[str], None]
+"""Gets what is being done, as a few words for the user."""
+
+
+async def gather(
+    dashboard: str | None,
+    breakpoints: Iterable[SourceBreakpoint],
+    environ: Mapping[str, str],
+    ask_nodes: bool = True,
+    progress: Progress = lambda _: None,
+) -> Facts:
+    """`dashboard` is the user's argument. Without `ask_nodes` nothing is started on nodes. Raises nothing but OSError,
+    where this machine cannot start a process."""
+    facts = Facts(here=_versions(), breakpoints=tuple(breakpoints))
+    progress("looking for the cluster")
+    try:
+        location = await dashboard_address.resolve(dashboard, environ, argument="--dashboard {}")
+    except ProblemError as error:
+        return _unknown(facts, error, dashboard_address.chosen(dashboard, environ)[1] or "")
+    rest = Rest(location.url, environ)
+    try:
+        progress(f"asking the dashboard at {rest.where}")
+        facts = await _ask_dashboard(replace(facts, dashboard=rest.where), Dashboard(rest))
+    except ProblemError as error:
+        nobody = location.guessed and error.problem.code is Code.DASHBOARD_UNREACHABLE
+        return _unknown(facts, ProblemError(_NO_CLUSTER) if nobody else error, rest.where)
+    finally:
+        await rest.close()
+    of_sessions = await session_breakpoints.find(facts.dashboard)
+    places = {(one.path, one.line) for one in facts.breakpoints}
+    others = tuple(one for one in of_sessions if (one.path, one.line) not in places)
+    facts = replace(facts, breakpoints=facts.breakpoints + others)
+    environ = ray_token.with_token_mode(environ) if facts.sends_token else environ
+    facts = await _ask_nodes(facts, environ, ask_nodes, progress)
+    progress("looking for breakpoints of Ray's old debugger, and for other raydaps")
+    facts, status = await asyncio.gather(_ask_legacy(facts, environ), machine_status.look(rest.url, environ))
+    sessions = tuple(one for one in status.sessions if rest.where in one.debugs)
+    return replace(facts, sessions=sessions)
+
+
+def _unknown(facts: Facts, error: ProblemError, where: str) -> Facts:
+    reason = "the cluster does not answer"
+    missing = {"cluster": reason, "nodes": reason, "legacy": reason}
+    return replace(facts, dashboard=where, problem=error.problem, missing=missing)
+
+
+async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
+    """Raises ProblemError."""
+    listed = await dashboard.listed()
+    labels = await dashboard.labels(listed)
+    version = await dashboard.version()
+    actors, jobs, nodes = await dashboard.actors(), await dashboard.jobs(), await dashboard.nodes()
+    session = str(version.get("session_name") or "")
+    has_serve = any(str(actor.get("class_name")).startswith("ServeReplica") for actor in actors)
+    workers = [ListedWorker(one, paused, labels[one.key]) for one, paused in listed.items()]
+    known_jobs = {str(job.get("job_id")) for job in jobs}
+    return replace(
+        facts,
+        sends_token=dashboard.rest.sends_token,
+        ray_version=str(version.get("ray_version") or ""),
+        session=session,
+        gcs=await asyncio.to_thread(_gcs, session),
+        nodes=nodes,
+        ports=await _ray_ports(dashboard),
+        local_nodes=frozenset(node_id for node_id, host in nodes.items() if tcp.is_local_address(host)),
+        workers=tuple(one for one in workers if not is_own(one.label) and not _is_rays(one, known_jobs)),
+        actors=tuple(actor for actor in actors if actor.get("class_name") not in _RAYS_ACTORS),
+        jobs=tuple(jobs),
+        deployments=await _deployments(dashboard) if has_serve else {},
+    )
+
+
+def _is_rays(one: ListedWorker, jobs: Collection[str]) -> bool:
+    """Whether it runs no code of users: the actor that starts a submitted job, those that Ray Serve consists of, or the
+    dashboard, which is a driver of jobs that it does not list."""
+    if one.worker.worker_type == "DRIVER":
+        return bool(jobs) and one.label.job not in jobs
+    return one.label.actor in _RAYS_ACTORS
+
+
+async def _ask_nodes(facts: Facts, environ: Mapping[str, str], through_ray: bool, progress: Progress) -> Facts:
+    """Asks all nodes through Ray, or else looks at those of this machine."""
+    questions = {node_id: _question(facts, node_id) for node_id in facts.nodes}
+    reason = "the nodes were not asked (--no-nodes)"
+    if through_ray and facts.local_nodes:
+        progress(f"asking {len(questions)} of the cluster's nodes through Ray")
+        try:
+            reports, unreported = await node_reports.ask_nodes(facts.session, questions, environ)
+            routes = {node_id: one.route for node_id, one in reports.items() if one.route is not None}
+            return _reported(replace(facts, reports=reports, unreported=unreported, routes=routes))
+        except QueryFailed as failure:
+            log.warning("the nodes cannot be asked: %s\n%s", failure, failure.detail)
+            reason = f"the cluster cannot be joined ({failure})"
+    elif through_ray:
+        reason = "no node of the cluster runs on this machine, which asking the others takes"
+    here = {node_id: question for node_id, question in questions.items() if node_id in facts.local_nodes}
+    reports, unreported = await node_reports.ask_here(facts.session, here)
+    unreported.update({node_id: reason for node_id in facts.nodes.keys() - here.keys()})
+    return _reported(replace(facts, reports=reports, unreported=unreported, routes=await _routes(facts)))
+
+
+def _reported(facts: Facts) -> Facts:
+    if facts.reports:
+        return facts
+    reason = next(iter(facts.unreported.values()), "the cluster has no node")
+    return replace(facts, missing={**facts.missing, "nodes": reason})
+
+
+def _question(facts: Facts, node_id: str) -> dict[str, Any]:
+    """That of node_survey.report."""
+    return {
+        "host": facts.nodes[node_id],
+        "processes": [
+            {"key": one.worker.key, "pid": one.worker.pid, "port": one.worker.port}
+            for one in facts.workers
+            if one.worker.node_id == node_id
+        ],
+        "files": [
+            {"path": str(one.path), "digest": hashlib.sha256(one.source).hexdigest()}
+            for one in facts.breakpoints
+            if one.source is not None and not one.verified
+        ],
+    }
+
+
+async def _routes(facts: Facts) -> dict[str, str]:
+    """Whether this machine reaches the nodes where workers are paused; they are tried at Ray's own ports."""
+    wanted = {one.worker.node_id for one in facts.paused()} & facts.ports.keys()
+    tried = await asyncio.gather(*(_try_to_connect(facts.nodes[one], facts.ports[one]) for one in wanted))
+    return dict(zip(wanted, tried, strict=True))
+
+
+async def _try_to_connect(host: str, port: int) -> str:
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _CONNECT_TIMEOUT_S)
+    except asyncio.TimeoutError:
+        return f"no answer within {_CONNECT_TIMEOUT_S:g} s"
+    except OSError as error:
+        # asyncio's own text has Python objects in it.
+        return os.strerror(error.errno) if error.errno else str(error)
+    writer.close()
+    return ""
+
+
+async def _ask_legacy(facts: Facts, environ: Mapping[str, str]) -> Facts:
+    if not facts.gcs:
+        reason = "no node of the cluster runs on this machine"
+        return replace(facts, missing={**facts.missing, "legacy": reason})
+    try:
+        found = await legacy_breakpoints.find(facts.gcs, environ, facts.by_key())
+    except (QueryFailed, OSError) as error:
+        return replace(facts, missing={**facts.missing, "legacy": str(error)})
+    return replace(facts, legacy=tuple(found))
+
+
+async def _ray_ports(dashboard: Dashboard) -> dict[str, int]:
+    """The ports of the raylets, by Ray's ids of their nodes (ray/dashboard/modules/node/node_head.py)."""
+    try:
+        answer = await dashboard.rest.get("/nodes", [("view", "summary")])
+        raylets = [node["raylet"] for node in answer["data"]["summary"]]
+        return {str(one["nodeId"]): int(one["nodeManagerPort"]) for one in raylets}
+    except (ProblemError, KeyError, TypeError, ValueError) as error:
+        log.info("the dashboard does not say the ports of nodes: %r", error)
+        return {}
+
+
+async def _deployments(dashboard: Dashboard) -> dict[str, Row]:
+    """Of Ray Serve (ray/serve/schema.py, ServeInstanceDetails), with the class names of their replicas."""
+    try:
+        answer = await dashboard.rest.get("/api/serve/applications/")
+        return {
+            f"{application}:{name}": dict(details["deployment_config"])
+            for application, one in answer["applications"].items()
+            for name, details in one["deployments"].items()
+        }
+    except (ProblemError, KeyError, TypeError, AttributeError, ValueError) as error:
+        log.info("Ray Serve does not say its deployments: %r", error)
+        return {}
+
+
+def _gcs(session: str) -> str:
+    """The address of the GCS, as a raylet of this machine has it; "" if there is none."""
+    for _, words in raylets(Path("/proc")):
+        options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+        if options.get("--session-name") == session:
+            return options.get("--gcs-address", "")
+    return ""
+
+
+def _versions() -> Versions:
+    return Versions(platform.python_version(), _version("ray"), _version("debugpy"))
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

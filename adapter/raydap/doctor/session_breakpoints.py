@@ -1,0 +1,59 @@
+"""The breakpoints of the debug sessions that run, as their clients have set them."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from raydap.client import session_connections
+from raydap.client.dap_connection import Connect, SessionError
+from raydap.client.joining import ANSWER_TIMEOUT_S, Session, is_same_cluster
+from raydap.core.errors import ProblemError
+from raydap.doctor.facts import SourceBreakpoint
+from raydap.protocol.message_base import Arguments
+from raydap.protocol.raydap_messages import BreakpointList, SetBreakpoint
+
+log = logging.getLogger("raydap")
+
+
+async def find(dashboard: str) -> tuple[SourceBreakpoint, ...]:
+    """Those on lines, of all sessions of this user on this machine that debug the cluster; the session of an editor, or
+    a hub. One that cannot be asked is passed over. Raises nothing."""
+    try:
+        ways = session_connections.find()
+    except OSError as error:
+        log.info("the sessions of this machine are not known: %s", error)
+        return ()
+    answers = await asyncio.gather(*(_ask(name, connect, dashboard) for name, connect in ways.items()))
+    # Two sessions may be those of one hub and of who is connected to it.
+    return tuple(dict.fromkeys(one for answer in answers for one in answer))
+
+
+async def _ask(name: str, connect: Connect, dashboard: str) -> list[SourceBreakpoint]:
+    """Looks on, for a moment: an observer changes nothing, and who joins keeps nothing alive."""
+    session = Session("editor", name, lambda *_: None, lambda _: None)
+    try:
+        await session.connection.open(connect)
+        return await asyncio.wait_for(_ask_session(session, dashboard), ANSWER_TIMEOUT_S)
+    except (OSError, ProblemError, SessionError, asyncio.TimeoutError) as error:
+        log.info("the session %s does not say its breakpoints: %r", name, error)
+        return []
+    finally:
+        await session.close()
+
+
+async def _ask_session(session: Session, dashboard: str) -> list[SourceBreakpoint]:
+    debugs = await session.initialize()
+    if not debugs or not is_same_cluster(debugs, dashboard):
+        return []
+    await session.begin("attach", {"join": True, "role": "observer"})
+    told = await session.connection.ask("raydap/breakpoints", Arguments(), BreakpointList)
+    return [_read(one) for one in told.breakpoints if one.path]
+
+
+def _read(one: SetBreakpoint) -> SourceBreakpoint:
+    try:
+        source: bytes | None = Path(one.path).read_bytes()
+    except (OSError, ValueError):
+        # It is on the machine of the editor only.
+        source = None
+    return SourceBreakpoint(Path(one.path), one.line, source, one.verified, one.message)

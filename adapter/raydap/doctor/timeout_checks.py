@@ -1,0 +1,103 @@
+"""Time limits that go on while a worker is stopped. Only those are told that do fire then:
+
+- Ray Serve: measured (docs/usage/session.md); ray/serve/_private/constants.py has the defaults.
+- torch: the timeout of a process group ends those that wait in a collective for the stopped one (PyTorch's manual:
+  `init_process_group`; and "ProcessGroupNCCL Environment Variables", where TORCH_NCCL_ASYNC_ERROR_HANDLING is 3). Its
+  heartbeat monitor is left out: by that manual it looks at the watchdog, a thread of native code, which runs on.
+- RLlib: the manual of `AlgorithmConfig.env_runners(sample_timeout_s)`.
+
+The health checks of Ray itself and of Ray Train are answered by threads that run on.
+"""
+
+from collections.abc import Iterator
+
+from raydap.cluster.labels import Row
+from raydap.doctor.facts import Facts, ListedWorker, names
+from raydap.doctor.finding import Finding, note, ok, warning
+from raydap.doctor.variable_checks import settings
+
+LONG_S = 3600.0
+"""A limit from here on is one that somebody has raised for debugging."""
+
+_SERVE_REPLICA = "ServeReplica:"
+
+_SERVE_PROBES = "RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL"
+
+_SERVE_FIRST_WITH_PROBES = (2, 60)
+"""The oldest Ray with which the probes were measured."""
+
+_ENV_RUNNERS = ("SingleAgentEnvRunner", "MultiAgentEnvRunner", "RolloutWorker")
+
+_TRAIN_WORKER = "RayTrainWorker"
+
+_NO_ERROR_HANDLING = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0")
+
+
+def timeouts(facts: Facts) -> Iterator[Finding]:
+    found = [*_serve(facts), *_torch(facts), *_rllib(facts)]
+    yield from found
+    if not found:
+        yield ok("No library is known to run here whose time limits end a worker that is stopped.")
+
+
+def _serve(facts: Facts) -> Iterator[Finding]:
+    """Ray Serve ends a replica that fails its health checks, as it does while it is stopped in an `async` method."""
+    replicas = [str(actor.get("class_name")) for actor in facts.actors]
+    running = sorted({name.removeprefix(_SERVE_REPLICA) for name in replicas if name.startswith(_SERVE_REPLICA)})
+    paused = {one.label.actor.removeprefix(_SERVE_REPLICA) for one in facts.paused()}
+    probes_off = (_SERVE_PROBES, "0") in settings(facts) or _version(facts.ray_version) < _SERVE_FIRST_WITH_PROBES
+    for name in running:
+        limit = _seconds(facts.deployments.get(name, {}), "health_check_timeout_s", 30.0)
+        limits = [f"with a check_health of its own after three checks of {limit:g} s"] if limit < LONG_S else []
+        limits += [] if probes_off else ["without one after about 18 minutes"]
+        if limits:
+            what = f"Ray Serve ends a replica of {name} that is stopped in an async method, {' and '.join(limits)}."
+            why = "The replica is lost with its request, and so is the stop. Raise the limits while you debug."
+            options = f'{{"runtime_env": {{"env_vars": {{"{_SERVE_PROBES}": "0"}}}}}}'
+            command = f"@serve.deployment(health_check_timeout_s={LONG_S:g}, ray_actor_options={options})"
+            yield (warning if name in paused else note)(what, why, command, name)
+
+
+def _torch(facts: Facts) -> Iterator[Finding]:
+    """Of a job whose processes may meet in collectives, when one of them is stopped."""
+    if _NO_ERROR_HANDLING in settings(facts):
+        return
+    jobs: dict[str, list[tuple[ListedWorker, bool]]] = {}
+    for one, report in facts.processes():
+        if "torch" in report.libraries and one.worker.worker_type == "WORKER":
+            jobs.setdefault(one.label.job, []).append((one, "nccl" in report.libraries))
+    for job, members in jobs.items():
+        if len(members) < 2:
+            continue
+        in_train = any(one.label.actor == _TRAIN_WORKER for one, _ in members)
+        has_nccl = any(nccl for _, nccl in members)
+        limit = "30 minutes" if in_train or not has_nccl else "10 minutes (NCCL) or 30 (gloo)"
+        what = (
+            f"{names(one for one, _ in members)} have loaded torch. If they are a process group, those that wait in a "
+        )
+        what += f"collective operation for a stopped one fail after {limit}."
+        why = "torch then ends their processes. Whether they are a group, and its timeout, cannot be seen from outside."
+        if in_train:
+            command = "TorchTrainer(..., torch_config=ray.train.torch.TorchConfig(timeout_s=86400))"
+        else:
+            command = "torch.distributed.init_process_group(timeout=datetime.timedelta(days=1))"
+        is_stopped = any(one.paused for one, _ in members)
+        yield (warning if is_stopped else note)(what, why, command, f"job {job}")
+
+
+def _rllib(facts: Facts) -> Iterator[Finding]:
+    runners = [one for one in facts.workers if one.label.actor in _ENV_RUNNERS]
+    if runners:
+        what = f"RLlib drops what {names(runners)} sample if that takes longer than sample_timeout_s (60 by default)."
+        why = "So it does while one is stopped, with algorithms that sample in turn with their updates, such as PPO."
+        is_stopped = any(one.paused for one in runners)
+        yield (warning if is_stopped else note)(what, why, f"config.env_runners(sample_timeout_s={LONG_S:g})")
+
+
+def _seconds(deployment: Row, name: str, default: float) -> float:
+    value = deployment.get(name)
+    return float(value) if isinstance(value, (int, float)) else default
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())

@@ -1,0 +1,122 @@
+"""Variables of the environment that change Ray's debugger: of nodes, processes, jobs and actors."""
+
+from collections.abc import Iterator
+
+from raydap.cluster.jobs import has_ended
+from raydap.doctor.facts import Facts, names
+from raydap.doctor.finding import Finding, note, ok, warning
+from raydap.doctor.version_checks import read_runtime_env
+from raydap.lsp.analysis.findings import Span
+from raydap.lsp.rules import debug_variables
+from raydap.lsp.rules.debug_variables import DEBUG, VALUES, Variable
+
+_NOWHERE = Span(0, 0, 0, 0)
+
+
+def legacy(facts: Facts) -> Iterator[Finding]:
+    """Ray's old debugger, whose breakpoints are sockets of pdb."""
+    users = settings(facts).get((DEBUG, "legacy"), [])
+    external = [facts.node(node_id) for node_id, report in facts.reports.items() if report.external_debugger]
+    command = f"RAY_DEBUG=legacy ray debug --address={facts.gcs}" if facts.gcs else "RAY_DEBUG=legacy ray debug"
+    if facts.legacy:
+        where = names(f"{one.name or 'worker'} at {one.path}:{one.line}" for one in facts.legacy)
+        waiting = "A breakpoint waits" if len(facts.legacy) == 1 else f"{len(facts.legacy)} breakpoints wait"
+        what = f"{waiting} for Ray's old debugger: {where}."
+        yield warning(what, "An editor cannot attach there; `ray debug` joins one in a terminal.", command)
+    if users:
+        what = f"RAY_DEBUG=legacy is set for {names(users)}."
+        why = "It switches to Ray's old debugger: breakpoint() then waits for `ray debug`, and raydap cannot attach."
+        if "legacy" in facts.missing:
+            why += f" Whether breakpoints wait is not known: {facts.missing['legacy']}."
+        yield warning(what, why, _set(users[0], DEBUG, "1"), users[0])
+    if external:
+        what = f"{names(external)} was started with --ray-debugger-external."
+        why = "Only the old debugger heeds it: each breakpoint() then opens a pdb to the network, without any token."
+        yield (warning if users or facts.legacy else note)(what, why, "ray start --head")
+    if not (facts.legacy or users or external):
+        yield ok("Nothing uses Ray's old debugger.")
+
+
+def spelling(facts: Facts) -> Iterator[Finding]:
+    """Names that are misspelt, and values that Ray does not know, as the language server finds them in programs."""
+    good = True
+    users: dict[str, list[str]] = {}
+    commands: dict[str, tuple[str, str]] = {}
+    for (name, value), users_of_it in settings(facts).items():
+        if (name, value) == (DEBUG, "legacy"):
+            continue
+        if (name, value) == (DEBUG, "0"):
+            good = False
+            what = f"RAY_DEBUG=0 is set for {names(users_of_it)}."
+            command = _set(users_of_it[0], DEBUG, "1")
+            yield warning(what, "Every breakpoint() does nothing there.", command, users_of_it[0])
+        for found in debug_variables.check(Variable(name, _NOWHERE, value, _NOWHERE)):
+            right = found.fixes[0].edits[0].text.strip('"')
+            users.setdefault(found.message, []).extend(users_of_it)
+            commands[found.message] = (right, "1") if found.code == debug_variables.NAME else (name, right)
+    for message, who in users.items():
+        yield warning(message, f"It is set for {names(who)}.", _set(who[0], *commands[message]), who[0])
+    if good and not users:
+        yield ok(f"The variables {' and '.join(VALUES)} are spelt well where they are set.")
+
+
+def breakpoint_hook(facts: Facts) -> Iterator[Finding]:
+    """In workers Ray replaces it (ray/_private/worker.py, connect), in drivers only from ray.init() on."""
+    drivers = [
+        (str(one), report.variables["PYTHONBREAKPOINT"])
+        for one, report in facts.processes()
+        if one.worker.worker_type == "DRIVER" and _is_users(report.variables.get("PYTHONBREAKPOINT", ""))
+    ]
+    for driver, value in drivers:
+        what = f"{driver} was started with PYTHONBREAKPOINT={value}."
+        effect = "does nothing" if value == "0" else f"calls {value}"
+        why = f"Before ray.init() its breakpoint() {effect}. From then on Ray's debugger takes its place."
+        yield note(what, why, "unset PYTHONBREAKPOINT", driver)
+    if not drivers:
+        yield ok("PYTHONBREAKPOINT changes nothing.")
+
+
+def _is_users(hook: str) -> bool:
+    """The driver of a submitted job has the hook of the worker that has started it."""
+    return hook != "" and not hook.startswith("ray.")
+
+
+def settings(facts: Facts) -> dict[tuple[str, str], list[str]]:
+    """The variables that are set, with their values, and for whom: what a process has from its node, its job or its
+    actor's runtime_env is told of that."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for node_id, node in facts.reports.items():
+        for item in node.variables.items():
+            found.setdefault(item, []).append(f"node {facts.node(node_id)}")
+    of_jobs: dict[str, dict[str, str]] = {}
+    for job in facts.jobs:
+        if not has_ended(job):
+            variables = of_jobs[str(job.get("job_id"))] = _env_vars(job.get("runtime_env"))
+            for item in variables.items():
+                found.setdefault(item, []).append(f"job {job.get('submission_id') or job.get('job_id')}")
+    of_actors: dict[int, dict[str, str]] = {}
+    for actor in facts.actors:
+        # Ray adds the variables of the job.
+        inherited = of_jobs.get(str(actor.get("job_id")), {})
+        variables = _env_vars(read_runtime_env(actor))
+        of_actors[int(actor.get("pid") or 0)] = variables
+        for item in variables.items() - inherited.items():
+            found.setdefault(item, []).append(f"actor {actor.get('class_name')}")
+    for one, process in facts.processes():
+        told = {**of_jobs.get(one.label.job, {}), **of_actors.get(one.worker.pid, {})}
+        for name, value in sorted(process.variables.items() - facts.reports[one.worker.node_id].variables.items()):
+            if name not in told:
+                found.setdefault((name, value), []).append(str(one))
+    return found
+
+
+def _env_vars(environment: object) -> dict[str, str]:
+    variables = environment.get("env_vars") if isinstance(environment, dict) else None
+    return {str(name): str(value) for name, value in variables.items()} if isinstance(variables, dict) else {}
+
+
+def _set(user: str, name: str, value: str) -> str:
+    """How that is set for this user of it: for the processes of a node or a driver by the shell that starts them."""
+    if user.startswith(("node ", "driver ")):
+        return f"export {name}={value}"
+    return f'"runtime_env": {{"env_vars": {{"{name}": "{value}"}}}}'

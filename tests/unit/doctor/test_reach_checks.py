@@ -1,0 +1,43 @@
+"""What raydap reaches without a breakpoint()."""
+
+import pytest
+
+from raydap.doctor import reach_checks
+from unit.doctor.made_up import HEALTHY, faults, member, with_members, with_node
+
+
+def test_agents_and_gdb_are_in_order() -> None:
+    assert faults(reach_checks.reach, HEALTHY) == []
+    assert faults(reach_checks.reach, with_members(member("w1", agent=True), member("w2", port=5, paused=1))) == []
+
+
+def test_workers_without_an_agent_are_named() -> None:
+    (found,) = faults(reach_checks.reach, with_members(member("w1"), member("w2", agent=True)))
+    assert found.severity == "note"
+    assert found.what == "1 of 2 processes have no agent: w1 (pid 1 on 10.0.0.1)."
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "command"),
+    [
+        ("gdb is not installed on 10.0.0.1; install it there", "apt-get install gdb"),
+        ("the kernel of 10.0.0.1 forbids it (kernel.yama.ptrace_scope=1)", "sudo sysctl kernel.yama.ptrace_scope=0"),
+        ("a container needs the capability SYS_PTRACE for that", "docker run --cap-add=SYS_PTRACE ..."),
+        ("something else", ""),
+    ],
+)
+def test_what_is_in_the_way_of_gdb_is_told_with_a_command(obstacle: str, command: str) -> None:
+    (found,) = faults(reach_checks.reach, with_node(gdb_obstacle=obstacle))
+    assert (found.severity, found.what_to_do) == ("note", command)
+
+
+def test_nodes_with_the_same_obstacle_are_told_together() -> None:
+    facts = with_node(gdb_obstacle="gdb is not installed on 10.0.0.1")
+    (found,) = faults(reach_checks.reach, with_node(facts, "n2", gdb_obstacle="gdb is not installed on 10.0.0.2"))
+    assert found.what == 'gdb cannot help "reach": "any" on 10.0.0.1 and 10.0.0.2: gdb is not installed on the node.'
+
+
+@pytest.mark.parametrize(("version", "works"), [("13.1", False), ("14.2", True), ("unknown", True)])
+def test_an_old_gdb_cannot_write_the_registers_of_amx(version: str, works: bool) -> None:
+    assert (faults(reach_checks.reach, with_node(has_amx=True, gdb=version)) == []) == works
+    assert faults(reach_checks.reach, with_node(has_amx=False, gdb=version)) == []
