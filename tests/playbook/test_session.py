@@ -14,6 +14,7 @@ from raydap.core.events import (
     DebuggeeStarted,
     DiscoveryFailed,
     DiscoveryReady,
+    Shutdown,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
 from support.playbook import FakeClient, Play
@@ -357,3 +358,19 @@ def test_an_observer_whose_first_attach_failed_can_launch(play: Play) -> None:
     client.event("capabilities"), client.event("initialized")
     client.leave()
     play.take(StopDiscovery)
+
+
+def test_a_worker_takes_its_leave_once_though_raydap_ends_meanwhile(play: Play) -> None:
+    """debugpy's adapter dies if it has an answer to forward and its client is gone."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.hold = {"disconnect"}
+    worker.commands()
+    client.send("disconnect")
+    play.take(StopDiscovery)
+    play.feed(Shutdown())
+    assert worker.commands() == ["evaluate", "disconnect"]
+    worker.release()
+    assert not worker.connected
+    client.inbox.clear()
+    play._effects.clear()

@@ -210,10 +210,11 @@ def test_the_package_goes_along_and_pip_only_if_wanted() -> None:
 
 
 def test_pip_installs_what_the_package_depends_on() -> None:
-    """Ray is the cluster's own, debugpy that of its workers, rich is for the terminal, pygls for editors."""
+    """Ray is the cluster's own, debugpy that of its workers, rich and prompt_toolkit are for the terminal, pygls for
+    editors."""
     project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
     dependencies = re.search(r"^dependencies = (\[.*?^\])", project, re.DOTALL | re.MULTILINE)
     assert dependencies is not None
-    others = ("ray[default]", "debugpy", "rich", "pygls")
+    others = ("ray[default]", "debugpy", "rich", "prompt_toolkit", "pygls")
     wanted = [name for name in ast.literal_eval(dependencies[1]) if not name.startswith(others)]
     assert list(hub_job.PACKAGES) == wanted

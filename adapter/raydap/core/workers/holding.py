@@ -120,7 +120,8 @@ def end_run(state: State) -> None:
     for client in state.clients.values():
         if client.is_attached:
             client.event("terminated", {})
-    for worker in list(state.workers.values()):
+    # One that takes its leave already must not do so twice: its adapter would die of an answer that nobody reads.
+    for worker in [worker for worker in state.workers.values() if not worker.leaving]:
         let_go(state, worker)
     for client in state.clients.values():
         client.leave_run()
