@@ -357,3 +357,34 @@ def test_an_observer_whose_first_attach_failed_can_launch(play: Play) -> None:
     client.event("capabilities"), client.event("initialized")
     client.leave()
     play.take(StopDiscovery)
+
+
+def test_requests_after_disconnect_are_cancelled(play: Play) -> None:
+    """VS Code asks for more stacks until the adapter has ended, and waits for the answers."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold.add("disconnect")
+    client.leave()
+    play.take(StopDiscovery)
+    asked = worker.commands()
+    for command in ("stackTrace", "threads", "raydap/unknown", "disconnect"):
+        assert client.refused(None, command, threadId=thread) == "cancelled"
+    assert worker.commands() == []
+    assert asked[-1] == "disconnect"
+    worker.release()
+    client.nothing()
+    assert play.bridge.idle
+    client.hang_up()
+    client.raw(b'{"seq":9,"type":"request","command":"threads"}')
+    client.nothing()
+
+
+def test_a_start_that_its_user_ends_is_no_failure(play: Play) -> None:
+    client = play.client()
+    client.send("attach")
+    play.take(StartDiscovery)
+    client.leave()
+    client.nothing()
+    play.take(StopDiscovery)

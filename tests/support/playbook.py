@@ -266,7 +266,8 @@ class Play:
         assert not self._effects, self._effects
         for client in self.clients.values():
             client.nothing()
-            assert client.left or not client.open, f"without an answer: {client.open}"
+            starts = {seq for seq, command in client.open.items() if command in ("attach", "launch") and client.left}
+            assert client.hung_up or not client.open.keys() - starts, f"without an answer: {client.open}"
         self.leave()
 
     def leave(self) -> None:
@@ -306,6 +307,7 @@ class FakeClient:
         self.transcript: list[dict[str, Any]] = []
         self.dropped = False
         self.left = False
+        self.hung_up = False
         self._seq = 0
         self._expected = 1
 
@@ -386,7 +388,7 @@ class FakeClient:
         assert not self.inbox, self.inbox
 
     def hang_up(self, reason: str = "closed") -> None:
-        self.left = True
+        self.left = self.hung_up = True
         self.play.feed(ClientGone(self.id, reason))
 
     def leave(self) -> None:

@@ -157,13 +157,20 @@ def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
 
 
 def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> None:
-    """The client leaves. It can ask a hub to let the workers go (`terminateDebuggee`), or to hold them for ever
-    (`suspendDebuggee`). Without a hub the run ends with its last client in any case."""
+    """The client leaves; its other requests are cancelled, those that are open and those that come later. It can ask a
+    hub to let the workers go (`terminateDebuggee`), or to hold them for ever (`suspendDebuggee`). Without a hub the run
+    ends with its last client in any case."""
+    client = request.client
+    for each in [each for each in client.open.values() if each is not request]:
+        # An editor would report the end of its start as a failure.
+        (each.drop if each.command in ("attach", "launch") else each.cancel)()
     request.respond()
     seconds = None if state.hub is None else state.hub.hold
     if arguments.get("terminateDebuggee") is True:
         seconds = 0.0
     elif arguments.get("suspendDebuggee") is True:
         seconds = None
-    holding.leave(state, request.client, seconds)
-    state.emit(DropClient(request.client.id))
+    holding.leave(state, client, seconds)
+    client.stage = ClientStage.LEFT
+    state.left[client.id] = client
+    state.emit(DropClient(client.id))

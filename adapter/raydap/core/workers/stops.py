@@ -15,7 +15,7 @@ from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.core.translate.stacks import frames_of, location
-from raydap.core.workers import barrier_arrivals, exception_conditions
+from raydap.core.workers import barrier_arrivals, exception_conditions, stop_pacing
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
@@ -143,7 +143,7 @@ def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: Thread
     thread.halt(stopped, snapshot)
     for client in state.ready_clients():
         if client.sees(thread.worker.key):
-            announce(client, thread)
+            stop_pacing.announce(client, thread)
     state.note_arrival(thread)
 
 
@@ -151,20 +151,7 @@ def show_missing(state: State, client: Client) -> None:
     """Sends a client the stops that it may see but does not know yet."""
     for thread in state.stopped_threads(client):
         if thread.handle not in client.view.threads:
-            announce(client, thread)
-
-
-def announce(client: Client, thread: Thread) -> None:
-    """Sends a stop to one client. The focus stays where the user looks, unless that thread runs without a step."""
-    focus = client.view.focus
-    elsewhere = focus is not None and focus is not thread and (focus.is_held or focus.stepping)
-    if not elsewhere:
-        client.view.focus = thread
-    if thread.handle not in client.view.threads:
-        client.view.threads.add(thread.handle)
-        client.event("thread", {"reason": "started", "threadId": thread.handle})
-    client.view.seen.discard(thread.handle)
-    client.event("stopped", {**thread.stopped, "preserveFocusHint": elsewhere})
+            stop_pacing.announce(client, thread)
 
 
 def continued(state: State, worker: Worker, body: dict[str, Any]) -> None:
@@ -179,7 +166,9 @@ def run(state: State, thread: Thread) -> None:
     """Marks a thread as running, and tells the clients if they know a stop of it."""
     if thread.is_shown:
         thread.run()
-        state.broadcast("continued", {"threadId": thread.handle, "allThreadsContinued": False}, thread.worker)
+        for client in state.ready_clients():
+            if client.sees(thread.worker.key) and client.view.end_stop(thread.handle):
+                client.event("continued", {"threadId": thread.handle, "allThreadsContinued": False})
 
 
 def exited(state: State, worker: Worker, body: dict[str, Any]) -> None:
