@@ -4,11 +4,20 @@ from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.worker import Thread, Worker
 from raydap.protocol import messages
 
+_NOTE = "(note: "
+"""Begins what debugpy adds to the type of an exception if the thread is held in another frame than the one that raised
+(pydevd_comm.py, build_exception_info_response)."""
+
 
 def thread(thread: Thread) -> messages.Thread:
     """The thread as clients list it: its worker's name, and its number if its worker has several."""
     number = f" · #{thread.order}" if thread.worker.threaded else ""
     return {"id": thread.handle, "name": worker(thread.worker) + number}
+
+
+def exception(text: object) -> str:
+    """The type of an exception, from the `text` of its stop."""
+    return text.partition(_NOTE)[0].rstrip() if isinstance(text, str) else ""
 
 
 def worker(worker: Worker) -> str:

@@ -14,6 +14,7 @@ from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
+from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
 from raydap.core.workers import barrier_arrivals, exception_conditions, stop_pacing
 from raydap.core.workers.replies import load_body
@@ -104,9 +105,11 @@ def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
         return
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
-    # debugpy sends no description. Without a short one, editors write "Paused on breakpoint" beside each worker's name.
-    description = str(body.get("text") if body.get("reason") == "exception" else body.get("reason"))
-    stopped = {"description": description, **body, "threadId": thread.handle, "allThreadsStopped": False}
+    # Editors show the description beside the worker's name, at its expense. debugpy sends what an exception says, which
+    # may be long, and is in exceptionInfo, too; for other stops none, and editors write "Paused on breakpoint".
+    reason = str(body.get("reason"))
+    error = names.exception(body.get("text")).rpartition(".")[2] if reason == "exception" else ""
+    stopped = {**body, "description": error or reason, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
     # Its last stop may still be shown.
