@@ -299,9 +299,12 @@ def test_breakpoints_that_a_worker_does_not_name_are_not_named(play: Play) -> No
 @pytest.mark.parametrize(
     ("reason", "body", "description"),
     [
-        ("breakpoint", {}, "breakpoint"),
+        ("breakpoint", {}, "break"),
+        ("function breakpoint", {}, "break"),
+        ("step", {}, "step"),
+        ("instruction breakpoint", {}, "instructi…"),
         ("exception", {"text": "ValueError", "description": "no data " * 50}, "ValueError"),
-        ("exception", {"text": "ray.exceptions.OutOfMemoryError", "description": "too much"}, "OutOfMemoryError"),
+        ("exception", {"text": "ray.exceptions.OutOfMemoryError", "description": "too much"}, "OutOfMemo…"),
         ("exception", {"text": "KeyError       (note: full exception trace is shown but ...)"}, "KeyError"),
         ("exception", {"text": 7}, "exception"),
         ("exception", {}, "exception"),

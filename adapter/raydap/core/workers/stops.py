@@ -105,11 +105,10 @@ def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
         return
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
-    # Editors show the description beside the worker's name, at its expense. debugpy sends what an exception says, which
-    # may be long, and is in exceptionInfo, too; for other stops none, and editors write "Paused on breakpoint".
-    reason = str(body.get("reason"))
-    error = names.exception(body.get("text")).rpartition(".")[2] if reason == "exception" else ""
-    stopped = {**body, "description": error or reason, "threadId": thread.handle, "allThreadsStopped": False}
+    # debugpy sends what an exception says, which may be long and is in exceptionInfo, too. For other stops it sends
+    # none, and editors write "Paused on breakpoint".
+    description = names.stop(body.get("reason"), body.get("text"))
+    stopped = {**body, "description": description, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
     # Its last stop may still be shown.
