@@ -67,7 +67,7 @@ def test_messages_of_clients_that_are_gone_are_ignored(play: Play) -> None:
 
 
 def test_a_client_that_has_left_hears_nothing_of_garbage(play: Play) -> None:
-    client = play.session()
+    client = play.session(clientID="vscode")
     client.leave()
     client.raw(b"{")
     client.nothing()

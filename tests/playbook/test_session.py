@@ -359,15 +359,18 @@ def test_an_observer_whose_first_attach_failed_can_launch(play: Play) -> None:
     play.take(StopDiscovery)
 
 
-def test_requests_after_disconnect_are_cancelled(play: Play) -> None:
-    """VS Code asks for more stacks until the adapter has ended, and waits for the answers."""
-    client = play.session()
+def test_what_vscode_asks_is_cancelled_when_it_leaves(play: Play) -> None:
+    """It asks for more stacks until the adapter has ended, and waits for the answers."""
+    client = play.session(clientID="vscode")
     (worker,) = play.attached("w1")
     worker.stop()
     thread = client.stop()["threadId"]
-    worker.hold.add("disconnect")
+    worker.hold |= {"disconnect", "stackTrace"}
+    stack = client.send("stackTrace", threadId=thread)
     client.leave()
+    assert client.refusal(None, stack) == "cancelled"
     play.take(StopDiscovery)
+    worker.release("stackTrace")
     asked = worker.commands()
     for command in ("stackTrace", "threads", "raydap/unknown", "disconnect"):
         assert client.refused(None, command, threadId=thread) == "cancelled"
@@ -381,8 +384,23 @@ def test_requests_after_disconnect_are_cancelled(play: Play) -> None:
     client.nothing()
 
 
+def test_what_others_ask_has_no_answer_when_they_leave(play: Play) -> None:
+    """Emacs would report each failure."""
+    client = play.session(clientID="emacs")
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold.add("stackTrace")
+    client.send("stackTrace", threadId=thread)
+    client.leave()
+    client.send("threads")
+    worker.release()
+    client.nothing()
+    play.take(StopDiscovery)
+
+
 def test_a_start_that_its_user_ends_is_no_failure(play: Play) -> None:
-    client = play.client()
+    client = play.client(clientID="vscode")
     client.send("attach")
     play.take(StartDiscovery)
     client.leave()

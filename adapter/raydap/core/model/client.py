@@ -14,8 +14,8 @@ from raydap.wire.envelope import Body
 
 
 class ClientStage(IntEnum):
-    """How far a client's session is. A client gets stops and threads once it is READY, after configurationDone. One
-    that has LEFT, by `disconnect`, gets answers only."""
+    """How far a client's session is. A client gets stops and threads once it is READY, after configurationDone. VS
+    Code that has LEFT, by `disconnect`, gets answers only."""
 
     GONE = auto()
     LEFT = auto()
@@ -75,8 +75,9 @@ class View:
 
 class Client:
     """One connection. `open` are its requests without an answer. `type` is that of its own configuration, by which the
-    editor knows the adapter; None if it did not send one. `reads_all`: it asks for the stack of each stop, also where
-    its user does not look. `joined`: it takes part in the run of others, and the run may end while it is there."""
+    editor knows the adapter; None if it did not send one. `is_vscode`: it is VS Code, whose ways can block its window.
+    `reads_all`: it asks for the stack of each stop, also where its user does not look. `joined`: it takes part in the
+    run of others, and the run may end while it is there."""
 
     def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: Role) -> None:
         self.id = client
@@ -85,6 +86,7 @@ class Client:
         self.name = "client"
         self.type: str | None = None
         self.supports: frozenset[str] = frozenset()
+        self.is_vscode = False
         self.reads_all = False
         self.joined = False
         self.view = View()
@@ -101,7 +103,7 @@ class Client:
                 raise ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" must be true.'))
         if arguments.get("pathFormat", "path") != "path":
             raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "pathFormat" must be "path".'))
-        self.reads_all = arguments.get("clientID") == "vscode"
+        self.is_vscode = self.reads_all = arguments.get("clientID") == "vscode"
         self.name = str(arguments.get("clientName") or arguments.get("clientID") or "client")
         self.supports = frozenset(
             key for key, value in arguments.items() if key.startswith("supports") and value is True

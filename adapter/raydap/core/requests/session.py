@@ -157,13 +157,16 @@ def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
 
 
 def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> None:
-    """The client leaves; its other requests are cancelled, those that are open and those that come later. It can ask a
-    hub to let the workers go (`terminateDebuggee`), or to hold them for ever (`suspendDebuggee`). Without a hub the run
-    ends with its last client in any case."""
+    """The client leaves. Its other requests, open and later ones, get no answer, because Emacs reports each failure.
+    Those of VS Code are cancelled: it waits for the answers, and says nothing of them.
+
+    The client can ask a hub to let the workers go (`terminateDebuggee`), or to hold them for ever (`suspendDebuggee`).
+    Without a hub the run ends with its last client in any case.
+    """
     client = request.client
     for each in [each for each in client.open.values() if each is not request]:
-        # An editor would report the end of its start as a failure.
-        (each.drop if each.command in ("attach", "launch") else each.cancel)()
+        # VS Code would report the end of its start as a failure.
+        (each.cancel if client.is_vscode and each.command not in ("attach", "launch") else each.drop)()
     request.respond()
     seconds = None if state.hub is None else state.hub.hold
     if arguments.get("terminateDebuggee") is True:
@@ -171,6 +174,7 @@ def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> Non
     elif arguments.get("suspendDebuggee") is True:
         seconds = None
     holding.leave(state, client, seconds)
-    client.stage = ClientStage.LEFT
-    state.left[client.id] = client
+    if client.is_vscode:
+        client.stage = ClientStage.LEFT
+        state.left[client.id] = client
     state.emit(DropClient(client.id))
