@@ -8,7 +8,7 @@ import pytest
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.requests import routing
-from support.playbook import Play
+from support.playbook import VSCODE, Play
 
 NO_MESSAGES = [
     b"",
@@ -67,7 +67,7 @@ def test_messages_of_clients_that_are_gone_are_ignored(play: Play) -> None:
 
 
 def test_a_client_that_has_left_hears_nothing_of_garbage(play: Play) -> None:
-    client = play.session(clientID="vscode")
+    client = play.session(**VSCODE)
     client.leave()
     client.raw(b"{")
     client.nothing()

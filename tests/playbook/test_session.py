@@ -16,7 +16,7 @@ from raydap.core.events import (
     DiscoveryReady,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
-from support.playbook import FakeClient, Play
+from support.playbook import VSCODE, FakeClient, Play
 
 DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
 
@@ -361,7 +361,7 @@ def test_an_observer_whose_first_attach_failed_can_launch(play: Play) -> None:
 
 def test_what_vscode_asks_is_cancelled_when_it_leaves(play: Play) -> None:
     """It asks for more stacks until the adapter has ended, and waits for the answers."""
-    client = play.session(clientID="vscode")
+    client = play.session(**VSCODE)
     (worker,) = play.attached("w1")
     worker.stop()
     thread = client.stop()["threadId"]
@@ -386,7 +386,7 @@ def test_what_vscode_asks_is_cancelled_when_it_leaves(play: Play) -> None:
 
 def test_what_others_ask_has_no_answer_when_they_leave(play: Play) -> None:
     """Emacs would report each failure."""
-    client = play.session(clientID="emacs")
+    client = play.session(clientID="vscode")
     (worker,) = play.attached("w1")
     worker.stop()
     thread = client.stop()["threadId"]
@@ -400,7 +400,7 @@ def test_what_others_ask_has_no_answer_when_they_leave(play: Play) -> None:
 
 
 def test_a_start_that_its_user_ends_is_no_failure(play: Play) -> None:
-    client = play.client(clientID="vscode")
+    client = play.client(**VSCODE)
     client.send("attach")
     play.take(StartDiscovery)
     client.leave()

@@ -6,13 +6,13 @@ import pytest
 
 from raydap.core.workers.stop_pacing import MAX_UNREAD, PATIENCE_S
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import VSCODE, FakeClient, Play
 
 MANY = MAX_UNREAD + 10
 
 
 def vscode(play: Play) -> FakeClient:
-    return play.session(clientID="vscode")
+    return play.session(**VSCODE)
 
 
 def stop_all(play: Play, count: int = MANY) -> list[FakeWorker]:
@@ -46,8 +46,8 @@ def test_a_stop_follows_when_an_earlier_one_is_read(play: Play) -> None:
 
 
 def test_every_other_client_is_told_at_once(play: Play) -> None:
-    editor = play.session(clientID="emacs")
-    code = play.joined(clientID="vscode")
+    editor = play.session(clientID="vscode")
+    code = play.joined(**VSCODE)
     stop_all(play)
     assert len(stops(editor)) == MANY
     assert len(stops(code)) == MAX_UNREAD

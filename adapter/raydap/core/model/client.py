@@ -103,11 +103,13 @@ class Client:
                 raise ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" must be true.'))
         if arguments.get("pathFormat", "path") != "path":
             raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "pathFormat" must be "path".'))
-        self.is_vscode = self.reads_all = arguments.get("clientID") == "vscode"
         self.name = str(arguments.get("clientName") or arguments.get("clientID") or "client")
         self.supports = frozenset(
             key for key, value in arguments.items() if key.startswith("supports") and value is True
         )
+        # dap-mode for Emacs calls itself VS Code, but starts no sessions.
+        self.is_vscode = arguments.get("clientID") == "vscode" and "supportsStartDebuggingRequest" in self.supports
+        self.reads_all = self.is_vscode
         self.stage = ClientStage.INITIALIZED
 
     def admit(self) -> None:
