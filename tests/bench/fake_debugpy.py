@@ -68,6 +68,7 @@ class FakeDebugpy(asyncio.Protocol):
         self._decoder = Decoder()
         self._seq = 0
         self._attach = 0
+        self._has_told_modules = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -85,6 +86,8 @@ class FakeDebugpy(asyncio.Protocol):
             said = self._recording.initialized
         elif command == "evaluate" and _RESUME.search(arguments.get("expression", "")):
             said = self._recording.said["evaluate"] + self._recording.resumed()
+        elif command == "stackTrace":
+            said = self._stack(arguments.get("startFrame") or 0)
         elif command in ("next", "stepIn", "stepOut"):
             said = [*self._recording.said["next"][:1], *self._recording.resumed()]
         else:
@@ -94,6 +97,13 @@ class FakeDebugpy(asyncio.Protocol):
             elif command == "disconnect":
                 self._paused.add(self._port)
         return b"".join(self._write(message, request) for message in said)
+
+    def _stack(self, start: int) -> list[Message]:
+        """The rest of the recorded stack. Only the first answer has modules after it, as with debugpy."""
+        stack, *modules = self._recording.said["stackTrace"]
+        body = {**stack["body"], "stackFrames": stack["body"]["stackFrames"][start:]}
+        told, self._has_told_modules = self._has_told_modules, True
+        return [{**stack, "body": body}, *([] if told else modules)]
 
     def _write(self, message: Message, request: Message) -> bytes:
         self._seq += 1

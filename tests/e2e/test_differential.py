@@ -64,7 +64,7 @@ LABEL = re.compile(r"^\[worker \d+\] ")
 """The bridge says whose output it is."""
 
 KNOWN = {
-    "description": "debugpy sends none for stops without an exception, and editors then show a long one of their own",
+    "description": "a short one; debugpy sends what an exception says, or none, and editors then show a long one",
     "allThreadsStopped": "in a merged session, true would claim the threads of all other workers",
     "allThreadsContinued": "the same",
     "preserveFocusHint": "says whether the user looks at another worker",

@@ -93,8 +93,8 @@ def paused_at(client: Client, *places: str) -> list[dict[str, Any]]:
     while len(found) < len(places):
         stop = client.wait_event("stopped")
         assert stop["reason"] == "pause"
-        if stop["description"] in places:
-            found[stop["description"]] = stop
+        if stop.get("text") in places:
+            found[stop["text"]] = stop
         else:
             go_on(client, stop)
             client.request("pause", threadId=0)

@@ -8,7 +8,7 @@ import pytest
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.requests import routing
-from support.playbook import Play
+from support.playbook import VSCODE, Play
 
 NO_MESSAGES = [
     b"",
@@ -59,11 +59,20 @@ def test_answers_and_events_of_clients_are_ignored(play: Play) -> None:
 
 def test_messages_of_clients_that_are_gone_are_ignored(play: Play) -> None:
     client = play.session()
-    client.leave()
+    client.hang_up()
     client.raw(b'{"seq":9,"type":"request","command":"threads"}')
     client.hang_up()
     client.nothing()
     play.take(StopDiscovery)
+
+
+def test_a_client_that_has_left_hears_nothing_of_garbage(play: Play) -> None:
+    client = play.session(**VSCODE)
+    client.leave()
+    client.raw(b"{")
+    client.nothing()
+    play.take(StopDiscovery)
+    play.warned("no DAP message")
 
 
 @pytest.mark.parametrize("arguments", [7, "x", [], [1], True, 1.5])

@@ -31,7 +31,7 @@ def test_a_thread_that_cannot_stop_is_shown_where_it_is(play: Play) -> None:
     thread = stop["threadId"]
     assert stop == {
         "reason": "pause",
-        "description": PLACE,
+        "description": "blocked",
         "text": PLACE,
         "threadId": thread,
         "allThreadsStopped": False,
@@ -72,7 +72,7 @@ def test_how_a_place_is_named(play: Play, stack: dict[str, Any], place: str) -> 
     client = play.session()
     (worker,) = play.attached("w1")
     stop = shown(play, client, worker, **stack)
-    assert stop["description"] == place
+    assert (stop["text"], stop["description"]) == (place, place.split()[0])
     client.request("stackTrace", threadId=stop["threadId"])
 
 
@@ -227,7 +227,7 @@ def test_a_worker_that_does_not_answer_is_told_of_once(play: Play) -> None:
     play.tick(60)
     client.nothing()
     worker.release("evaluate")
-    assert client.stop()["description"] == PLACE
+    assert client.stop()["text"] == PLACE
 
 
 def test_a_worker_that_does_not_answer_is_looked_into_from_outside(play: Play) -> None:
@@ -276,7 +276,7 @@ def test_two_clients_see_the_same(play: Play) -> None:
     (worker,) = play.attached("w1")
     thread = shown(play, client, worker)["threadId"]
     other = play.joined()
-    assert other.stop()["description"] == PLACE
+    assert other.stop()["text"] == PLACE
     assert other.request("stackTrace", threadId=thread) == client.request("stackTrace", threadId=thread)
     other.request("continue", threadId=thread)
     for each in (client, other):

@@ -17,7 +17,7 @@ from raydap.core.events import (
     Shutdown,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
-from support.playbook import FakeClient, Play
+from support.playbook import VSCODE, FakeClient, Play
 
 DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
 
@@ -374,3 +374,52 @@ def test_a_worker_takes_its_leave_once_though_raydap_ends_meanwhile(play: Play) 
     assert not worker.connected
     client.inbox.clear()
     play._effects.clear()
+
+
+def test_what_vscode_asks_is_cancelled_when_it_leaves(play: Play) -> None:
+    """It asks for more stacks until the adapter has ended, and waits for the answers."""
+    client = play.session(**VSCODE)
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold |= {"disconnect", "stackTrace"}
+    stack = client.send("stackTrace", threadId=thread)
+    client.leave()
+    assert client.refusal(None, stack) == "cancelled"
+    play.take(StopDiscovery)
+    worker.release("stackTrace")
+    asked = worker.commands()
+    for command in ("stackTrace", "threads", "raydap/unknown", "disconnect"):
+        assert client.refused(None, command, threadId=thread) == "cancelled"
+    assert worker.commands() == []
+    assert asked[-1] == "disconnect"
+    worker.release()
+    client.nothing()
+    assert play.bridge.idle
+    client.hang_up()
+    client.raw(b'{"seq":9,"type":"request","command":"threads"}')
+    client.nothing()
+
+
+def test_what_others_ask_has_no_answer_when_they_leave(play: Play) -> None:
+    """Emacs would report each failure."""
+    client = play.session(clientID="vscode")
+    (worker,) = play.attached("w1")
+    worker.stop()
+    thread = client.stop()["threadId"]
+    worker.hold.add("stackTrace")
+    client.send("stackTrace", threadId=thread)
+    client.leave()
+    client.send("threads")
+    worker.release()
+    client.nothing()
+    play.take(StopDiscovery)
+
+
+def test_a_start_that_its_user_ends_is_no_failure(play: Play) -> None:
+    client = play.client(**VSCODE)
+    client.send("attach")
+    play.take(StartDiscovery)
+    client.leave()
+    client.nothing()
+    play.take(StopDiscovery)

@@ -1,5 +1,7 @@
 """Stops and what resumes them (issue: merged session)."""
 
+from typing import Any
+
 import pytest
 
 from raydap.core.errors import Code
@@ -292,3 +294,29 @@ def test_breakpoints_that_a_worker_does_not_name_are_not_named(play: Play) -> No
     assert "hitBreakpointIds" not in client.stop()
     worker.stop(hitBreakpointIds=[])
     assert client.stop()["hitBreakpointIds"] == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "body", "description"),
+    [
+        ("breakpoint", {}, "break"),
+        ("function breakpoint", {}, "break"),
+        ("step", {}, "step"),
+        ("instruction breakpoint", {}, "instructi…"),
+        ("exception", {"text": "ValueError", "description": "no data " * 50}, "ValueError"),
+        ("exception", {"text": "ray.exceptions.OutOfMemoryError", "description": "too much"}, "OutOfMemo…"),
+        ("exception", {"text": "KeyError       (note: full exception trace is shown but ...)"}, "KeyError"),
+        ("exception", {"text": 7}, "exception"),
+        ("exception", {}, "exception"),
+    ],
+)
+def test_the_description_is_short(reason: str, body: dict[str, Any], description: str) -> None:
+    """VS Code shows it beside the worker's name, and cuts the name."""
+    play = Play(conform=False)
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1, reason, **body)
+    stop = client.stop()
+    assert stop["description"] == description
+    assert stop.get("text") == body.get("text"), "what the worker says is passed on"
+    play.finish()

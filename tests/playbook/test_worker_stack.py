@@ -171,7 +171,7 @@ def test_pause_attaches_first(play: Play) -> None:
     assert worker.dials == 1
     assert paused(worker) == ["*"]
     play.tick(1)
-    assert client.stop()["description"] == PLACE
+    assert client.stop()["text"] == PLACE
     assert not play.bridge.state.run.to_pause
     # It stays attached until it is let go, though nothing else could stop it.
     client.request("raydap/continue")

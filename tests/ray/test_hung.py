@@ -122,8 +122,8 @@ class Hung:
         """Pauses the worker until it is at this place; returns its stop."""
         while True:
             self.client.request("raydap/pause", workers=[key])
-            stop = self.client.wait_event("stopped", lambda body: body["description"] in (place, "pause"))
-            if stop["description"] == place:
+            stop = self.client.wait_event("stopped", lambda body: body.get("text", "pause") in (place, "pause"))
+            if stop.get("text") == place:
                 return stop
             go_on(self.client, stop)  # It was between two of these.
 

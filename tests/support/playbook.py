@@ -73,6 +73,9 @@ from support.fake_worker import FakeWorker
 
 E = TypeVar("E", bound=Effect)
 
+VSCODE: dict[str, Any] = {"clientID": "vscode", "supportsStartDebuggingRequest": True}
+"""What tells VS Code from other clients."""
+
 NEEDED: dict[str, dict[str, Any]] = {
     "evaluate": {"expression": "x"},
     "setVariable": {"name": "x", "value": "2"},

@@ -26,7 +26,8 @@ def adapter(listen: tuple[str, int] | None, log_file: str | None, verbose: bool)
 async def _serve_stdio() -> int:
     ended = end_signal()
     engine = Engine()
-    engine.clients.connect(stdio.connect)
+    # Editors wait for the end of the process, and send requests until then.
+    engine.clients.connect(stdio.connect, kept=True)
     others = await SessionSocket.serve(engine.clients)
     left = asyncio.ensure_future(engine.clients.wait_left())
     await asyncio.wait((left, ended), return_when=asyncio.FIRST_COMPLETED)

@@ -6,7 +6,7 @@ from typing import Any
 from raydap.core import events as ev
 from raydap.core.effects import Effect
 from raydap.core.errors import Code, Problem, ProblemError, sentence
-from raydap.core.model.client import Client, Request, Role
+from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State, problem_output
 from raydap.core.model.worker import Worker
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
@@ -28,6 +28,7 @@ from raydap.core.workers import (
     prepared,
     run_events,
     selection,
+    stop_pacing,
     stops,
     unprepared,
     worker_entries,
@@ -98,7 +99,7 @@ def _client_admitted(state: State, event: ev.ClientAdmitted) -> None:
 
 
 def _client_message(state: State, event: ev.ClientMessage) -> None:
-    client = state.clients.get(event.client)
+    client = state.clients.get(event.client) or state.left.get(event.client)
     if client is None:
         return
     try:
@@ -109,7 +110,12 @@ def _client_message(state: State, event: ev.ClientMessage) -> None:
         client.event("output", problem_output(problem))
         return
     if message.type == "request":
-        dispatch(state, Request(client, Seq(message.seq), message.command, message.arguments))
+        request = Request(client, Seq(message.seq), message.command, message.arguments)
+        if client.stage is ClientStage.LEFT:
+            # VS Code asks for more stacks until the adapter has ended, and its call stack waits for the answers.
+            request.cancel()
+        else:
+            dispatch(state, request)
     elif message.type == "response":
         child_sessions.answered(state, client, message)
         stops.show_missing(state, client)
@@ -118,6 +124,7 @@ def _client_message(state: State, event: ev.ClientMessage) -> None:
 
 
 def _client_gone(state: State, event: ev.ClientGone) -> None:
+    state.left.pop(event.client, None)
     client = state.clients.get(event.client)
     if client is not None:
         state.log("info" if event.reason == "closed" else "warning", f"client {client.name} is gone: {event.reason}")
@@ -176,6 +183,7 @@ def _tick(state: State, event: ev.Tick) -> None:
     unprepared.examine_again(state)
     loss.report_overdue(state)
     pauses.examine(state)
+    stop_pacing.examine(state)
     barriers.examine_again(state)
     state.expire_arrivals()
     for key, asked in state.pending.take_overdue(event.now):

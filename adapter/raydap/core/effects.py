@@ -17,7 +17,8 @@ class SendToClient:
 
 @dataclass(frozen=True, slots=True)
 class DropClient:
-    """Close the connection once everything sent so far is written."""
+    """The client has left, and keeps nothing alive. Close its connection once everything sent so far is written, or
+    with the process if that is all that ends it. ClientGone follows."""
 
     client: ClientId
 

@@ -12,13 +12,15 @@ class Clients:
     """All clients by their ids. `handle` takes the events.
 
     A guest keeps nothing alive: `wait_left` does not wait for it. It came by the port for child sessions
-    (core/workers/child_sessions.py), or to join the session of an editor.
+    (core/workers/child_sessions.py), or to join the session of an editor; or it has left, over a connection that is
+    kept to the end of the process.
     """
 
     def __init__(self, handle: Callable[[ev.Event], None]) -> None:
         self._handle = handle
         self._peers: dict[ClientId, Peer] = {}
         self._guests: set[ClientId] = set()
+        self._kept: set[ClientId] = set()
         self._count = 0
         self._left = asyncio.Event()
 
@@ -28,8 +30,10 @@ class Clients:
         child_session: bool = False,
         admitted: bool = True,
         guest: bool = False,
+        kept: bool = False,
     ) -> Peer:
-        """Takes a new client. `open_peer` makes its connection from the two callbacks of transport.Peer."""
+        """Takes a new client. `open_peer` makes its connection from the two callbacks of transport.Peer. `kept`: only
+        the end of the process ends the connection."""
         self._count += 1
         client = ClientId(self._count)
         peer = open_peer(
@@ -38,6 +42,8 @@ class Clients:
         self._peers[client] = peer
         if child_session or guest:
             self._guests.add(client)
+        if kept:
+            self._kept.add(client)
         self._handle(ev.ClientConnected(client, child_session, admitted))
         return peer
 
@@ -57,18 +63,24 @@ class Clients:
         if peer is not None:
             peer.send(data)
 
-    def remove(self, client: ClientId) -> Peer | None:
-        """Forgets a client and returns its connection, which the caller closes. No ClientGone follows."""
-        peer = self._peers.pop(client, None)
-        self._guests.discard(client)
-        if not self._peers.keys() - self._guests:
-            self._left.set()
+    def drop(self, client: ClientId) -> Peer | None:
+        """The client has left. Returns its connection, which the caller closes, and the core gets ClientGone; None if
+        the connection is kept, or gone already."""
+        if client in self._kept:
+            self._guests.add(client)
+            self._check_left()
+            return None
+        peer = self._peers.get(client)
+        self._gone(client, "left")
         return peer
 
-    def remove_all(self, reason: str) -> list[Peer]:
-        """The core gets ClientGone for each; the caller closes the connections."""
-        peers = list(self._peers.values())
-        for client in list(self._peers):
+    def remove_all(self, reason: str, and_kept: bool = False) -> list[Peer]:
+        """The core gets ClientGone for each; the caller closes the connections. Without `and_kept` those remain that
+        are kept although their clients have left."""
+        remaining = set() if and_kept else self._kept & self._guests
+        clients = [client for client in self._peers if client not in remaining]
+        peers = [self._peers[client] for client in clients]
+        for client in clients:
             self._gone(client, reason)
         return peers
 
@@ -77,5 +89,12 @@ class Clients:
         await self._left.wait()
 
     def _gone(self, client: ClientId, reason: str) -> None:
-        if self.remove(client) is not None:
+        if self._peers.pop(client, None) is not None:
+            self._guests.discard(client)
+            self._kept.discard(client)
+            self._check_left()
             self._handle(ev.ClientGone(client, reason))
+
+    def _check_left(self) -> None:
+        if not self._peers.keys() - self._guests:
+            self._left.set()

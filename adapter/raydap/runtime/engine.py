@@ -11,7 +11,7 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from raydap.cluster import source as sources
 from raydap.cluster.agent_injection import AgentInjection
@@ -45,12 +45,8 @@ DISCOVERY_RETRY_S = 5.0
 """Seconds until a source that failed is run again."""
 
 
-class Debuggee(Protocol):
-    """The launched program, as a child process or as a Ray job."""
-
-    async def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
+Debuggee = DebuggeeProcess | DebuggeeJob
+"""The launched program, as a child process or as a Ray job."""
 
 
 class Engine:
@@ -90,12 +86,12 @@ class Engine:
         for listener in self._listeners:
             listener.close()
         self._handle(ev.Shutdown())
-        for peer in self.clients.remove_all("raydap ends"):
-            self._close_peer(peer)
+        self._close_clients()
         try:
             await asyncio.wait_for(self._idle.wait(), DETACH_TIMEOUT_S)
         except asyncio.TimeoutError:
             log.warning("workers in the middle of a handshake were left behind")
+        self._close_clients(and_kept=True)
         self._ticking.cancel()
         self._close_agents()
         self._tasks.spawn(self._dialer.close())
@@ -106,6 +102,10 @@ class Engine:
             for worker in list(self._workers):
                 self._hang_up(effects.HangUp(worker))
             await self._tasks.wait()
+
+    def _close_clients(self, and_kept: bool = False) -> None:
+        for peer in self.clients.remove_all("raydap ends", and_kept):
+            self._close_peer(peer)
 
     def _close_peer(self, peer: Peer) -> None:
         """Closes a connection. The task lets close() wait until everything is written."""
@@ -150,7 +150,7 @@ class Engine:
             self._source.note_user_activity()
 
     def _drop_client(self, effect: effects.DropClient) -> None:
-        peer = self.clients.remove(effect.client)
+        peer = self.clients.drop(effect.client)
         if peer is not None:
             self._close_peer(peer)
 

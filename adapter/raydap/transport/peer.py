@@ -59,7 +59,10 @@ class Peer(asyncio.Protocol):
         if self._closing:
             return
         self._closing = True
-        if self._transport is not None:
+        if self._transport is None:
+            # The connection may never be made: a listener that is closed drops those that it has just accepted.
+            self._ended.set()
+        else:
             self._start_closing(self._transport)
             asyncio.get_running_loop().call_later(CLOSE_TIMEOUT_S, self._transport.abort)
 

@@ -58,11 +58,29 @@ def test_child_session_clients_keep_nothing_alive() -> None:
         assert events == [ev.ClientConnected(ONE), ev.ClientConnected(TWO, True)]
         await asyncio.sleep(0)
         assert not left.done()
-        assert clients.remove(ONE) is parent
+        assert clients.drop(ONE) is parent
         await left
-        assert clients.remove(ONE) is None
+        assert clients.drop(ONE) is None
         assert len(clients.remove_all("the end")) == 1
-        assert events[2:] == [ev.ClientGone(TWO, "the end")]
+        assert events[2:] == [ev.ClientGone(ONE, "left"), ev.ClientGone(TWO, "the end")]
+
+    asyncio.run(main())
+
+
+def test_a_connection_that_is_kept_outlives_its_client() -> None:
+    async def main() -> None:
+        events: list[ev.Event] = []
+        clients = Clients(events.append)
+        connection = clients.connect(Connection, kept=True)
+        assert isinstance(connection, Connection)
+        clients.connect(Connection, guest=True)
+        assert clients.drop(ONE) is None
+        await clients.wait_left()
+        connection.message(b"{}")
+        assert len(clients.remove_all("the end")) == 1
+        assert events[2:] == [ev.ClientMessage(ONE, b"{}"), ev.ClientGone(TWO, "the end")]
+        assert clients.remove_all("the end", and_kept=True) == [connection]
+        assert events[4:] == [ev.ClientGone(ONE, "the end")]
 
     asyncio.run(main())
 
@@ -73,7 +91,7 @@ def test_a_child_session_that_ends_leaves_its_parent_there() -> None:
         left = asyncio.ensure_future(clients.wait_left())
         clients.connect(Connection)
         clients.connect(Connection, child_session=True)
-        clients.remove(TWO)
+        clients.drop(TWO)
         await asyncio.sleep(0)
         assert not left.done()
         left.cancel()

@@ -144,3 +144,14 @@ def test_a_peer_that_does_not_read_is_cut_off() -> None:
         assert await line.wait_gone() == "does not read"
 
     run(script, max_queued=1_000_000)
+
+
+def test_nobody_waits_for_a_connection_that_is_closed_before_it_is_made() -> None:
+    """A listener that is closed drops the connections that it has just accepted."""
+
+    async def main() -> None:
+        peer = Peer(lambda body: None, lambda reason: None)
+        peer.close()
+        await asyncio.wait_for(peer.wait_closed(), WAIT)
+
+    asyncio.run(main())

@@ -24,7 +24,7 @@ after(async () => {
 });
 
 /** The rows of actors that stopped for this reason; VS Code lists those that run on, too. */
-function stopped(reason = '(breakpoint|step)'): Locator {
+function stopped(reason = '(break|step)'): Locator {
   return workbench.callStack('thread', new RegExp(`Trainer \\d+ · train · .*${reason}`, 's'));
 }
 
@@ -51,7 +51,7 @@ step('F5 without a launch.json offers what to do', async () => {
 
 step('every paused actor appears in one session', async () => {
   await workbench.choose('Attach to Ray cluster');
-  await stopped('breakpoint').nth(2).waitFor();
+  await stopped('break').nth(2).waitFor();
   assert.equal(await stopped().count(), 3);
   await workbench.widenSideBar();
   await workbench.screenshot('02-three-stops');
@@ -70,7 +70,7 @@ step('one actor is stepped, the others stay', async () => {
   await workbench.page.keyboard.press('F10');
   await stopped('step').waitFor();
   await workbench.page.getByText('Ln 16, Col').waitFor();
-  assert.equal(await stopped('breakpoint').count(), 2);
+  assert.equal(await stopped('break').count(), 2);
   const [, alone = ''] = await workbench.lineLabels(/^2 workers: Trainer \d+, \d+$/, /^Trainer \d+$/);
   assert.match((await stopped('step').textContent()) ?? '', new RegExp(`${alone} · `));
   await workbench.screenshots('03-stepped');
@@ -78,7 +78,7 @@ step('one actor is stepped, the others stay', async () => {
 
 step('it is continued, and its next breakpoint arrives by itself', async () => {
   await workbench.page.keyboard.press('F5');
-  await stopped('breakpoint').nth(2).waitFor();
+  await stopped('break').nth(2).waitFor();
   await workbench.openScope('Locals');
   await variable('number').filter({ hasText: '1' }).waitFor();
   await workbench.screenshot('04-next-breakpoint');

@@ -97,7 +97,7 @@ export class Workbench {
     readonly url: string,
     private readonly folder: string,
     private readonly server: ChildProcess,
-    private readonly browser: Browser,
+    readonly browser: Browser,
     private readonly settings: Readonly<Record<string, unknown>>,
   ) {}
 

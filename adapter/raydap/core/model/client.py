@@ -14,9 +14,11 @@ from raydap.wire.envelope import Body
 
 
 class ClientStage(IntEnum):
-    """How far a client's session is. A client gets stops and threads once it is READY, after configurationDone."""
+    """How far a client's session is. A client gets stops and threads once it is READY, after configurationDone. VS
+    Code that has LEFT, by `disconnect`, gets answers only."""
 
     GONE = auto()
+    LEFT = auto()
     CONNECTED = auto()
     INITIALIZED = auto()
     ATTACHED = auto()
@@ -41,8 +43,10 @@ class Role(Enum):
 class View:
     """A client's knowledge of one run. `focus` is the thread that its user looks at, as far as requests show it.
     `threads` and `breakpoints` were sent to it. `seen` are the threads whose stack it has fetched since they stopped,
-    `renamed` those with a name that it has not got yet. `watching`: it gets changes of workers (raydap/workers); with
-    `all` also those of alive ones.
+    `renamed` those with a name that it has not got yet. `unread` are those whose stop it was sent while it has not
+    asked for their stack, `waiting` those whose stop it will be sent later (workers/stop_pacing.py); `read_at` is the
+    time when it last asked for a stack. `watching`: it gets changes of workers (raydap/workers); with `all` also those
+    of alive ones.
 
     `offered` are the workers for which a PARENT got a startDebugging request; `adopted` are those for which its editor
     opened no session, so that it shows them itself. `only` is the worker of a CHILD.
@@ -54,17 +58,26 @@ class View:
         self.breakpoints: set[Handle] = set()
         self.seen: set[Handle] = set()
         self.renamed: set[Handle] = set()
+        self.unread: set[Handle] = set()
+        self.waiting: dict[Handle, Thread] = {}
+        self.read_at = 0.0
         self.watching = False
         self.all = False
         self.offered: dict[int, WorkerKey] = {}
         self.adopted: set[WorkerKey] = set()
         self.only: WorkerKey | None = None
 
+    def end_stop(self, thread: Handle) -> bool:
+        """The stop is over. Returns whether the client knows it."""
+        self.unread.discard(thread)
+        return self.waiting.pop(thread, None) is None
+
 
 class Client:
     """One connection. `open` are its requests without an answer. `type` is that of its own configuration, by which the
-    editor knows the adapter; None if it did not send one. `joined`: it takes part in the run of others, and the run may
-    end while it is there."""
+    editor knows the adapter; None if it did not send one. `is_vscode`: it is VS Code, whose ways can block its window.
+    `reads_all`: it asks for the stack of each stop, also where its user does not look. `joined`: it takes part in the
+    run of others, and the run may end while it is there."""
 
     def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: Role) -> None:
         self.id = client
@@ -73,6 +86,8 @@ class Client:
         self.name = "client"
         self.type: str | None = None
         self.supports: frozenset[str] = frozenset()
+        self.is_vscode = False
+        self.reads_all = False
         self.joined = False
         self.view = View()
         self.open: dict[Seq, Request] = {}
@@ -92,6 +107,9 @@ class Client:
         self.supports = frozenset(
             key for key, value in arguments.items() if key.startswith("supports") and value is True
         )
+        # dap-mode for Emacs calls itself VS Code, but starts no sessions.
+        self.is_vscode = arguments.get("clientID") == "vscode" and "supportsStartDebuggingRequest" in self.supports
+        self.reads_all = self.is_vscode
         self.stage = ClientStage.INITIALIZED
 
     def admit(self) -> None:
@@ -136,7 +154,8 @@ class Client:
     # Messages to it.
 
     def event(self, name: str, body: Body = None) -> None:
-        self.send(envelope.event(self.next_seq(), name, body))
+        if self.stage is not ClientStage.LEFT:
+            self.send(envelope.event(self.next_seq(), name, body))
 
     def send(self, data: bytes) -> None:
         if self.stage is not ClientStage.GONE:
@@ -192,6 +211,11 @@ class Request:
     def cancel(self) -> None:
         """Answers as cancelled (spec: Cancel Request). A request to a worker goes on, and its answer is dropped."""
         self._refuse("cancelled", {})
+        self._cancelled = True
+
+    def drop(self) -> None:
+        """It gets no answer any more."""
+        self._answer()
         self._cancelled = True
 
     def fail(self, error: Exception) -> None:

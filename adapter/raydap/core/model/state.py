@@ -45,9 +45,10 @@ class State(WorkerContext):
     """`hub` is None unless this is a hub, which outlives its clients. `capabilities` are sent to every client, and
     `launch_capabilities` to a client that has launched a program.
 
-    `workers` are all connections, also those to workers of an earlier run that are not let go yet. `attaching` are the
-    workers whose attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer.
-    `endings` are those of the launched programs of earlier runs.
+    `left` are clients that have sent `disconnect` and still get answers, until their connections end. `workers` are all
+    connections, also those to workers of an earlier run that are not let go yet. `attaching` are the workers whose
+    attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer. `endings` are
+    those of the launched programs of earlier runs.
     `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
     (workers/detach.py). `pauses` are those that the workers may be unable to obey (workers/pauses.py).
     `arrivals` are the threads whose next stop is waited for. `barriers` are those at which workers wait.
@@ -65,6 +66,7 @@ class State(WorkerContext):
         self.capabilities = capabilities
         self.launch_capabilities = launch_capabilities
         self.clients: dict[ClientId, Client] = {}
+        self.left: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
         self.attaching: set[WorkerKey] = set()
         self.disconnect_deadlines: dict[WorkerKey, float] = {}
@@ -125,6 +127,7 @@ class State(WorkerContext):
         """Removes a thread that has ended, and tells the clients that know it."""
         thread.end()
         for client in self.clients.values():
+            client.view.end_stop(thread.handle)
             if thread.handle in client.view.threads:
                 for known in (client.view.threads, client.view.seen, client.view.renamed):
                     known.discard(thread.handle)

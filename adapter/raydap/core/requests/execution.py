@@ -11,7 +11,7 @@ from raydap.core.model.worker import AttachStage, Thread, ThreadState
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
-from raydap.core.workers import collectives, pauses, stops, thread_names
+from raydap.core.workers import collectives, pauses, stop_pacing, stops, thread_names
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 
@@ -106,9 +106,11 @@ def focus(state: State, request: Request, arguments: FocusArguments) -> None:
         raise runs_on()
     request.client.view.focus = thread
     request.respond()
-    stops.announce(request.client, thread)
+    stop_pacing.tell(request.client, thread)
 
 
 def threads(state: State, request: Request, arguments: dict[str, Any]) -> Any:
+    """Lists those whose stop the client knows: an editor would show others as running."""
     thread_names.listed(request.client)
-    return {"threads": [names.thread(thread) for thread in state.stopped_threads(request.client)]}
+    threads, waiting = state.stopped_threads(request.client), request.client.view.waiting
+    return {"threads": [names.thread(thread) for thread in threads if thread.handle not in waiting]}

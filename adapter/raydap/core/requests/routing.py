@@ -14,7 +14,7 @@ from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
 from raydap.core.translate.snapshots import answer as answer_from_snapshot
 from raydap.core.translate.stacks import mark_stack
-from raydap.core.workers import shown_arrays, thread_names
+from raydap.core.workers import shown_arrays, stop_pacing, thread_names
 from raydap.core.workers.replies import fetch_result
 from raydap.core.workers.working_dirs import look_for_copies
 from raydap.protocol.id_fields import RESPONSES, Kind
@@ -81,6 +81,7 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
 def stack_trace(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
     """Forwards it. A client that asks for one frame only asks for the others when it has shown this one."""
     thread = state.thread(request.client, arguments.get("threadId"))
+    stop_pacing.read(state, request.client, thread)
     is_whole = arguments.get("levels") != 1
     body = yield from forward(state, request, BY_THREAD, arguments)
     request.respond(body)

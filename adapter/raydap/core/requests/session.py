@@ -157,13 +157,24 @@ def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
 
 
 def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> None:
-    """The client leaves. It can ask a hub to let the workers go (`terminateDebuggee`), or to hold them for ever
-    (`suspendDebuggee`). Without a hub the run ends with its last client in any case."""
+    """The client leaves. Its other requests, open and later ones, get no answer, because Emacs reports each failure.
+    Those of VS Code are cancelled: it waits for the answers, and says nothing of them.
+
+    The client can ask a hub to let the workers go (`terminateDebuggee`), or to hold them for ever (`suspendDebuggee`).
+    Without a hub the run ends with its last client in any case.
+    """
+    client = request.client
+    for each in [each for each in client.open.values() if each is not request]:
+        # VS Code would report the end of its start as a failure.
+        (each.cancel if client.is_vscode and each.command not in ("attach", "launch") else each.drop)()
     request.respond()
     seconds = None if state.hub is None else state.hub.hold
     if arguments.get("terminateDebuggee") is True:
         seconds = 0.0
     elif arguments.get("suspendDebuggee") is True:
         seconds = None
-    holding.leave(state, request.client, seconds)
-    state.emit(DropClient(request.client.id))
+    holding.leave(state, client, seconds)
+    if client.is_vscode:
+        client.stage = ClientStage.LEFT
+        state.left[client.id] = client
+    state.emit(DropClient(client.id))

@@ -4,11 +4,32 @@ from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.worker import Thread, Worker
 from raydap.protocol import messages
 
+_NOTE = "(note: "
+"""Begins what debugpy adds to the type of an exception if the thread is held in another frame than the one that raised
+(pydevd_comm.py, build_exception_info_response)."""
+
+_STOPS: dict[object, str] = {"breakpoint": "break", "function breakpoint": "break"}
+
+_MAX_STOP = 10
+"""Characters. The names of workers have about as many in the narrowest side bar of VS Code."""
+
 
 def thread(thread: Thread) -> messages.Thread:
     """The thread as clients list it: its worker's name, and its number if its worker has several."""
     number = f" · #{thread.order}" if thread.worker.threaded else ""
     return {"id": thread.handle, "name": worker(thread.worker) + number}
+
+
+def exception(text: object) -> str:
+    """The type of an exception, from the `text` of its stop."""
+    return text.partition(_NOTE)[0].rstrip() if isinstance(text, str) else ""
+
+
+def stop(reason: object, text: object) -> str:
+    """A stop in one short word, which editors show beside the worker's name, at its expense."""
+    word = exception(text).rpartition(".")[2] if reason == "exception" else _STOPS.get(reason, "")
+    word = word or str(reason)
+    return word if len(word) <= _MAX_STOP else f"{word[: _MAX_STOP - 1]}…"
 
 
 def worker(worker: Worker) -> str:

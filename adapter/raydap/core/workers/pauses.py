@@ -89,5 +89,6 @@ def _show(state: State, worker: Worker, stack: ThreadStack) -> None:
     if thread.state is not ThreadState.RUNNING:
         return  # It has stopped meanwhile.
     place = stack.place
-    stopped = {"reason": "pause", "description": place, "text": place, "threadId": thread.handle}
+    # Editors show the description beside the worker's name, at its expense; the text is in a tooltip.
+    stopped = {"reason": "pause", "description": place.partition(" ")[0], "text": place, "threadId": thread.handle}
     stops.halt(state, thread, {**stopped, "allThreadsStopped": False}, stack)

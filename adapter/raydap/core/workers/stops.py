@@ -14,8 +14,9 @@ from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
+from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
-from raydap.core.workers import barrier_arrivals, exception_conditions
+from raydap.core.workers import barrier_arrivals, exception_conditions, stop_pacing
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
@@ -104,9 +105,10 @@ def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
         return
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
-    # debugpy sends no description. Without a short one, editors write "Paused on breakpoint" beside each worker's name.
-    description = str(body.get("text") if body.get("reason") == "exception" else body.get("reason"))
-    stopped = {"description": description, **body, "threadId": thread.handle, "allThreadsStopped": False}
+    # debugpy sends what an exception says, which may be long and is in exceptionInfo, too. For other stops it sends
+    # none, and editors write "Paused on breakpoint".
+    description = names.stop(body.get("reason"), body.get("text"))
+    stopped = {**body, "description": description, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
     # Its last stop may still be shown.
@@ -143,7 +145,7 @@ def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: Thread
     thread.halt(stopped, snapshot)
     for client in state.ready_clients():
         if client.sees(thread.worker.key):
-            announce(client, thread)
+            stop_pacing.announce(client, thread)
     state.note_arrival(thread)
 
 
@@ -151,20 +153,7 @@ def show_missing(state: State, client: Client) -> None:
     """Sends a client the stops that it may see but does not know yet."""
     for thread in state.stopped_threads(client):
         if thread.handle not in client.view.threads:
-            announce(client, thread)
-
-
-def announce(client: Client, thread: Thread) -> None:
-    """Sends a stop to one client. The focus stays where the user looks, unless that thread runs without a step."""
-    focus = client.view.focus
-    elsewhere = focus is not None and focus is not thread and (focus.is_held or focus.stepping)
-    if not elsewhere:
-        client.view.focus = thread
-    if thread.handle not in client.view.threads:
-        client.view.threads.add(thread.handle)
-        client.event("thread", {"reason": "started", "threadId": thread.handle})
-    client.view.seen.discard(thread.handle)
-    client.event("stopped", {**thread.stopped, "preserveFocusHint": elsewhere})
+            stop_pacing.announce(client, thread)
 
 
 def continued(state: State, worker: Worker, body: dict[str, Any]) -> None:
@@ -179,7 +168,9 @@ def run(state: State, thread: Thread) -> None:
     """Marks a thread as running, and tells the clients if they know a stop of it."""
     if thread.is_shown:
         thread.run()
-        state.broadcast("continued", {"threadId": thread.handle, "allThreadsContinued": False}, thread.worker)
+        for client in state.ready_clients():
+            if client.sees(thread.worker.key) and client.view.end_stop(thread.handle):
+                client.event("continued", {"threadId": thread.handle, "allThreadsContinued": False})
 
 
 def exited(state: State, worker: Worker, body: dict[str, Any]) -> None:

@@ -24,9 +24,6 @@ from raydap.protocol.types import WorkerKey
 REMEMBERED = 100
 """The number of ended workers whose last entry is kept: Ray says only some seconds later that a worker has crashed."""
 
-_NOTE = "(note: "
-"""Begins what debugpy adds to the type of an exception (pydevd_comm.py, build_exception_info_response)."""
-
 
 def tell_changes(state: State) -> None:
     """Sends the entries that have changed to the clients that watch. Called after every event."""
@@ -211,15 +208,12 @@ def _fill(
 
 def _thread(thread: Thread) -> StoppedThread:
     stopped = thread.stopped
-    error = stopped.get("text") if thread.raised else None
-    # debugpy adds a note if the thread is held in another frame than the one that raised.
-    error = error.partition(_NOTE)[0].rstrip() if isinstance(error, str) else ""
     shown = names.thread(thread)
     return StoppedThread(
         thread_id=thread.handle,
         name=shown["name"],
         reason=str(stopped.get("reason", "")),
-        error=error,
+        error=names.exception(stopped.get("text")) if thread.raised else "",
         order=thread.order if thread.worker.threaded else 0,
         place="" if thread.snapshot is None else thread.snapshot.place,
     )
