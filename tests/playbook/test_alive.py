@@ -373,3 +373,34 @@ def test_the_list_is_complete_when_the_agents_are_found_too(play: Play) -> None:
     play.feed(AgentsSearched())
     assert client.event("raydap/workersChanged") == {"workers": [], "outage": "", "complete": True}
     end(play, client)
+
+
+def test_a_worker_that_pauses_keeps_the_name_of_its_actor(play: Play) -> None:
+    client = watching(play)
+    worker, other = play.worker("w1", pid=7), play.worker("w2")
+    play.feed(WorkersAlive({worker.row: ACTOR, other.row: WorkerLabel(task="normalise")}))
+    told(client)
+    worker.hold = other.hold = {"attach"}
+    play.paused(worker, other)
+    entries = {entry["key"]: entry for entry in client.event("raydap/workersChanged")["workers"]}
+    # It may be at another method by now.
+    assert [entries["w1"][name] for name in ("actor", "job", "task", "label")] == [
+        "Trainer",
+        "01000000",
+        "",
+        "Trainer 7",
+    ]
+    assert [entries["w2"][name] for name in ("task", "label")] == ["", "worker"]
+    worker.release()
+    other.release()
+    end(play, client)
+
+
+def test_filters_wait_for_what_ray_says_of_the_pause(play: Play) -> None:
+    client = watching(play, {"actor": "Trainer"})
+    worker = play.worker("w1", pid=7)
+    play.feed(WorkersAlive({worker.row: ACTOR}))
+    told(client)
+    play.paused(worker)
+    assert told(client) == [("w1", "paused")]
+    end(play, client)

@@ -24,8 +24,8 @@ T = TypeVar("T", bound=Message)
 
 class LiveSession:
     """`workers` are those of the cluster that run, by their keys; `listed` is set once Ray has said who they are.
-    `changed` is set at each change, and cleared by who waits for it. `on_event` gets all events, after their effect
-    here."""
+    `changed` is set at each change, and cleared by who waits for it. `ended` is set at the end of the session; `lost`
+    says then why the connection was lost, if that has ended it. `on_event` gets all events, after their effect here."""
 
     def __init__(self) -> None:
         self.workers: dict[str, WorkerEntry] = {}
@@ -33,6 +33,7 @@ class LiveSession:
         self.listed = asyncio.Event()
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
+        self.lost = ""
         self.on_event: Callable[[str, Any], None] = lambda name, body: None
         self.session: Session
 
@@ -65,7 +66,7 @@ class LiveSession:
         if name == "raydap/workersChanged":
             self._take_workers(body)
         elif name == "terminated":
-            self._gone("The session is over.")
+            self._end()
         self.on_event(name, body)
 
     def _take_workers(self, body: Any) -> None:
@@ -81,6 +82,11 @@ class LiveSession:
         self.changed.set()
 
     def _gone(self, reason: str) -> None:
+        if not self.ended.is_set():
+            self.lost = reason
+            self._end()
+
+    def _end(self) -> None:
         self.ended.set()
         self.changed.set()
 

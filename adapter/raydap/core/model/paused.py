@@ -12,11 +12,13 @@ from raydap.protocol.types import WorkerKey
 class Candidate:
     """A paused worker that waits for room under maxWorkers, or for the labels that the filters need.
 
-    `ask_at`: when to ask Ray for those labels again, if they are needed and still unknown.
+    `ask_at`: when to ask Ray for those labels again, if they are needed and still unknown. `known`: its actor, as Ray
+    has said before the pause. It gives the worker its name until Ray says what runs there now. Filters wait for that.
     """
 
     row: PausedWorker
     ask_at: float
+    known: WorkerLabel
 
 
 @dataclass(frozen=True, slots=True)

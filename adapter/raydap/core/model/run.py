@@ -107,11 +107,11 @@ class Run:
     `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
 
     `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
-    problems that are reported once. `sources` are the files seen in stacks. `files` says which paths this machine has;
-    `file_checks` has the futures that wait for such checks. `sets` are those that clients have given names.
-    `baselines` are the values that clients have kept, by their threads' ids. `collectives_asked` are the times at which
-    workers of a class were asked whether they use collectives; `collectives_told`: the user has been warned of them.
-    """
+    problems that are reported once. `open_line` is the worker whose last output had no end of line. `sources` are the
+    files seen in stacks. `files` says which paths this machine has; `file_checks` has the futures that wait for such
+    checks. `sets` are those that clients have given names. `baselines` are the values that clients have kept, by their
+    threads' ids. `collectives_asked` are the times at which workers of a class were asked whether they use collectives;
+    `collectives_told`: the user has been warned of them."""
 
     def __init__(self, handles: Handles) -> None:
         self.settings: AttachSettings | None = None
@@ -147,6 +147,7 @@ class Run:
         self.breakpoints = Breakpoints(handles)
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()
+        self.open_line = ""
         self.sources: dict[str, messages.Source] = {}
         self.files: dict[str, bool] = {}
         self.file_checks: list[tuple[frozenset[str], Future[None]]] = []

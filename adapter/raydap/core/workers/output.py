@@ -27,9 +27,21 @@ def output(state: State, worker: Worker, body: dict[str, Any]) -> None:
     if body.get("category") == "telemetry" or (isinstance(text, str) and text.startswith(_OWN_IS_SLOW)):
         return
     event_to_client(worker, "output", body)
-    if isinstance(text, str) and text.strip():
-        body["output"] = f"[{names.output_label(worker)}] {text}"
+    if isinstance(text, str):
+        body["output"] = _labelled(worker, text)
     state.broadcast("output", body, worker)
+
+
+def _labelled(worker: Worker, text: str) -> str:
+    """The worker's name stands at the beginning of a line only: `print` writes its arguments one by one."""
+    run = worker.run
+    if not text:
+        return text
+    open_line, run.open_line = run.open_line, "" if text.endswith("\n") else worker.key
+    if open_line == worker.key or not text.strip():
+        return text
+    before = "\n" if open_line else ""
+    return f"{before}[{names.output_label(worker)}] {text}"
 
 
 def module(state: State, worker: Worker, body: dict[str, Any]) -> None:

@@ -39,8 +39,10 @@ def paused(state: State, event: WorkersPaused) -> None:
         if failure is not None and failure.row.port == row.port and state.now < failure.retry_at:
             continue
         if is_on_node(run.settings, row):
-            run.paused.add(Candidate(row, state.now + LABELS_RETRY_S))
-            run.alive.take(key)
+            label = run.alive.take(key)
+            # A worker never gets another actor, but another task or method.
+            known = replace(label, task="") if label.actor else WorkerLabel()
+            run.paused.add(Candidate(row, state.now + LABELS_RETRY_S, known))
             fresh.append(row)
     _ask_labels(state, fresh)
 
@@ -55,13 +57,13 @@ def examine_again(state: State) -> None:
     if settings is None or not settings.needs_labels:
         return
     late = [
-        candidate.row
+        candidate
         for key, candidate in paused.candidates.items()
         if key not in paused.labels and candidate.ask_at <= state.now
     ]
-    for row in late:
-        paused.candidates[row.key] = Candidate(row, state.now + LABELS_RETRY_S)
-    _ask_labels(state, late)
+    for candidate in late:
+        paused.candidates[candidate.row.key] = replace(candidate, ask_at=state.now + LABELS_RETRY_S)
+    _ask_labels(state, [candidate.row for candidate in late])
     if late:
         text = "Ray does not say yet what some paused workers run, so the filters cannot choose them; they stay paused."
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
@@ -88,8 +90,9 @@ def attach_candidates(state: State) -> None:
             # Keep those that the user has chosen: they are attached beyond the limit.
             run.paused.to_examine = {key: None for key in run.paused.to_examine if run.choices.get(key)}
         else:
-            worker = Worker(state, run, run.paused.take(key).row, run.settings)
-            worker.label = run.paused.labels.get(key, worker.label)
+            run.paused.take(key)
+            worker = Worker(state, run, candidate.row, run.settings)
+            worker.label = run.paused.labels.get(key, candidate.known)
             attach.begin(state, worker)
 
 
@@ -167,7 +170,7 @@ def detach_worker(state: State, key: WorkerKey) -> None:
     let_go(state, worker)
     if worker.row.worker_type == "TARGET":
         # Targets are found only once, and the user may want to attach again.
-        state.run.paused.add(Candidate(worker.row, state.now))
+        state.run.paused.add(Candidate(worker.row, state.now, WorkerLabel()))
 
 
 def labelled(state: State, event: WorkersLabelled) -> None:

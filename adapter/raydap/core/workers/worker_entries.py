@@ -168,9 +168,10 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
         return _fill(alive.row, alive.label, names.alive(alive.row, alive.label), progress, (), problem)
     paused = state.run.paused
     failure = paused.failures.get(key)
-    waiting = paused.candidates.get(key) or failure
+    candidate = paused.candidates.get(key)
+    waiting = candidate or failure
     assert waiting is not None
-    label = paused.labels.get(key, WorkerLabel())
+    label = paused.labels.get(key, WorkerLabel() if candidate is None else candidate.known)
     problem = "" if failure is None else failure.problem
     return _fill(waiting.row, label, names.task(waiting.row, label), "paused", (), problem)
 

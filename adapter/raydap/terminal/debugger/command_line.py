@@ -30,9 +30,18 @@ def parse(text: str, names: Collection[str]) -> CommandLine:
     found = _SET.fullmatch(text)
     if found is not None:
         inner = _command(found["rest"], names)
-        if inner.name or found["rest"].lstrip().startswith("!"):
+        if inner.name or found["rest"].startswith("!") or (found["rest"] and not _is_python(text)):
             return inner._replace(select=as_set(found["set"]))
     return _command(text, names)
+
+
+def _is_python(text: str) -> bool:
+    """Whether it is a list that something is done with: `[1, 2] + more`."""
+    try:
+        compile(text.strip(), "<string>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _command(text: str, names: Collection[str]) -> CommandLine:

@@ -54,6 +54,7 @@ class Debugger:
         self.breakpoints = Breakpoints(self.live)
         self.keys: dict[int, str] = {}
         self._ranks: dict[str, int | None] = {}
+        self._ranked: set[str] = set()
         self._stacks: dict[int, tuple[int, list[Frame]]] = {}
 
     @property
@@ -69,7 +70,9 @@ class Debugger:
     def current(self) -> int:
         """Raises CommandError if no thread is stopped there."""
         if self.focus.thread is None or self.focus.thread not in self.threads.stops:
-            raise CommandError("Nobody is stopped here; `workers` shows who runs, and `wait` waits for a stop.")
+            if self.threads.stops:
+                raise CommandError("The worker is not stopped any more; `focus` looks at the next one that is.")
+            raise CommandError("Nobody is stopped; `workers` shows who runs, and `wait` waits for a stop.")
         return self.focus.thread
 
     @property
@@ -139,7 +142,9 @@ class Debugger:
     # Workers.
 
     def learn_threads(self, entries: Iterable[WorkerEntry | None]) -> None:
-        """These have changed; None are those that have ended."""
+        """These have changed; None are those that have ended. Ray says what a worker runs some time after its stop, and
+        an actor more can change the ranks of all."""
+        self._ranked.clear()
         for entry in entries:
             if entry is not None:
                 self.keys.update(dict.fromkeys((each.thread_id for each in entry.threads), entry.key))
@@ -147,12 +152,22 @@ class Debugger:
     def worker_of(self, thread: int) -> WorkerEntry | None:
         return self.live.workers.get(self.keys.get(thread, ""))
 
+    async def renew_name(self) -> bool:
+        """Whether the worker that the user looks at has another name than at its stop."""
+        before, thread = self.focus.name, self.focus.thread
+        if thread is None or thread not in self.threads.stops:
+            return False
+        name = await self.name(thread)
+        if self.focus.thread == thread:
+            self.focus.name = name
+        return self.focus.name != before
+
     async def name(self, thread: int) -> str:
         """`Trainer{3}`, or `prepare 4711`."""
         entry = self.worker_of(thread)
         if entry is None:
             return f"thread {thread}"
-        if entry.key not in self._ranks:
+        if entry.key not in self._ranked:
             await self.learn_ranks([entry])
         name = label([self.member(entry)])
         order = next((each.order for each in entry.threads if each.thread_id == thread), 0)
@@ -165,8 +180,7 @@ class Debugger:
         found = await self.places(f"pid:{','.join(map(str, pids))}") if pids else []
         for place in found:
             self._ranks[place.worker] = place.rank if isinstance(place.rank, int) else None
-        for entry in entries:
-            self._ranks.setdefault(entry.key, None)
+        self._ranked.update(entry.key for entry in entries)
 
     def member(self, entry: WorkerEntry) -> Member:
         counts = Counter((each.job, each.actor) for each in self.live.workers.values())

@@ -170,9 +170,15 @@ class Interactive:
             self._show_output(body)
         elif name == "raydap/workersChanged":
             debugger.learn_threads(debugger.live.workers.get(each["key"]) for each in body["workers"])
+            self.tasks.spawn(self._renew_prompt())
         elif name == "exited":
             self.exit_code = int(body.get("exitCode", 0))
         debugger.threads.notify()
+
+    async def _renew_prompt(self) -> None:
+        with suppress(SessionError):
+            if await self.debugger.renew_name():
+                self._redraw()
 
     async def _remove_temporary(self, ids: tuple[int, ...]) -> None:
         with suppress(SessionError):
@@ -198,7 +204,10 @@ class Interactive:
         names = f": {label(map(self.debugger.member, entries))}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
         kind = self.live.session.kind
-        if self.debugger.has_ended:
+        if self.live.lost:
+            self.exit_code = 1
+            self.debugger.out.error(f"The connection to {self.live.session.name} is lost: {self.live.lost}.")
+        elif self.debugger.has_ended:
             self.debugger.out.note("The session is over.")
         elif self.program is not None:
             self.debugger.out.note("The program ends with its debugger.")

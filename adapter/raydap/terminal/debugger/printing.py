@@ -21,11 +21,15 @@ class Output:
 
     def error(self, text: str) -> None:
         """As pdb writes errors."""
-        self._console.print(Text(f"*** {text}", "red"), soft_wrap=True)
+        self._sentence(Text(f"*** {text}", "red"))
 
     def note(self, text: str, is_important: bool = False) -> None:
         """Something that the user has not asked for."""
-        self._console.print(Text(text, "yellow" if is_important else "dim"), soft_wrap=True)
+        self._sentence(Text(text, "yellow" if is_important else "dim"))
+
+    def _sentence(self, text: Text) -> None:
+        """A terminal would break the line within a word."""
+        self._console.print(text, soft_wrap=not self._console.is_terminal)
 
     def rich(self, renderable: object) -> None:
         self._console.print(renderable)
@@ -34,9 +38,9 @@ class Output:
         """As pdb shows where it is, with the worker before it."""
         head = Text("> ")
         head.append(label, "bold cyan")
-        head.append(f" {place}")
-        self._console.print(head, soft_wrap=True)
-        self._console.print(Text("-> ").append_text(highlighted(line.strip())), soft_wrap=True)
+        head.append(f" {place}\n-> ")
+        # At once, or what the user types would come in between.
+        self._console.print(head.append_text(highlighted(line.strip())), soft_wrap=True)
 
     def source(self, lines: Sequence[str], first: int, current: int, breakpoints: Collection[int]) -> None:
         """`lines` begin at the number `first`. The mark `->` is at `current`, and `B` at lines with breakpoints."""

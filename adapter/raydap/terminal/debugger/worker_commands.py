@@ -24,6 +24,8 @@ async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
     wanted = select if select is not None else as_set(rest) if rest else None
     if wanted is None:
         debugger.focus.select = None
+        if debugger.focus.thread not in debugger.threads.stops:
+            debugger.look_at(debugger.next_stopped())
         await debugger.show(debugger.current())
         return
     found = await debugger.stopped_in(wanted)

@@ -1,0 +1,279 @@
+"""`raydap debug` in a real terminal, against real workers."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_cluster import Child, Cluster
+
+from support.bridge import Hub
+from support.look import line_of
+from support.raydap_command import RAYDAP, raydap
+from support.terminal import Terminal
+
+PROGRAM = """\
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def train(self, rank):
+        total = 0
+        for step in range(3):
+            loss = self.learn(rank, step)
+            total += loss
+            breakpoint()
+            self.rank = rank
+        return total
+
+    def learn(self, rank, step):
+        scale = {"rank": rank, "step": step}
+        loss = rank * 10 + step
+        return loss
+
+ray.init(log_to_driver=False)
+trainers = [Trainer.remote() for _ in range(3)]
+ray.wait([trainer.train.remote(rank) for rank, trainer in enumerate(trainers)], num_returns=3)
+print("result: ended")
+"""
+
+HERE = line_of(PROGRAM, "breakpoint()")
+CALL = line_of(PROGRAM, "self.learn(rank, step)")
+LOSS = line_of(PROGRAM, "loss = rank * 10")
+
+PROMPT = r"^\(Trainer\{\d\}\) ?"
+
+
+@pytest.fixture
+def debug(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Callable[..., Terminal]:
+    """`debug(*arguments)` starts `raydap debug` in a terminal, for the cluster."""
+
+    def start(*arguments: str, columns: int = 100) -> Terminal:
+        env = {"RAY_ADDRESS": cluster.address, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+        where = () if "--connect" in arguments else ("--dashboard", cluster.dashboard)
+        return children.enter_context(Terminal([*RAYDAP, "debug", *where, *arguments], env, columns=columns))
+
+    return start
+
+
+def all_stopped(terminal: Terminal) -> None:
+    """Waits until all three are stopped, and Ray has said what they run: they have ranks then."""
+    shown = ""
+    while "Trainer{0-2}" not in shown:
+        shown = terminal.ask("[all] p 'stopped'", r"^'stopped'  .*$|^\*\*\* .*$")[0]
+
+
+@pytest.fixture
+def stopped(debug: Callable[..., Terminal], run_driver: Callable[..., Child]) -> tuple[Terminal, Child]:
+    """A terminal with the three trainers, all of them at their first breakpoint()."""
+    terminal = debug()
+    terminal.wait_for(r"^\(raydap\)")
+    driver = run_driver(PROGRAM)
+    terminal.wait_for(PROMPT)
+    all_stopped(terminal)
+    return terminal, driver
+
+
+def test_one_worker(stopped: tuple[Terminal, Child], cluster: Cluster) -> None:
+    terminal, driver = stopped
+    terminal.ask("focus 1", rf"^> Trainer\{{1\}} program0\.py\({HERE}\)train\(\)\n-> breakpoint\(\)$")
+    rank = int(terminal.ask("p rank", r"^\d$")[0])
+    terminal.ask("args", rf"^rank = {rank}\nself = <")
+    terminal.ask("b 16", r"^Breakpoint 1 at .*:16$")
+    terminal.ask("list 9, 17", rf"^ +{HERE}  -> +breakpoint\(\)\n(.*\n)+ +16 B  +loss = ")
+    terminal.ask("c", rf"^> Trainer\{{1\}} program0\.py\({LOSS}\)learn\(\)")
+    terminal.ask("w", rf"^  program0\.py\({CALL}\)train\n-> .*\n> program0\.py\({LOSS}\)learn")
+    terminal.ask("up", rf"^> Trainer\{{1\}} program0\.py\({CALL}\)train")
+    terminal.ask("p total", rf"^{rank * 10}$")
+    terminal.ask("down", rf"^> Trainer\{{1\}} program0\.py\({LOSS}\)learn")
+    terminal.ask("pp scale", rf"^{{'rank': {rank}, 'step': 1}}$")
+    terminal.ask("whatis scale", r"^<class 'dict'>$")
+    terminal.ask("display loss", r"^display loss: \*\*\* NameError: name 'loss' is not defined$")
+    terminal.ask("n", rf"^-> return loss\ndisplay loss: {rank * 10 + 1}$")
+    terminal.ask("", r"^> Trainer\{1\} .*train\(\)\n.*\ndisplay loss: ")
+    terminal.ask("undisplay", PROMPT)
+    terminal.ask("clear 1", r"^Removed the breakpoint at .*:16$")
+    terminal.ask("until", rf"program0\.py\({HERE - 1}\)train")
+    terminal.ask("jump 8", r"program0\.py\(8\)train")
+    terminal.ask("s", r"program0\.py\(15\)learn")
+    terminal.ask("return", r"program0\.py\((8|9)\)train")
+    terminal.line("total = 1000")
+    terminal.ask("total", r"^1000$")
+    terminal.ask("!p = 3", PROMPT)
+    terminal.ask("p p", r"^3$")
+    terminal.ask("p nothing", r"^\*\*\* NameError: name 'nothing' is not defined$")
+    terminal.ask("help until", r"^unt\(il\) \[LINE\]$")
+    terminal.ask("jump x", r"^\*\*\* Give the line that is to be next: jump 42\.$")
+    terminal.ask("detach 2", PROMPT)
+    terminal.ask("[all] p 1", r"^1  2  Trainer\{0-1\}$")
+    terminal.ask("q", r"^2 workers run on: Trainer\{0-1\}\.$")
+    assert terminal.wait() == 0
+    # Each has run on to its next breakpoint().
+    rows: list[dict[str, Any]] = []
+    while [row["state"] for row in rows] != ["paused"] * 3:
+        rows = json.loads(raydap("ps", "--json", "--dashboard", cluster.dashboard, "state:paused"))
+    assert {row["line"] for row in rows} == {HERE}
+    assert driver.process.poll() is None
+
+
+def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
+    terminal, driver = stopped
+    terminal.ask("[all] p 'x'", r"^'x'  3  Trainer\{0-2\}$")
+    terminal.ask("[all] rank", r"^min 0  max 2  mean 1 ")
+    terminal.ask("[0-1] p len('abc')", r"^3  2  Trainer\{0-1\}$")
+    terminal.ask("[where rank == 2] whatis rank", r"^<class 'int'>  1  Trainer\{\d\}$")
+    terminal.ask("compare rank", r"^min 0  max 2  mean 1 ")
+    terminal.ask("stacks", rf"^3 stopped +Trainer\{{0-2\}}\n +3 train \(program0\.py:{HERE}\)$")
+    terminal.ask("[0,2] n", rf"^\+ 2 Trainer\{{0,2\}} stopped in train \(program0\.py:{HERE + 1}\)$")
+    terminal.ask("[all] w", rf"^Trainer\{{1\}} missing in train \(program0\.py:{HERE + 1}\), where 2 of 3 are$")
+    terminal.ask("focus Trainer", r"^Commands are about 3 threads now; `focus` alone ends that\.\n\(Trainer\)")
+    terminal.ask("mark = 7", r"^Done in 3 of 3\.$")
+    terminal.ask("p mark", r"^7  3  Trainer\{0-2\}$")
+    terminal.ask("focus", PROMPT)
+    terminal.ask("[nobody] p 1", r"^Nobody is stopped here\.$")
+    terminal.ask("[nobody] n", r"^\*\*\* Nobody in this set is stopped\.$")
+    terminal.ask("[actr:x] p 1", r"^\*\*\* .*actr")
+    terminal.ask("tbreak 16", r"^Breakpoint 1 at .*:16$")
+    terminal.ask("break", r"^1   tbreak at .*:16$")
+    terminal.ask("[all] c", rf"learn \(program0\.py:{LOSS}\)$|program0\.py\({LOSS}\)learn")
+    terminal.ask("barrier 9 3", r"^Breakpoint 2 at .*:9$")
+    terminal.ask("break", r"^2   break  at .*:9 hit all 3$")
+    terminal.ask("[all] c", r"^\+ 3 Trainer\{0-2\} stopped in train \(program0\.py:9\)$")
+    terminal.ask("clear", r"^All breakpoints are removed\.$")
+    while driver.process.poll() is None:
+        terminal.ask("[all] c", r"^\d run on\.$|^\*\*\* .*$")
+    driver.wait_for("result: ended")
+    terminal.wait_for(r"^\(raydap\)")
+    terminal.send("\x04")
+    terminal.wait_for(r"^0 workers run on\.$")
+    assert terminal.wait() == 0
+
+
+def test_typing(stopped: tuple[Terminal, Child]) -> None:
+    """Completion, blocks of several lines, history, another width of the terminal, and Ctrl-C."""
+    terminal, _ = stopped
+    terminal.send("p self.lea\t")
+    terminal.wait_for(r"p self\.learn")
+    terminal.ask("(4, 2)", r"^42$")
+    terminal.send("longl\t")
+    terminal.wait_for(r"\) longlist")
+    terminal.ask("", r"^ +5  +def train")
+    terminal.send("[actor:Tr\t")
+    terminal.wait_for(r"\) \[actor:Trainer")
+    terminal.ask("] p 1", r"^1  3  Trainer")
+    terminal.line("for number in range(2):")
+    terminal.line("print('number', number * 21)")
+    terminal.ask("", r"^\[Trainer \d+\] number 21$")
+    terminal.ask("p 'still ' + 'here'", r"^'still here'$")
+    before = len(terminal.text)
+    terminal.send("\x1b[A")
+    terminal.wait_for(r"p 'still ' \+ 'here'$", after=before)
+    terminal.send("\x03")
+    terminal.ask("p 'a new ' + 'line'", r"^'a new line'$")
+    terminal.send("p 'wid")
+    terminal.resize(60, 20)
+    terminal.line("e' + 'r'")
+    terminal.wait_for(r"^'wider'$")
+    terminal.send("\x03")
+    terminal.wait_for(r"^`quit` leaves; the workers run on\.$")
+    terminal.line("q")
+    assert terminal.wait() == 0
+    assert "\x1b[" in terminal.raw.decode()
+
+
+def test_a_killed_worker(stopped: tuple[Terminal, Child]) -> None:
+    terminal, driver = stopped
+    pid = int(terminal.ask("p __import__('os').getpid()", r"^\d+$")[0])
+    os.kill(pid, signal.SIGKILL)
+    terminal.wait_for(rf"^Trainer {pid} .* is gone ")
+    terminal.ask("p 1", r"^\*\*\* The worker is not stopped any more; `focus` looks at the next one that is\.$")
+    terminal.ask("focus", rf"^> Trainer(\{{\d\}})? program0\.py\({HERE}\)train\(\)$")
+    terminal.ask("[all] p 1", r"^1  2  Trainer\{\d")
+    terminal.ask("[all] c", r"^2 run on\.$")
+    terminal.wait_for(PROMPT)
+    terminal.line("q")
+    assert terminal.wait() == 0
+    assert driver.process.poll() is None
+
+
+ENDLESS = """\
+import ray, threading
+
+@ray.remote(num_cpus=0.1)
+class Spinner:
+    def spin(self):
+        breakpoint()
+        turns = 0
+        while not self.is_over(turns):
+            turns += 1
+            if turns == 3:
+                print("turning")
+        return turns
+
+    def is_over(self, turns):
+        threading.Event().wait(0.01)
+        return getattr(self, "over", False)
+
+ray.init()
+print("result:", ray.get(Spinner.remote().spin.remote()))
+"""
+
+
+def test_ctrl_c_pauses_what_runs(debug: Callable[..., Terminal], run_driver: Callable[..., Child]) -> None:
+    driver = run_driver(ENDLESS)
+    terminal = debug("actor:Spinner")
+    terminal.wait_for(r"^\(Spinner\) ?")
+    terminal.line("c")
+    driver.wait_for("turning")
+    before = len(terminal.text)
+    terminal.send("\x03")
+    terminal.wait_for(r"^> Spinner .*\n-> ", after=before)
+    assert int(terminal.ask("p turns", r"^\d+$")[0]) >= 3
+    terminal.ask("self.over = True", r"^\(Spinner\)")
+    terminal.send("\x04")
+    terminal.wait_for(r"^1 worker runs on: Spinner\.$")
+    assert terminal.wait() == 0
+    driver.wait_for("result: ")
+
+
+def test_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text('"""Trains."""\n' + PROGRAM + "\nimport sys\nsys.exit(int(sys.argv[1]))\n")
+    terminal = debug(str(program), "7")
+    terminal.wait_for(r"^> driver \d+ train\.py\(2\)<module>\n-> import ray\n")
+    terminal.ask(f"b {LOSS + 1}, rank == 2 and step == 1", rf"^Breakpoint 1 at .*:{LOSS + 1}$")
+    terminal.line("c")
+    for _ in range(3):
+        terminal.wait_for(rf"train \(train\.py:{HERE + 1}\)$|train\.py\({HERE + 1}\)train")
+    all_stopped(terminal)
+    terminal.ask("[all] c", rf"learn \(train\.py:{LOSS + 1}\)$|train\.py\({LOSS + 1}\)learn")
+    terminal.ask("[line:train.py:17] p [rank, step]", r"^\[2, 1\]  1  Trainer")
+    terminal.ask("clear", r"^All breakpoints are removed\.$")
+    while terminal.ask("[all] c", r"^\(.*\) ?$|^The session is over\.$")[0] != "The session is over.":
+        pass
+    assert terminal.wait() == 7
+
+
+def test_a_killed_hub(
+    debug: Callable[..., Terminal],
+    cluster: Cluster,
+    run_driver: Callable[..., Child],
+    children: ExitStack,
+    tmp_path: Path,
+) -> None:
+    hub = Hub.start(tmp_path / "hub.log", "--dashboard", cluster.dashboard)
+    children.callback(hub.child.end)
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text(hub.token)
+    driver = run_driver(PROGRAM)
+    terminal = debug("--connect", hub.url, "--token-file", str(token))
+    terminal.wait_for(PROMPT)
+    hub.child.process.kill()
+    terminal.wait_for(r"^\*\*\* The connection to the hub at .* is lost: .*\.$")
+    assert terminal.wait() == 1
+    assert driver.process.poll() is None
