@@ -108,6 +108,12 @@ a1
 <0 raydap/stacks {"locals":true,"running":true}
 a0
 a1
+<0 raydap/waits {}
+t1
+a0
+a1
+a2
+<0 raydap/waits {"select":"actor:Trainer"}
 <0 raydap/step {"threadId":1001,"command":"next","timeout":2}
 a0
 a1

@@ -31,6 +31,7 @@ from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.errors import Code, Problem
+from raydap.core.ray_state import RayState, RayTask
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.protocol.types import ClientId, WorkerKey
 from raydap.wire import envelope
@@ -148,6 +149,9 @@ class Play:
             case effects.AskActors():
                 starting = ev.ListedActor("", "Trainer", alive=False, node_id="", pid=0)
                 self.unread.append(ev.ActorsListed((starting,) * (len(self.unread) % 2)))
+            case effects.AskRayState(number, _):
+                task = RayTask("7" * 48, "step", "RUNNING", worker=WorkerKey("w1"))
+                self.unread.append(ev.RayStateListed(number, RayState((task,) * (len(self.unread) % 2))))
             case effects.AskAgent(_, number):
                 self.unread.append(ev.AgentAnswered(number, "", "it does not answer"))
             case effects.Log("error", text):

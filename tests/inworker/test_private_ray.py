@@ -122,6 +122,21 @@ PARTS = {
         "actor_calls._handle",
         "raydap says that it cannot call an actor of this Ray, and takes gdb. See _raylet.pyx, make_actor_handle.",
     ),
+    "what ray.get and ray.wait wait for": Part(
+        "takes(type(worker.global_worker).get_objects, 'object_refs', 'timeout') and "
+        "takes(inspect.unwrap(worker.wait), 'ray_waitables', 'num_returns', 'timeout') "
+        "and source(worker, 'else 10**6') and has(ray.ObjectRef, 'task_id', 'binary', 'hex') "
+        "and ray.ObjectRef.from_random().size() == 28",
+        "thread_waits.Waits, object_waits.object_wait, core/waits/thread_nodes._call_of_ray",
+        "raydap hang does not say what a thread waits for. See get and wait in ray/_private/worker.py.",
+    ),
+    "the task of a coroutine": Part(
+        "hasattr(__import__('ray._raylet')._raylet, 'async_task_id') and "
+        "b'object_ref' in open(__import__('ray._raylet')._raylet.__file__, 'rb').read()",
+        "coroutine_waits.ray_task, coroutine_waits._collect",
+        "raydap hang takes coroutines for code of no task, or does not say what they await. See _raylet.pyx, "
+        "async_task_id, and includes/object_ref.pxi, ObjectRef.future.",
+    ),
     "functions by value": Part(
         "has(cloudpickle, 'register_pickle_by_value')",
         "injection_script._by_gdb, relay_script.py",

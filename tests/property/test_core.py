@@ -64,6 +64,7 @@ OURS: list[tuple[str, dict[str, Any]]] = [
     ("raydap/continue", {}),
     ("raydap/step", {"command": "next"}),
     ("raydap/evaluate", {"expression": "x"}),
+    ("raydap/waits", {}),
     ("raydap/compare", {"expression": "x", "keep": "before"}),
 ]
 ROUTED = sorted(name for name, rule_ in TABLE.items() if rule_.mode in (Mode.ROUTE, Mode.RESUME) or name == "pause")

@@ -303,7 +303,11 @@ class FakeWorker:
             )
         elif "names['evaluate_running']" in expression:
             self.reply(request, {"result": json.dumps(self.running_value), "variablesReference": 0})
-        elif "names['blocked_threads']" in expression or "names['read_stacks']" in expression:
+        elif (
+            "names['blocked_threads']" in expression
+            or "names['read_stacks']" in expression
+            or "names['read_waits']" in expression
+        ):
             self.reply(request, {"result": json.dumps(self.blocked), "variablesReference": 0})
         elif summarised := re.fullmatch(r"\(lambda value, names: .*\)\(\((.*)\n\), \{\}\)", expression, re.DOTALL):
             text = repr(f"{summarised[1]} of {self.key}")

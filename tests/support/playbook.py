@@ -25,6 +25,7 @@ from raydap.core.effects import (
     AskAgent,
     AskExitReason,
     AskLabels,
+    AskRayState,
     CheckFiles,
     DialWorker,
     DropClient,
@@ -56,6 +57,7 @@ from raydap.core.events import (
     Event,
     FilesChecked,
     PausedWorker,
+    RayStateListed,
     Shutdown,
     StackSampled,
     Tick,
@@ -65,6 +67,7 @@ from raydap.core.events import (
     WorkersPaused,
 )
 from raydap.core.model.handles import FIRST
+from raydap.core.ray_state import RayState
 from raydap.core.settings import HubSettings
 from raydap.core.workers.holding import WORKERS_END_S
 from raydap.protocol.types import ClientId, WorkerKey
@@ -90,8 +93,9 @@ NEEDED: dict[str, dict[str, Any]] = {
 class Play:
     """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP.
 
-    `missing` are files that the bridge's machine has not; without `answer_checks` it does not say. `errors_expected`: a
-    mistake of the bridge is what the script is about. `hub_settings` makes the bridge a hub.
+    `ray_states` is what Ray says of unfinished tasks, when it is asked, one after the other. `missing` are files that
+    the bridge's machine has not; without `answer_checks` it does not say. `errors_expected`: a mistake of the bridge is
+    what the script is about. `hub_settings` makes the bridge a hub.
     """
 
     def __init__(self, conform: bool = True, hub_settings: HubSettings | None = None) -> None:
@@ -107,6 +111,7 @@ class Play:
         self.search_ends = True
         self.errors_expected = False
         self.sampled: dict[str, str] = {}
+        self.ray_states: list[RayState] = [RayState()]
         self.now = 0.0
         self._origins: dict[int, str] = {}
         self._handles: dict[str, int] = {}
@@ -155,6 +160,10 @@ class Play:
             case SampleStack(row):
                 text = self.sampled.get(row.key, "")
                 self.feed(StackSampled(row.key, text, "" if text else "py-spy is not installed"))
+            case AskRayState(number, _) if self.ray_states:
+                # The last one is what Ray says from then on.
+                state = self.ray_states.pop(0) if len(self.ray_states) > 1 else self.ray_states[0]
+                self.feed(RayStateListed(number, state))
             case CheckFiles(paths) if self.answer_checks:
                 self.feed(FilesChecked({path: path not in self.missing for path in paths}))
             case CheckFiles():
@@ -173,6 +182,7 @@ class Play:
                 | InjectAgent()
                 | WatchAlive()
                 | AskActors()
+                | AskRayState()
             ):
                 self._effects.append(effect)
             case Log("info" | "debug" | "error"):

@@ -1,5 +1,6 @@
 """Asks a Ray dashboard which workers are paused, what they run, and how others ended."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,7 +11,10 @@ from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
 
-_LIMIT = ("limit", "10000")
+LIMIT = 10_000
+"""Rows that Ray gives at most (ray/util/state/common.py, RAY_MAX_LIMIT_FROM_API_SERVER)."""
+
+_LIMIT = ("limit", str(LIMIT))
 
 
 def _where(key: str, predicate: str, value: str) -> Params:
@@ -38,6 +42,12 @@ _BY_SIGTERM = "by a signal"
 # Ray applies the state filter inside the GCS, before it cuts the list to the limit. A filter on worker_id would come
 # after the cut.
 _RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
+
+_PENDING = [("detail", "1"), _LIMIT]
+for _state in ("FINISHED", "FAILED", "RUNNING"):
+    _PENDING += _where("state", "!=", _state)
+
+_GROUPS = [("detail", "1"), _LIMIT, *_where("state", "!=", "REMOVED")]
 
 # Only the details have the runtime_env and the repr.
 _ACTORS = [("detail", "1"), _LIMIT, *_where("state", "!=", "DEAD")]
@@ -121,6 +131,31 @@ class Dashboard:
     async def actors(self) -> list[Row]:
         """The rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
         return await self._rows("actors", _ACTORS)
+
+    async def unfinished_tasks(self) -> list[Row]:
+        """The rows of tasks that have not ended (TaskState): all that run, and of the others at most LIMIT."""
+        running, pending = await asyncio.gather(self._rows("tasks", _RUNNING), self._rows("tasks", _PENDING))
+        return [*running, *pending]
+
+    async def placement_groups(self) -> list[Row]:
+        """The rows of all that are not removed (PlacementGroupState)."""
+        return await self._rows("placement_groups", _GROUPS)
+
+    async def node_resources(self) -> list[Row]:
+        """The resources of each node that is alive, by their names."""
+        rows = await self._rows("nodes", [("detail", "1"), *_NODES])
+        return [each for row in rows if isinstance(each := row.get("resources_total"), dict)]
+
+    async def used_resources(self) -> Row:
+        """What is in use in the whole cluster, as the autoscaler reports it; {} if it does not. Of the user's own
+        resources the names may be written in another way there, so they may not be found."""
+        try:
+            answer = await self.rest.get("/api/cluster_status")
+        except ProblemError:
+            return {}
+        for key in ("data", "clusterStatus", "loadMetricsReport", "usage"):
+            answer = answer.get(key) if isinstance(answer, dict) else None
+        return answer if isinstance(answer, dict) else {}
 
     async def session_name(self) -> str | None:
         """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""

@@ -1,9 +1,19 @@
 """The source for the argument `workers`: plain debugpy processes at given addresses, with or without Ray."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from raydap.cluster.relay import ClusterAccess
-from raydap.core.events import ActorsListed, DiscoveryReady, Event, PausedWorker, WorkersAlive, WorkersPaused
+from raydap.core.events import (
+    ActorsListed,
+    DiscoveryReady,
+    Event,
+    PausedWorker,
+    RayStateListed,
+    WorkersAlive,
+    WorkersPaused,
+)
+from raydap.core.ray_state import RayState
 from raydap.protocol.types import WorkerKey
 
 
@@ -26,6 +36,10 @@ class FixedAddresses:
 
     async def list_actors(self) -> None:
         self._emit(ActorsListed(()))
+
+    async def list_unfinished_work(self, number: int, delay_s: float) -> None:
+        await asyncio.sleep(delay_s)
+        self._emit(RayStateListed(number, RayState(problem="the workers were named by their addresses.")))
 
     async def watch_alive(self) -> None:
         """There are no others."""

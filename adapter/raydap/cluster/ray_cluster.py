@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from raydap.cluster import labels, ray_token, session_sockets
+from raydap.cluster import labels, ray_token, session_sockets, unfinished_work
 from raydap.cluster.alive_polling import AlivePolling
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import Location, resolve
@@ -26,6 +26,7 @@ from raydap.core.events import (
     DiscoveryReady,
     Event,
     PausedWorker,
+    RayStateListed,
     WorkerLabel,
     WorkersPaused,
 )
@@ -136,6 +137,10 @@ class RayCluster:
         except ProblemError:
             rows = []
         self._emit(ActorsListed(tuple(map(labels.listed_actor, rows))))
+
+    async def list_unfinished_work(self, number: int, delay_s: float) -> None:
+        await asyncio.sleep(delay_s)
+        self._emit(RayStateListed(number, await unfinished_work.read(self._dashboard)))
 
     async def watch_alive(self) -> None:
         await self._alive.run()

@@ -25,6 +25,9 @@ class Source(Protocol):
     async def list_actors(self) -> None:
         """Emits ActorsListed once."""
 
+    async def list_unfinished_work(self, number: int, delay_s: float) -> None:
+        """Emits RayStateListed with this number once, after so many seconds, whatever happens."""
+
     async def watch_alive(self) -> None:
         """Emits WorkersAlive again and again, until it is cancelled."""
 

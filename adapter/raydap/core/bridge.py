@@ -9,6 +9,7 @@ from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State, problem_output
 from raydap.core.model.worker import Worker
+from raydap.core.requests import waits
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.requests.dispatch import dispatch
 from raydap.core.settings import HubSettings
@@ -214,6 +215,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.StackSampled: native_code.sampled,
     ev.WorkersLabelled: selection.labelled,
     ev.ActorsListed: barriers.actors_listed,
+    ev.RayStateListed: waits.state_listed,
     ev.WorkersEnded: loss.workers_ended,
     ev.JobsListed: run_events.jobs_listed,
     ev.JobsEnded: loss.jobs_ended,

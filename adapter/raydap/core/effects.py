@@ -135,6 +135,15 @@ class AskActors:
 
 
 @dataclass(frozen=True, slots=True)
+class AskRayState:
+    """Ask Ray, after so many seconds, for unfinished tasks and what they need. Answered by RayStateListed with the same
+    number, even if Ray does not answer."""
+
+    number: int
+    delay_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class WatchAlive:
     """Report WorkersAlive from now on until StopDiscovery, or no longer. Comes after StartDiscovery."""
 
@@ -188,6 +197,7 @@ Effect = (
     | AskExitReason
     | AskLabels
     | AskActors
+    | AskRayState
     | WatchAlive
     | StartDebuggee
     | StopDebuggee

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from raydap.core.errors import Problem
+from raydap.core.ray_state import RayState
 from raydap.protocol.types import ClientId, WorkerKey
 
 
@@ -178,6 +179,12 @@ class ActorsListed:
 
 
 @dataclass(frozen=True, slots=True)
+class RayStateListed:
+    number: int
+    state: RayState
+
+
+@dataclass(frozen=True, slots=True)
 class DiscoveryReady:
     """Discovery has answered. `where` is the cluster's name for the user; `sockets` the folder of its sockets here."""
 
@@ -330,6 +337,7 @@ Event = (
     | StackSampled
     | WorkersLabelled
     | ActorsListed
+    | RayStateListed
     | DiscoveryReady
     | DiscoveryFailed
     | WorkerConnected

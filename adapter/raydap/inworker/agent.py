@@ -7,8 +7,8 @@ wants to debug.
 **The connection.** Either this process calls raydap when it begins (`call`), or raydap connects to its socket later
 (`serve`). Both ends check that the other has the same user id. This process sends one line first, its `hello`; raydap
 answers with one line. If that asks for a debugger, this process says in a second line whether it has one. Then DAP
-follows, spoken by pydevd itself. If it asks for the stack, or for the value of an expression, this process sends that
-and ends the connection.
+follows, spoken by pydevd itself. If it asks for the stack, and for what it `waits`, or for the value of an expression,
+this process sends that and ends the connection.
 
 **One debugger at a time.** pydevd has one debugger object in a process. While somebody debugs, `hello` says who. If
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     )
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.running_values import evaluate_running
-    from raydap.inworker.stack_reader import as_json, read_stacks
+    from raydap.inworker.stack_reader import as_json
+    from raydap.inworker.thread_waits import read_waits
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -189,7 +190,7 @@ class Agent:
         write_line(connection, hello)
         answer = read_line(connection)
         if answer.get("stack") is True:
-            connection.sendall(as_json(read_stacks()).encode())
+            connection.sendall(as_json(read_waits(answer.get("waits") is True)).encode())
             return
         if isinstance(answer.get("evaluate"), str):
             connection.sendall(evaluate_running(answer["evaluate"], float(answer["seconds"])).encode())

@@ -112,6 +112,9 @@ _FILES = _source("file_queries")
 _STACK_READER = ("file_queries", "thread_frames", "safe_values", "stack_reader")
 _READING = _source(*_STACK_READER, "coroutines", "blocked_threads")
 _STACKS = _packed(_READING, "names")
+_WAITS = _packed(
+    _source(*_STACK_READER, "coroutines", "lock_owners", "object_waits", "coroutine_waits", "thread_waits"), "names"
+)
 _RUNNING = _packed(_source(*_STACK_READER, "coroutines", "running_values"), "names")
 _VARIABLES = _packed(_source(*_STACK_READER, "frame_variables"), "names")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
@@ -164,6 +167,11 @@ def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
 def all_stacks() -> str:
     """The result is a `str`, JSON of the stacks of all threads (stack_reader.py)."""
     return f"(lambda names: {_STACKS} or names['answer'](lambda: names['as_json'](names['read_stacks']())))({{}})"
+
+
+def all_waits() -> str:
+    """The same, and what each thread waits for (thread_waits.py)."""
+    return f"(lambda names: {_WAITS} or names['answer'](lambda: names['as_json'](names['read_waits']())))({{}})"
 
 
 def frame_variables(frames: Iterable[int]) -> str:

@@ -24,26 +24,32 @@ _RAYS_THREAD = "AsyncIO Thread"
 """How the name begins of a thread of an asynchronous actor (Ray's _raylet.pyx)."""
 
 
-def waiting_coroutines() -> list[tuple[str, int, list[Any]]]:
-    """The name of each asyncio task that waits, the ident of its event loop's thread (0 if it is not known), and its
+def waiting_coroutines() -> list[tuple[Any, str, int, list[Any]]]:
+    """Each asyncio task that waits, its name, the ident of its event loop's thread (0 if it is not known), and its
     frames, innermost first."""
     found = []
     # asyncio's loops know their thread (asyncio/base_events.py, run_forever), uvloop's do not. Ray runs one of these in
     # a thread for each concurrency group of an actor.
     rays = [thread.ident or 0 for thread in threading.enumerate() if thread.name.startswith(_RAYS_THREAD)]
     unknown = rays[0] if len(rays) == 1 else 0
-    for name, loop, awaited in _tasks():
-        frames: list[Any] = []
-        while awaited is not None and _is_pythons(type(awaited)):
-            frame = _attribute(awaited, _FRAME)
-            if frame is not None:
-                frames.insert(0, frame)
-            awaited = _attribute(awaited, _AWAITED) or _wrapped(awaited)
+    for task, name, loop, awaited in _tasks():
+        frames = coroutine_frames(awaited)
         # One that runs at this moment is part of its thread's stack, and has a caller.
         if frames and frames[-1].f_back is None:
-            found.append((name, getattr(loop, "_thread_id", unknown) or 0, frames))
+            found.append((task, name, getattr(loop, "_thread_id", unknown) or 0, frames))
     # In the order in which asyncio numbers tasks.
-    return sorted(found, key=lambda each: (len(each[0]), each[0]))
+    return sorted(found, key=lambda each: (len(each[1]), each[1]))
+
+
+def coroutine_frames(awaited: Any) -> list[Any]:
+    """The frames of a coroutine and of those for which it waits, innermost first."""
+    frames: list[Any] = []
+    while awaited is not None and _is_pythons(type(awaited)):
+        frame = _attribute(awaited, _FRAME)
+        if frame is not None:
+            frames.insert(0, frame)
+        awaited = _attribute(awaited, _AWAITED) or _wrapped(awaited)
+    return frames
 
 
 def _is_pythons(kind: type) -> bool:
@@ -64,9 +70,9 @@ def _wrapped(awaited: Any) -> Any:
     return next((each for each in inner if _attribute(each, _FRAME) is not None), None)
 
 
-def _tasks() -> list[tuple[str, Any, Any]]:
-    """The names, event loops and coroutines of asyncio's tasks of all threads (asyncio/tasks.py, all_tasks, which tells
-    those of one event loop only)."""
+def _tasks() -> list[tuple[Any, str, Any, Any]]:
+    """asyncio's tasks of all threads, with their names, event loops and coroutines (asyncio/tasks.py, all_tasks, which
+    tells those of one event loop only)."""
     tasks = sys.modules.get("asyncio.tasks")
     if tasks is None:
         return []
@@ -87,4 +93,4 @@ def _tasks() -> list[tuple[str, Any, Any]]:
                 continue
     # A class of the user's may have methods of its own for this.
     found = [each for each in found if issubclass(type(each), kind)]
-    return [(str(kind.get_name(each)), kind.get_loop(each), kind.get_coro(each)) for each in found]
+    return [(each, str(kind.get_name(each)), kind.get_loop(each), kind.get_coro(each)) for each in found]

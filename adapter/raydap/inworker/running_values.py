@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TEXT = 16_000
 """The longest text of a value, in characters: what is said of one to compare it is shorter (calls.py, MAX_SUMMARY)."""
 
-_ITEMS = 100
+_SHOWN_ITEMS = 100
 """Items of a collection that are written."""
 
 
@@ -59,7 +59,7 @@ def users_frame() -> Any:
         for frame in _callers(frames[ident]):
             if _owner(frame.f_code.co_filename, folders) == _USERS:
                 return frame
-    for _, _, coroutine in waiting_coroutines():
+    for _, _, _, coroutine in waiting_coroutines():
         for frame in coroutine:
             if _owner(frame.f_code.co_filename, folders) == _USERS:
                 return frame
@@ -69,7 +69,7 @@ def users_frame() -> Any:
 def _text(value: Any) -> str:
     shortened = reprlib.Repr()
     shortened.maxlevel = 6
-    shortened.maxlist = shortened.maxtuple = shortened.maxset = shortened.maxfrozenset = _ITEMS
-    shortened.maxdict = shortened.maxdeque = shortened.maxarray = _ITEMS
+    shortened.maxlist = shortened.maxtuple = shortened.maxset = shortened.maxfrozenset = _SHOWN_ITEMS
+    shortened.maxdict = shortened.maxdeque = shortened.maxarray = _SHOWN_ITEMS
     shortened.maxstring = shortened.maxlong = shortened.maxother = _TEXT
     return shortened.repr(value)

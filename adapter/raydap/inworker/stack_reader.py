@@ -50,7 +50,7 @@ _USERS, _PACKAGES, _PLUMBING = 0, 1, 2
 """Whose code a file has: the user's, an installed package's, or that of Python, Ray or debugpy."""
 
 
-def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = ()) -> dict[str, Any]:
+def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (), waits: Any = None) -> dict[str, Any]:
     """The stacks of the threads with these idents, or of all but this one and `own`; takes INTERVAL_S. The main thread
     comes first.
 
@@ -59,7 +59,8 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
     `call` is what this frame has called, or "". `is_users`: it runs code of the user's, or a task of Ray.
 
     Without `threads` the result has the coroutines that wait in the user's code, too, each as a thread with
-    `coroutine`; `more` is how many further ones there are.
+    `coroutine`; `more` is how many further ones there are. `waits` says what those that are blocked wait for
+    (thread_waits.py).
     """
     hidden = {threading.get_ident(), *own}
     before, cpu = _places(), _cpu_times()
@@ -78,7 +79,7 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
         if threads is None and (getattr(thread, "pydev_do_not_trace", None) or _is_pydevds(thread)):
             continue
         used = after.get(ident, 0.0) - cpu.get(ident, 0.0)
-        entry = {
+        entry: dict[str, Any] = {
             "ident": ident,
             "name": thread.name if thread is not None else str(ident),
             "main": ident == main,
@@ -87,23 +88,26 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
         }
         if any(frame["name"] in _HELD for frame in entry["frames"]):
             entry["activity"] = "stopped"
+        if waits is not None and entry["activity"] == "blocked":
+            entry.update(waits.of_thread(ident, frames))
         read.append(entry)
-    coroutines = read_coroutines() if threads is None else []
+    coroutines = read_coroutines(waits) if threads is None else []
     shown = coroutines[:_COROUTINES]
     return {"cwd": _cwd(), "threads": read + shown, "more": len(coroutines) - len(shown)}
 
 
-def read_coroutines() -> list[dict[str, Any]]:
+def read_coroutines(waits: Any = None) -> list[dict[str, Any]]:
     """Those that wait in the user's code, as threads; `ident` is that of their event loop's, or 0. Ray, Ray Serve and
-    web servers have dozens of their own."""
+    web servers have dozens of their own. `waits` is that of read_stacks."""
     folders = _folders()
     read: list[dict[str, Any]] = []
-    for name, ident, frames in waiting_coroutines():
+    for task, name, ident, frames in waiting_coroutines():
         if any(_owner(frame.f_code.co_filename, folders) == _USERS for frame in frames):
             # Those that are not shown need no values.
             size = _SIZE // _COROUTINES if len(read) < _COROUTINES else 0
             entry = {"ident": ident, "name": name, "main": False, "activity": "blocked", "coroutine": True}
-            read.append({**entry, **_read_frames(iter(frames), folders, size)})
+            told = {} if waits is None else waits.of_coroutine(task, frames)
+            read.append({**entry, **_read_frames(iter(frames), folders, size), **told})
     return read
 
 

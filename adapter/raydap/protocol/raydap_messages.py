@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from raydap.protocol import stack_messages, value_messages
+from raydap.protocol import stack_messages, value_messages, wait_messages
 from raydap.protocol.message_base import Arguments, Message
 
 PROTOCOL = 1
@@ -278,6 +278,7 @@ REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/stack": (stack_messages.StackArguments, stack_messages.WorkerStack),
     "raydap/stacks": (stack_messages.StacksArguments, stack_messages.MergedStacks),
     "raydap/places": (stack_messages.PlacesArguments, stack_messages.Places),
+    "raydap/waits": (wait_messages.WaitsArguments, wait_messages.WaitGraph),
     "raydap/detach": (DetachWorkersArguments, None),
     "raydap/select": (SelectArguments, SelectedWorkers),
     "raydap/sets": (SetsArguments, WorkerSets),

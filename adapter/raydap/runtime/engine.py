@@ -280,13 +280,9 @@ class Engine:
         self._sockets, self._nodes = "", {}
         self._close_agents()
 
-    def _look_up_labels(self, effect: effects.AskLabels) -> None:
+    def _ask_source(self, ask: Callable[[Source], Coroutine[Any, Any, None]]) -> None:
         if self._source is not None:
-            self._source_tasks.spawn(self._source.look_up_labels(effect.workers))
-
-    def _list_actors(self, _: effects.AskActors) -> None:
-        if self._source is not None:
-            self._source_tasks.spawn(self._source.list_actors())
+            self._source_tasks.spawn(ask(self._source))
 
     def _watch_alive(self, effect: effects.WatchAlive) -> None:
         if self._alive_watch is not None:
@@ -294,10 +290,6 @@ class Engine:
             self._alive_watch = None
         if effect.on and self._source is not None:
             self._alive_watch = self._source_tasks.spawn(self._source.watch_alive())
-
-    def _look_up_exit_reason(self, effect: effects.AskExitReason) -> None:
-        if self._source is not None:
-            self._source_tasks.spawn(self._source.look_up_exit_reason(effect.worker))
 
     # The launched program.
 
@@ -378,10 +370,15 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,
     effects.StopDiscovery: Engine._stop_discovery,
-    effects.AskLabels: Engine._look_up_labels,
-    effects.AskActors: Engine._list_actors,
+    effects.AskLabels: lambda engine, effect: engine._ask_source(lambda source: source.look_up_labels(effect.workers)),
+    effects.AskActors: lambda engine, _: engine._ask_source(lambda source: source.list_actors()),
+    effects.AskRayState: lambda engine, effect: engine._ask_source(
+        lambda source: source.list_unfinished_work(effect.number, effect.delay_s)
+    ),
     effects.WatchAlive: Engine._watch_alive,
-    effects.AskExitReason: Engine._look_up_exit_reason,
+    effects.AskExitReason: lambda engine, effect: engine._ask_source(
+        lambda source: source.look_up_exit_reason(effect.worker)
+    ),
     effects.StartDebuggee: Engine._start_debuggee,
     effects.StopDebuggee: Engine._stop_debuggee,
     effects.CheckFiles: Engine._check_files,

@@ -47,6 +47,7 @@ from raydap.protocol.value_messages import (
     Share,
     Statistics,
 )
+from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode
 
 PAGE = (Path(__file__).parents[3] / "docs" / "requests.md").read_text(encoding="utf-8")
 
@@ -65,6 +66,7 @@ def documented(name: str) -> dict[str, str]:
         *(BreakpointList, SetBreakpoint, OutputData, ProblemData, KeptSet, Evaluations, EvaluationGroup, Statistics),
         *(MergedStacks, StackNode, MissingMembers, Location, Places, WorkerPlace),
         *(SteppedThreads, SteppedGroup),
+        *(WaitGraph, WaitNode, WaitEdge, Deadlock, CollectiveWait),
         *(Comparison, ComparisonGroup, ArraySummary, Histogram, Share, Change),
     ],
 )

@@ -327,6 +327,85 @@ export interface Comparison {
   readonly change?: Change;
 }
 
+/** A place in the code. `path` is the client's. */
+export interface Location {
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+/**
+ * The arguments of `raydap/waits`: `select` is a set of workers to begin with; without it, drivers are, and then
+ * whoever nobody waits for.
+ */
+export interface WaitsArguments {
+  readonly select?: string | null;
+}
+
+/** A node waits for another one, the index of which is `node`. `certain` is false for what raydap concludes. */
+export interface WaitEdge {
+  readonly node: number;
+  readonly kind: 'actor' | 'arguments' | 'collective' | 'event loop' | 'lock' | 'owner' | 'resources' | 'task' | 'thread';
+  readonly certain: boolean;
+}
+
+/**
+ * A thread or coroutine of the `worker` with this key; or with "" a task that has not begun, an actor that keeps
+ * resources, or a resource of which nothing is left. `label` names it, and `text` says where it is, or why it has not
+ * begun. `task` is Ray's hex id of the task that it is or runs, "" if that is not known. `needed` of those that it
+ * waits for suffice, all of them if it is 0. `stuck`: it can never go on.
+ */
+export interface WaitNode {
+  readonly worker: string;
+  readonly label: string;
+  readonly state: 'blocked' | 'busy' | 'idle' | 'paused' | 'pending' | 'resource' | 'running' | 'stopped' | 'unknown';
+  readonly text: string;
+  readonly location: Location | null;
+  readonly task: string;
+  readonly waits: readonly WaitEdge[];
+  readonly needed: number;
+  readonly stuck: boolean;
+}
+
+/**
+ * `cycle` are nodes of which each waits for the next one, and the last one for the first; `nodes` are all that wait
+ * for each other. It is `certain` unless an edge of the cycle is not. `text` is for people.
+ */
+export interface Deadlock {
+  readonly cycle: readonly number[];
+  readonly nodes: readonly number[];
+  readonly certain: boolean;
+  readonly text: string;
+}
+
+/**
+ * `nodes` are in this function of a library for collective operations; `missing` are the nodes of their class that
+ * are in none.
+ */
+export interface CollectiveWait {
+  readonly library: string;
+  readonly function: string;
+  readonly nodes: readonly number[];
+  readonly missing: readonly number[];
+  readonly text: string;
+}
+
+/**
+ * The answer to `raydap/waits`. `roots` are the nodes to begin with. `unread` are the keys of workers that do not
+ * say where they are, and `idle` is the number of those that run nothing. `problem` says why nothing is known of tasks
+ * that have not begun. `text` says all of this for people to read.
+ */
+export interface WaitGraph {
+  readonly nodes: readonly WaitNode[];
+  readonly roots: readonly number[];
+  readonly deadlocks: readonly Deadlock[];
+  readonly collectives: readonly CollectiveWait[];
+  readonly unread: readonly string[];
+  readonly idle: number;
+  readonly problem: string;
+  readonly text: string;
+}
+
 /**
  * The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
  * the lower number is too old. `debugs` names the cluster that is debugged already, which the client can join; it is
@@ -582,6 +661,7 @@ export interface Requests {
   readonly 'raydap/stack': { readonly arguments: StackArguments; readonly answer: WorkerStack };
   readonly 'raydap/stacks': { readonly arguments: StacksArguments; readonly answer: MergedStacks };
   readonly 'raydap/places': { readonly arguments: PlacesArguments; readonly answer: Places };
+  readonly 'raydap/waits': { readonly arguments: WaitsArguments; readonly answer: WaitGraph };
   readonly 'raydap/detach': { readonly arguments: DetachWorkersArguments; readonly answer: undefined };
   readonly 'raydap/select': { readonly arguments: SelectArguments; readonly answer: SelectedWorkers };
   readonly 'raydap/sets': { readonly arguments: SetsArguments; readonly answer: WorkerSets };

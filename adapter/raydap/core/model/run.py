@@ -13,6 +13,7 @@ from raydap.core.model.handles import Handles
 from raydap.core.model.paused import PausedWorkers
 from raydap.core.model.ranks import Ranks
 from raydap.core.model.roster import Roster
+from raydap.core.ray_state import RayState
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol import messages
 from raydap.protocol.types import ClientId, Handle, WorkerKey
@@ -100,7 +101,7 @@ class Run:
     those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
     have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `agent_questions`
     are those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from
-    outside.
+    outside. `state_questions` are what Ray has still to say of unfinished tasks, by number.
 
     `ending` is None unless the run is over and its program is being ended.
 
@@ -141,6 +142,7 @@ class Run:
         self.to_pause: set[WorkerKey] = set()
         self.agent_questions: dict[int, Future[str]] = {}
         self.stack_samples: dict[WorkerKey, Future[StackSampled]] = {}
+        self.state_questions: dict[int, Future[RayState]] = {}
         self.ending: Ending | None = None
         self.injections: dict[WorkerKey, Injection] = {}
         self.awaits_cluster = False
@@ -171,6 +173,8 @@ class Run:
             question.set_exception(error)
         for sample in list(self.stack_samples.values()):
             sample.set_exception(error)
+        for asked in list(self.state_questions.values()):
+            asked.set_exception(error)
 
     @property
     def program(self) -> LaunchSettings | None:

@@ -28,10 +28,24 @@ class ThreadFrame(msgspec.Struct, frozen=True):
     locals: tuple[StackVariable, ...] = ()
 
 
+class ThreadWait(msgspec.Struct, frozen=True):
+    """What a thread waits for (inworker/thread_waits.py, Waits.of_thread)."""
+
+    kind: Literal["objects", "lock", "thread"]
+    tasks: tuple[str, ...] = ()
+    more: int = 0
+    puts: int = 0
+    needed: int = 0
+    holder: int = 0
+    sure: bool = True
+    ends: bool = False
+
+
 class ThreadStack(msgspec.Struct, frozen=True):
     """`frames` are innermost first; `user` is the index of the one that the user knows best, or -1, and `call` what it
     has called, or "". `id` is the debugger's, if there is one. `coroutine`: it is a coroutine that waits, in no
-    thread."""
+    thread; `ident` is that of the thread, or of the coroutine's event loop, 0 if it is not known. `wait`, and `task`,
+    the hex id of Ray's task for which a coroutine runs, are told only if they were asked for and are known."""
 
     name: str
     main: bool
@@ -42,6 +56,9 @@ class ThreadStack(msgspec.Struct, frozen=True):
     is_users: bool
     id: int = 0
     coroutine: bool = False
+    ident: int = 0
+    wait: ThreadWait | None = None
+    task: str = ""
 
     @property
     def place(self) -> str:

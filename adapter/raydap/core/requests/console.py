@@ -9,7 +9,7 @@ from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting
+from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting, waits
 from raydap.core.requests.routing import BY_FRAME_ELSE_FOCUS, forward
 from raydap.core.sets import text_tables
 from raydap.core.workers import barrier_progress
@@ -21,6 +21,7 @@ from raydap.protocol.raydap_messages import (
 )
 from raydap.protocol.stack_messages import StacksArguments
 from raydap.protocol.value_messages import CompareArguments
+from raydap.protocol.wait_messages import WaitsArguments
 from raydap.wire.envelope import Body
 
 _COMMAND = re.compile(r"\s*/(?:in\s+(?P<set>.*?)\s/)?\s*(?P<name>[A-Za-z]*)\s*(?P<rest>.*)", re.DOTALL)
@@ -67,6 +68,10 @@ def _locals(state: State, request: Request, select: str | None, rest: str) -> Fl
 def _all_stacks(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     wanted = StacksArguments(select=_one_set("allstacks", select, rest), running=True)
     return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
+
+
+def _hang(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
+    return (yield from waits.waits(state, request, WaitsArguments(select=_one_set("hang", select, rest)))).text
 
 
 def _compare(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
@@ -160,6 +165,7 @@ COMMANDS: dict[str, _Command] = {
     "stacks": _stacks,
     "locals": _locals,
     "allstacks": _all_stacks,
+    "hang": _hang,
     "compare": _compare,
     "keep": _keep,
     "since": _since,
@@ -174,6 +180,7 @@ USAGE = [
     ("/stacks [SET]", "the stacks of all stopped threads, or of those in a set, as one tree"),
     ("/locals [SET]", "the same with the local variables where stacks end, equal ones together"),
     ("/allstacks [SET]", "the stacks of the workers that run, too, which are not stopped for it"),
+    ("/hang [SET]", "what each worker waits for, from the driver down, or from those in a set; deadlocks are named"),
     ("/compare EXPRESSION", "its value in each of them, equal ones together"),
     ("/keep NAME EXPRESSION", "the same, and the values are kept under this name"),
     ("/since NAME EXPRESSION", "the same, and who has changed since then"),

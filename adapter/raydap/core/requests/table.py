@@ -23,6 +23,7 @@ from raydap.core.requests import (
     selecting,
     session,
     sources,
+    waits,
     worker_list,
     worker_places,
 )
@@ -171,6 +172,7 @@ TABLE: dict[str, Row] = {
     "raydap/stack": Row(_LOCAL, worker_list.stack, types=REQUESTS["raydap/stack"]),
     "raydap/stacks": Row(_LOCAL, merged_stacks.stacks, types=REQUESTS["raydap/stacks"]),
     "raydap/places": Row(_LOCAL, worker_places.places, types=REQUESTS["raydap/places"]),
+    "raydap/waits": Row(_LOCAL, waits.waits, types=REQUESTS["raydap/waits"]),
     "raydap/detach": Row(_FANOUT, worker_list.detach_workers, types=REQUESTS["raydap/detach"], who=DEBUGGERS),
     "raydap/select": Row(_LOCAL, selecting.select, types=REQUESTS["raydap/select"]),
     "raydap/sets": Row(_LOCAL, selecting.sets, types=REQUESTS["raydap/sets"], who=DEBUGGERS),

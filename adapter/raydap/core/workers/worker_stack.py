@@ -4,6 +4,10 @@ An attached worker is asked through its debugger, any other through its agent. N
 answer, or has no agent, is looked into from outside (native_code.py).
 """
 
+from collections.abc import Mapping
+
+import msgspec
+
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import WorkerLabel
 from raydap.core.flows import Flow
@@ -34,19 +38,43 @@ def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
     try:
         if worker is not None and worker.is_attached:
             shown, settings = names.worker(worker), worker.settings
-            stacks = yield from _of_attached(state, worker)
+            stacks = yield from _of_attached(state, worker, calls.all_stacks())
         else:
             shown = name(state, key)
-            stacks = yield from _of_other(state, key)
+            stacks = yield from _of_other(state, key, {"stack": True})
         return _as_message(shown, stacks, settings)
     except ValueError as error:
         problem = Problem(Code.WORKER_BROKEN, f"The stack of {shown} cannot be read.", str(error))
         raise ProblemError(problem) from None
 
 
-def _of_attached(state: State, worker: Worker) -> Flow[Stacks]:
+def threads(state: State, key: WorkerKey) -> Flow[tuple[ThreadStack, ...]]:
+    """The same with what each thread waits for, if its agent or debugger says that, and with paths of the client."""
+    worker = state.workers.get(key)
+    settings = state.run.settings or AttachSettings()
     try:
-        return decode((yield from query(worker, calls.all_stacks(), TIMEOUT_S)))
+        if worker is not None and worker.is_attached:
+            settings = worker.settings
+            stacks = yield from _of_attached(state, worker, calls.all_waits())
+        else:
+            stacks = yield from _of_other(state, key, {"stack": True, "waits": True})
+    except ValueError as error:
+        problem = Problem(Code.WORKER_BROKEN, f"The stack of {name(state, key)} cannot be read.", str(error))
+        raise ProblemError(problem) from None
+    folder = paths.workspace(settings)
+    replace = msgspec.structs.replace
+    return tuple(
+        replace(
+            stack,
+            frames=tuple(replace(each, path=paths.to_client(each.path, folder), locals=()) for each in stack.frames),
+        )
+        for stack in snapshots.mapped(stacks, settings)
+    )
+
+
+def _of_attached(state: State, worker: Worker, expression: str) -> Flow[Stacks]:
+    try:
+        return decode((yield from query(worker, expression, TIMEOUT_S)))
     except ProblemError as error:
         if error.problem.code is not Code.WORKER_SILENT:
             raise
@@ -56,12 +84,12 @@ def _of_attached(state: State, worker: Worker) -> Flow[Stacks]:
         raise ProblemError(native_code.silent(worker, str(error))) from None
 
 
-def _of_other(state: State, key: WorkerKey) -> Flow[Stacks]:
+def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flow[Stacks]:
     run = state.run
     known = run.alive.workers.get(key) or run.paused.candidates.get(key)
     row = run.prepared.get(key) or (known.row if known is not None else None)
     try:
-        return decode((yield from agent_questions.ask(state, key, name(state, key), {"stack": True}, AGENT_TIMEOUT_S)))
+        return decode((yield from agent_questions.ask(state, key, name(state, key), question, AGENT_TIMEOUT_S)))
     except ProblemError as error:
         if row is None or not row.pid:
             raise

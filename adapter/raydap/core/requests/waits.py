@@ -1,0 +1,154 @@
+"""Who waits for whom, and who can never go on: raydap/waits (docs/requests.md)."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from raydap.core.effects import AskRayState
+from raydap.core.errors import ProblemError
+from raydap.core.events import RayStateListed
+from raydap.core.flows import Flow, Future, gather
+from raydap.core.model.client import Request
+from raydap.core.model.state import State
+from raydap.core.model.thread_stacks import ThreadStack
+from raydap.core.ray_state import RayState
+from raydap.core.requests import selecting
+from raydap.core.sets.folding import Member
+from raydap.core.waits import building, thread_nodes, wait_graph, wait_text
+from raydap.core.waits.building import Graph
+from raydap.core.waits.collective_waits import Collective
+from raydap.core.waits.wait_graph import Edge, Node
+from raydap.core.workers import worker_entries, worker_stack
+from raydap.protocol.types import WorkerKey
+from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments
+
+SECOND_LOOK_S = 2.0
+"""Seconds until a deadlock is looked at again: Ray's list of tasks is about one second late, and a call that is on its
+way to an actor looks as if it waited there."""
+
+MORE_LOOKS = 3
+"""Looks, at most, until all deadlocks that are there have been seen twice."""
+
+
+def waits(state: State, request: Request, arguments: WaitsArguments) -> Flow[WaitGraph]:
+    """Reads the stacks of all workers that can be read, without stopping them, and Ray's list of unfinished tasks. What
+    looks like a deadlock is told only if it still does so at a second look."""
+    chosen = None
+    if arguments.select is not None:
+        chosen = yield from selecting.workers(state, request.client, None, arguments.select, running=True)
+    graph, unread, problem = yield from _look(state, chosen, 0.0)
+    told: list[list[Node]] = []
+    for _ in range(MORE_LOOKS):
+        if len(told) == len(graph.deadlocks):
+            break
+        before = {edge for group in graph.deadlocks for edge in _edges(group)}
+        graph, unread, problem = yield from _look(state, chosen, SECOND_LOOK_S)
+        told = [group for group in graph.deadlocks if _steps(wait_graph.cycle(group)) <= before]
+    graph.deadlocks[:] = told
+    return _answer(graph, unread, problem)
+
+
+_Step = tuple[Hashable, str, Hashable, str]
+"""Who waits for whom: their keys, and the tasks that they run."""
+
+
+def _edges(group: Iterable[Node]) -> set[_Step]:
+    return {_step(node, edge.target) for node in group for edge in node.edges}
+
+
+def _steps(path: Sequence[Edge]) -> set[_Step]:
+    targets = [edge.target for edge in path]
+    return {_step(node, target) for node, target in zip([targets[-1], *targets], targets, strict=False)}
+
+
+def _step(node: Node, target: Node) -> _Step:
+    return node.key, node.task, target.key, target.task
+
+
+def _look(state: State, chosen: list[WorkerKey] | None, delay_s: float) -> Flow[tuple[Graph, list[WorkerKey], str]]:
+    told = yield from _ray_state(state, delay_s)
+    members = worker_entries.members(state)
+    every = [WorkerKey(key) for key in members]
+    stopped = {thread.worker.key for thread in state.stopped.values()}
+    wanted = set(selecting.readable(state, every, True, True))
+    keys = [key for key in every if key in wanted or key in stopped]
+    found = yield from gather({key: worker_stack.threads(state, key) for key in keys})
+    unread = [key for key, stacks in found.items() if isinstance(stacks, ProblemError)]
+    for key in unread:
+        state.log("info", f"{key} does not say what it waits for: {found[key]}")
+    graph = building.build(_processes(members, found), told, chosen)
+    return graph, unread, told.problem
+
+
+def _ray_state(state: State, delay_s: float) -> Flow[RayState]:
+    number = state.next_question()
+    answer = state.run.state_questions[number] = Future()
+    state.emit(AskRayState(number, delay_s))
+    return (yield from answer)
+
+
+def state_listed(state: State, event: RayStateListed) -> None:
+    """Takes what Ray has said."""
+    asked = state.run.state_questions.pop(event.number, None)
+    if asked is not None:
+        asked.set_result(event.state)
+
+
+def _processes(
+    members: Mapping[str, Member], found: Mapping[WorkerKey, tuple[ThreadStack, ...] | ProblemError]
+) -> dict[WorkerKey, thread_nodes.Process]:
+    """A worker that is not among those that were read is idle, as far as Ray says."""
+    processes = {}
+    for name, member in members.items():
+        key = WorkerKey(name)
+        stacks = found.get(key, ())
+        processes[key] = thread_nodes.process(member, None if isinstance(stacks, ProblemError) else stacks)
+    return processes
+
+
+def _answer(graph: Graph, unread: Iterable[WorkerKey], problem: str) -> WaitGraph:
+    numbers = {node: number for number, node in enumerate(graph.nodes)}
+    never = wait_graph.stuck(graph.nodes)
+    found = [(group, wait_graph.cycle(group)) for group in graph.deadlocks]
+    told = [
+        Deadlock(
+            cycle=tuple(numbers[edge.target] for edge in [path[-1], *path[:-1]]),
+            nodes=tuple(numbers[node] for node in group),
+            certain=all(edge.certain for edge in path),
+            text=wait_text.of_deadlock(group, path),
+        )
+        for group, path in found
+    ]
+    unread_keys = tuple(unread)
+    return WaitGraph(
+        nodes=tuple(_node(node, numbers, node in never) for node in graph.nodes),
+        roots=tuple(numbers[node] for node in graph.roots),
+        deadlocks=tuple(told),
+        collectives=tuple(_collective(each, numbers) for each in graph.collectives),
+        unread=unread_keys,
+        idle=graph.idle,
+        problem=problem,
+        text=wait_text.of_graph(graph, [(each.certain, each.text) for each in told], problem, len(unread_keys)),
+    )
+
+
+def _node(node: Node, numbers: Mapping[Node, int], is_stuck: bool) -> WaitNode:
+    return WaitNode(
+        worker="" if node.member is None else node.member.entry.key,
+        label=wait_text.name([node]),
+        state=node.state,
+        text=wait_text.one_line(node.text),
+        location=node.location,
+        task=node.task,
+        waits=tuple(WaitEdge(node=numbers[edge.target], kind=edge.kind, certain=edge.certain) for edge in node.edges),
+        needed=node.needed,
+        stuck=is_stuck,
+    )
+
+
+def _collective(found: Collective, numbers: Mapping[Node, int]) -> CollectiveWait:
+    return CollectiveWait(
+        library=found.library,
+        function=found.function,
+        nodes=tuple(numbers[node] for node in found.nodes if node in numbers),
+        missing=tuple(numbers[node] for node in found.missing if node in numbers),
+        text=wait_text.of_collective(found),
+    )

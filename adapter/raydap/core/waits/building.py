@@ -1,0 +1,85 @@
+"""Makes the graph of what workers and Ray have said."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from raydap.core.ray_state import RayState
+from raydap.core.waits import collective_waits, thread_nodes, wait_graph
+from raydap.core.waits.collective_waits import Collective
+from raydap.core.waits.task_nodes import TaskNodes
+from raydap.core.waits.thread_nodes import Process, Thread
+from raydap.core.waits.wait_graph import Node
+from raydap.protocol.types import WorkerKey
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """`roots` are where a reader begins: drivers, then whoever nobody waits for. `nodes` are all that can be reached
+    from them; `deadlocks` are as in wait_graph.deadlocks. `idle` workers run nothing of the user's."""
+
+    roots: list[Node]
+    nodes: list[Node]
+    deadlocks: list[list[Node]]
+    collectives: list[Collective]
+    idle: int
+
+
+def build(processes: Mapping[WorkerKey, Process], state: RayState, chosen: Iterable[WorkerKey] | None) -> Graph:
+    """With `chosen` workers these are the roots."""
+    thread_nodes.assign(processes, state.tasks)
+    tasks = TaskNodes(state, processes)
+    for process in processes.values():
+        for thread in process.threads or ():
+            _link(thread, process, tasks, bool(state.problem))
+    collectives = collective_waits.find(processes.values())
+    if chosen is None:
+        drivers = [each for each in processes.values() if each.member.entry.type == "driver"]
+        roots = _nodes(drivers)
+        everybody = wait_graph.reachable([*_nodes(processes.values()), *tasks.all()])
+        targets = {edge.target for node in everybody for edge in node.edges if edge.target is not node}
+        roots += [node for node in everybody if node not in targets]
+        reached = set(wait_graph.reachable(roots))
+        for node in everybody:
+            # What is left waits in circles, for which nobody outside waits.
+            if node not in reached:
+                roots.append(node)
+                reached.update(wait_graph.reachable([node]))
+        roots = list(dict.fromkeys(roots))
+    else:
+        roots = _nodes(processes[key] for key in chosen if key in processes)
+    nodes = wait_graph.reachable(roots)
+    idle = sum(process.threads == [] for process in processes.values())
+    return Graph(roots, nodes, wait_graph.deadlocks(nodes), collectives, idle)
+
+
+def _nodes(processes: Iterable[Process]) -> list[Node]:
+    return [thread.node for process in processes for thread in process.threads or () if not thread.is_part]
+
+
+def _link(thread: Thread, process: Process, tasks: TaskNodes, is_unknown: bool) -> None:
+    """Lets a thread wait for what it says that it waits for. `is_unknown`: Ray has said nothing of its tasks."""
+    node, wait = thread.node, thread.stack.wait
+    loop = process.thread(thread.stack.ident) if thread.stack.coroutine else None
+    if node.state != "blocked":
+        return
+    if loop is not None and loop.node.state == "blocked":
+        node.waits_for([loop.node], "event loop")
+    elif wait is None:
+        if thread.gets:
+            node.waits_for(tasks.children(thread, process), "task", needed=1, certain=False)
+    elif wait.kind == "objects":
+        targets = tasks.of(wait.tasks)
+        count = len(wait.tasks) + wait.more + wait.puts
+        node.ready = count - len(targets)
+        node.waits_for(targets, "task", needed=wait.needed if wait.needed < count else 0)
+        if not targets and not is_unknown:
+            groups = tasks.of_groups(process.member.entry.job) if wait.puts else []
+            node.waits_for(groups, "resources", certain=False, needed=1)
+            made = "no task makes" if wait.puts == count else "no unfinished task makes"
+            node.text += f", for objects that {made}" if count > 1 else f", for an object that {made}"
+    else:
+        holder = process.thread(wait.holder)
+        if holder is not None:
+            node.waits_for([holder.node], "lock" if wait.kind == "lock" else "thread", certain=wait.sure)
+    if wait is not None and wait.ends:
+        node.goes_on = True

@@ -1,0 +1,76 @@
+"""Who is in a collective operation, and who of the same class is not there: the others wait for those."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from raydap.core.model.thread_stacks import ThreadStack
+from raydap.core.waits.thread_nodes import Process, Thread
+from raydap.core.waits.wait_graph import Node
+
+_LIBRARIES = {"/torch/distributed/": "torch.distributed", "/ray/util/collective/": "ray.util.collective"}
+
+_COLLECTIVES = {"allgather", "allgather_multigpu", "allreduce", "allreduce_multigpu", "barrier", "broadcast"}
+_COLLECTIVES |= {"broadcast_multigpu", "reduce", "reduce_multigpu", "reducescatter", "reducescatter_multigpu"}
+_COLLECTIVES |= {"all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce"}
+_COLLECTIVES |= {"all_reduce_coalesced", "all_to_all", "all_to_all_single", "broadcast_object_list", "gather"}
+_COLLECTIVES |= {"gather_object", "init_process_group", "monitored_barrier", "new_group", "reduce_scatter"}
+_COLLECTIVES |= {"reduce_scatter_tensor", "scatter", "scatter_object_list", "init_collective_group"}
+"""The functions in which all members of a group meet (torch/distributed/distributed_c10d.py,
+ray/util/collective/collective.py)."""
+
+_MISSING = 50
+"""Members that are named of those that are not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """`nodes` are in this function of the library; `missing` are the nodes of the class that are in none."""
+
+    library: str
+    function: str
+    nodes: list[Node]
+    missing: list[Node]
+
+
+def find(processes: Iterable[Process]) -> list[Collective]:
+    """Lets those that are in a collective wait for the others of their class, as far as nothing else is known of
+    them."""
+    classes: dict[tuple[str, str], list[Process]] = {}
+    for process in processes:
+        entry = process.member.entry
+        if entry.type != "driver":
+            classes.setdefault((entry.job, entry.actor or entry.label), []).append(process)
+    found: list[Collective] = []
+    for members in classes.values():
+        inside: dict[tuple[str, str], list[Node]] = {}
+        missing: list[Node] = []
+        for process in members:
+            place = next(((each, at) for each in process.threads or () if (at := _collective(each.stack))), None)
+            if place is None:
+                missing.append(_outside(process))
+            else:
+                inside.setdefault(place[1], []).append(place[0].node)
+        found += [Collective(*at, nodes, missing) for at, nodes in inside.items()]
+    for collective in found:
+        for node in collective.nodes:
+            if node.state != "running" and not node.edges and collective.missing:
+                node.waits_for(collective.missing[:_MISSING], "collective", certain=False)
+    return found
+
+
+def _collective(stack: ThreadStack) -> tuple[str, str] | None:
+    """The library and the function."""
+    for frame in reversed(stack.frames):
+        path = frame.path.replace("\\", "/")
+        library = next((name for part, name in _LIBRARIES.items() if part in path), None)
+        if library is not None and frame.name in _COLLECTIVES:
+            return library, frame.name
+    return None
+
+
+def _outside(process: Process) -> Node:
+    threads: list[Thread] = process.threads or []
+    if threads:
+        return threads[0].node
+    text = "idle" if process.threads is not None else "its stack cannot be read"
+    return Node(("process", process.key), "", "unknown" if process.threads is None else "idle", text, process.member)

@@ -1,0 +1,196 @@
+"""Why a task or an actor has no place yet: what no node has, and what is in use, and by whom."""
+
+from collections.abc import Mapping
+
+from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
+from raydap.core.waits.thread_nodes import Process, Thread
+from raydap.core.waits.wait_graph import Node
+from raydap.protocol.types import WorkerKey
+
+_ROUNDING = 1e-4
+"""Ray counts resources in parts of 10,000."""
+
+
+_User = RayTask | RayActor | RayGroup
+
+
+class ResourceWaits:
+    """`processes` are all that are known, whose threads know their tasks."""
+
+    def __init__(self, state: RayState, processes: Mapping[WorkerKey, Process]) -> None:
+        self._state = state
+        self._processes = processes
+        self._groups = {each.id: each for each in state.groups}
+        self._nodes: dict[object, Node] = {}
+        self._holders: dict[str, Node] = {}
+        self._totals: dict[str, float] = {}
+        self._in_use: dict[str, float] = {}
+        self._drivers: dict[str, list[Thread]] = {}
+        self._places = {(each.member.entry.node_id, each.member.entry.pid): each for each in processes.values()}
+        for process in processes.values():
+            if process.member.entry.type == "driver":
+                self._drivers.setdefault(process.member.entry.job, []).extend(process.threads or ())
+
+    def explain(self, node: Node, wanted: Resources, group: str, what: str) -> None:
+        """Says in `node`, a task or actor (`what`) that has no place yet, what it lacks, and for whom it waits."""
+        placement = self._groups.get(group)
+        if placement is not None and placement.state != "CREATED":
+            node.text = f"pending: its placement group ({_bundles(placement)}) has no place yet"
+            node.waits_for([self._of_group(placement)], "resources")
+            return
+        needs = {name: amount for name, amount in wanted.items() if amount > 0}
+        if placement is not None:
+            self._explain_in_group(node, needs, placement, what)
+            return
+        lacking = self._infeasible(needs)
+        if lacking:
+            node.text = f"pending: no node has {written(lacking)}"
+            return
+        used = self._all_used(needs)
+        if used:
+            node.text = f"pending: no {written({name: needs[name] for name in used})} is left"
+            node.waits_for([self._of_resource(name) for name in used], "resources")
+        else:
+            node.text = f"pending: a process for {what} is starting, or the resources of no node suffice"
+
+    def _explain_in_group(self, node: Node, needs: Resources, group: RayGroup, what: str) -> None:
+        """The task or actor has a place in a placement group that is there."""
+        lacking = []
+        for name, amount in needs.items():
+            total = sum(each.get(name, 0.0) for each in group.bundles)
+            if total - sum(used for used, _ in self._users(name, group.id)) < amount - _ROUNDING:
+                lacking.append(name)
+        if lacking:
+            node.text = f"pending: its placement group has no {written({each: needs[each] for each in lacking})} left"
+            node.waits_for([self._of_resource(each, group.id) for each in lacking], "resources")
+        else:
+            node.text = f"pending: a process for {what} is starting, or no bundle of its placement group suffices"
+
+    def of_waiting_groups(self, job: str) -> list[Node]:
+        """The placement groups of a job that have no place yet."""
+        return [self._of_group(each) for each in self._state.groups if each.state != "CREATED" and each.job == job]
+
+    def _infeasible(self, needs: Resources) -> Resources:
+        """What no node has at all; everything, if each of it is somewhere but never together."""
+        nodes = self._state.nodes
+        if not nodes or any(_fits(needs, each) for each in nodes):
+            return {}
+        alone = {
+            name: amount for name, amount in needs.items() if not any(_fits({name: amount}, each) for each in nodes)
+        }
+        return alone or needs
+
+    def _all_used(self, needs: Resources) -> list[str]:
+        return [name for name, amount in needs.items() if self._total(name) - self._used(name) < amount - _ROUNDING]
+
+    def _total(self, name: str) -> float:
+        if name not in self._totals:
+            self._totals[name] = sum(each.get(name, 0.0) for each in self._state.nodes)
+        return self._totals[name]
+
+    def _used(self, name: str) -> float:
+        """As Ray says, else what those use that are known."""
+        if name not in self._in_use:
+            told = self._state.used.get(name)
+            self._in_use[name] = sum(amount for amount, _ in self._users(name)) if told is None else told
+        return self._in_use[name]
+
+    def _users(self, name: str, group: str = "") -> list[tuple[float, _User]]:
+        """Those of a placement group, or without one those outside of any. Actors keep what they have; a task in
+        ray.get gives back CPUs, and nothing else (Ray's core_worker, ShouldReleaseResourcesOnBlockingCalls)."""
+        state = self._state
+        users: list[tuple[float, _User]] = []
+        users += [(each.resources.get(name, 0.0), each) for each in state.actors if each.pid and each.group == group]
+        for task in state.tasks:
+            if task.runs and (task.creates_actor or not task.actor) and task.group == group:
+                threads = self._threads_of(task.id, task.worker)
+                has_given_back = name == "CPU" and bool(threads) and all(is_in_ray(each) for each in threads)
+                users.append((0.0 if has_given_back else task.resources.get(name, 0.0), task))
+        for each in () if group else state.groups:
+            if each.state == "CREATED":
+                users.append((sum(bundle.get(name, 0.0) for bundle in each.bundles), each))
+        return [(amount, user) for amount, user in users if amount > 0]
+
+    def _threads_of(self, task: str, worker: WorkerKey) -> list[Thread]:
+        process = self._processes.get(worker)
+        threads = () if process is None else process.threads or ()
+        return [each for each in threads if any(own.id == task for own in each.tasks)]
+
+    def _of_resource(self, name: str, group: str = "") -> Node:
+        """A node for a resource of which too little is left; it waits for one of those who use it."""
+        key = ("resource", name, group)
+        if key not in self._nodes:
+            users = self._users(name, group)
+            whole = f"{self._used(name):g} of {self._total(name):g} are in use"
+            text = "all of its placement group is in use" if group else whole
+            node = self._nodes[key] = Node(key, name, "resource", text)
+            node.waits_for([self._of_user(user) for _, user in users], "resources", needed=1)
+        return self._nodes[key]
+
+    def _of_group(self, group: RayGroup) -> Node:
+        key = ("group", group.id)
+        if key not in self._nodes:
+            node = self._nodes[key] = Node(key, "a placement group", "pending", "")
+            needs: dict[str, float] = {}
+            for bundle in group.bundles:
+                for name, amount in bundle.items():
+                    needs[name] = needs.get(name, 0.0) + amount
+            lacking: dict[str, float] = {}
+            for bundle in group.bundles:
+                lacking.update(self._infeasible(bundle))
+            scarce = {name: amount for name, amount in needs.items() if self._total(name) < amount - _ROUNDING}
+            used = self._all_used(needs)
+            if lacking or scarce:
+                node.text = (
+                    f"no node has {written(lacking)}" if lacking else f"all nodes together have no {written(scarce)}"
+                )
+            elif used:
+                node.text = f"no {written({name: needs[name] for name in used})} is left"
+                node.waits_for([self._of_resource(name) for name in used], "resources")
+            else:
+                node.text = "its bundles fit nowhere together"
+        return self._nodes[key]
+
+    def _of_user(self, user: _User) -> Node:
+        """One that gives its resources back at its end: a task when it is over; an actor or a placement group when its
+        driver needs it no longer."""
+        if isinstance(user, RayActor):
+            process = self._places.get((user.node_id, user.pid))
+            keeps = f"keeps {written(user.resources)} until it ends"
+            member = None if process is None else process.member
+            node = self._holders.setdefault(user.id, Node(("actor", user.id), "", "resource", keeps, member))
+            node.label = node.label or ("" if member is not None else user.name)
+            self._owned(node, user.job, not user.is_detached)
+        elif isinstance(user, RayGroup):
+            keeps = f"keeps {_bundles(user)}"
+            node = self._holders.setdefault(user.id, Node(("group", user.id), "a placement group", "resource", keeps))
+            self._owned(node, user.job, True)
+        else:
+            threads = self._threads_of(user.id, user.worker)
+            node = threads[0].node if len(threads) == 1 else Node(("user", user.id), user.name, "running", "runs")
+        return node
+
+    def _owned(self, node: Node, job: str, ends_with_job: bool) -> None:
+        drivers = self._drivers.get(job, []) if ends_with_job else []
+        node.waits_for([each.node for each in drivers], "owner", needed=1)
+
+
+def is_in_ray(thread: Thread) -> bool:
+    wait = thread.stack.wait
+    return thread.gets or (wait is not None and wait.kind == "objects")
+
+
+def written(resources: Resources) -> str:
+    """Like `{CPU: 1, GPU: 8}`."""
+    return "{" + ", ".join(f"{name}: {amount:g}" for name, amount in sorted(resources.items())) + "}"
+
+
+def _bundles(group: RayGroup) -> str:
+    counts: dict[str, int] = {}
+    for each in map(written, group.bundles):
+        counts[each] = counts.get(each, 0) + 1
+    return ", ".join(text if count == 1 else f"{count} x {text}" for text, count in counts.items())
+
+
+def _fits(needs: Resources, node: Resources) -> bool:
+    return all(node.get(name, 0.0) >= amount - _ROUNDING for name, amount in needs.items())

@@ -1,0 +1,165 @@
+"""Makes nodes of tasks, and says of those that have not begun why not."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from raydap.core.ray_state import RayActor, RayState, RayTask
+from raydap.core.sets import folding
+from raydap.core.waits.resource_waits import ResourceWaits
+from raydap.core.waits.thread_nodes import Process, Thread
+from raydap.core.waits.wait_graph import Node
+from raydap.protocol.types import WorkerKey
+
+_SIBLINGS = 5
+"""Tasks that are taken for possible makers of a task's arguments; with more of them nothing would be said."""
+
+_DRIVER_TASK, _CREATION_TASK = "f" * 40, "f" * 16
+"""How the ids begin of a driver's own task, before its job's id, and of the task that makes an actor, before the
+actor's id (ray/src/ray/common/id.cc)."""
+
+_OTHER_STATES = {
+    "PENDING_ARGS_FETCH": "pending: its arguments are being fetched to its node",
+    "GETTING_AND_PINNING_ARGS": "pending: its arguments are being fetched to its node",
+    "PENDING_ACTOR_TASK_ARGS_FETCH": "pending: its arguments are being fetched to the actor's node",
+    "PENDING_OBJ_STORE_MEM_AVAIL": "pending: the object store of its node is full",
+    "SUBMITTED_TO_WORKER": "pending: it is on its way to a worker",
+}
+"""What Ray says of tasks (ray/src/ray/protobuf/common.proto, TaskStatus), in words."""
+
+
+class TaskNodes:
+    """`processes` know their tasks (thread_nodes.assign)."""
+
+    def __init__(self, state: RayState, processes: Mapping[WorkerKey, Process]) -> None:
+        self._processes = processes
+        self._resources = ResourceWaits(state, processes)
+        self._tasks = {task.id: task for task in state.tasks}
+        self._actors = {actor.id: actor for actor in state.actors}
+        self._nodes: dict[str, Node] = {}
+        self._open: list[tuple[Node, RayTask]] = []
+        self._children: dict[str, list[RayTask]] = {}
+        self._running: dict[str, list[RayTask]] = {}
+        self._queued: Counter[str] = Counter()
+        # The oldest ones come first, so that those that are older than a task are found without looking at all.
+        for task in sorted(state.tasks, key=lambda task: task.created):
+            self._children.setdefault(task.parent, []).append(task)
+            if task.actor and not task.creates_actor:
+                if task.runs:
+                    self._running.setdefault(task.actor, []).append(task)
+                else:
+                    self._queued[task.actor] += 1
+
+    def of(self, ids: Iterable[str]) -> list[Node]:
+        """The nodes of the unfinished ones among these tasks. One that runs in a thread that is known is that
+        thread."""
+        found = [self._of(self._tasks[each]) for each in ids if each in self._tasks]
+        while self._open:
+            self._explain(*self._open.pop())
+        return found
+
+    def all(self) -> list[Node]:
+        """Those of all unfinished tasks of drivers that run. Ray lists those of others for a while."""
+        entries = [each.member.entry for each in self._processes.values()]
+        jobs = {entry.job for entry in entries if entry.type == "driver"}
+        return self.of(task.id for task in self._tasks.values() if task.job in jobs)
+
+    def of_groups(self, job: str) -> list[Node]:
+        """Those of a job's placement groups that have no place yet."""
+        return self._resources.of_waiting_groups(job)
+
+    def children(self, thread: Thread, process: Process) -> list[Node]:
+        """The unfinished tasks that this thread may have begun: those of its own tasks, or of a driver. Of an actor
+        that runs several methods at once Ray says only that the actor has begun them."""
+        entry = process.member.entry
+        parents = {task.id for task in thread.tasks} | {
+            _CREATION_TASK + task.actor for task in thread.tasks if task.actor
+        }
+        if entry.type == "driver":
+            parents.add(_DRIVER_TASK + entry.job)
+        return self.of(task.id for parent in sorted(parents) for task in self._children.get(parent, ()))
+
+    def _of(self, task: RayTask) -> Node:
+        threads = self._threads(task)
+        if len(threads) == 1:
+            return threads[0].node
+        if task.id not in self._nodes:
+            node = Node(("task", task.id), task.name, "pending", "", task=task.id)
+            self._nodes[task.id] = node
+            self._open.append((node, task))
+        return self._nodes[task.id]
+
+    def _threads(self, task: RayTask) -> list[Thread]:
+        process = self._processes.get(task.worker) if task.runs else None
+        threads = None if process is None else process.threads
+        return [each for each in threads or () if any(own is task for own in each.tasks)]
+
+    def _explain(self, node: Node, task: RayTask) -> None:
+        actor = self._actors.get(task.actor)
+        if task.runs:
+            self._explain_running(node, task)
+        elif task.state == "PENDING_ARGS_AVAIL":
+            node.text = "pending: its arguments are not ready"
+            makers = self._may_make_arguments(task)
+            if makers:
+                node.waits_for(map(self._of, makers), "arguments", needed=1, certain=False)
+        elif task.actor and not task.creates_actor and task.state == "PENDING_NODE_ASSIGNMENT":
+            self._explain_unmade_actor(node, task, actor)
+        elif task.state == "PENDING_NODE_ASSIGNMENT":
+            wanted, group = task.resources, task.group
+            if task.creates_actor and actor is not None:
+                wanted, group = actor.resources or wanted, actor.group or group
+            self._resources.explain(node, wanted, group, "the actor" if task.creates_actor else "it")
+        elif task.actor and not task.creates_actor and "ARGS" not in task.state:
+            self._explain_queued(node, task)
+        else:
+            node.text = _OTHER_STATES.get(task.state, f"pending: {task.state}")
+
+    def _explain_running(self, node: Node, task: RayTask) -> None:
+        """It is not known which thread runs it."""
+        process = self._processes.get(task.worker)
+        threads = self._threads(task)
+        node.state, node.member = "unknown", None if process is None else process.member
+        if threads:
+            node.text = f"runs in one of {len(threads)} threads"
+            node.waits_for([each.node for each in threads], "thread", needed=1, certain=False)
+        elif process is None or process.threads is None:
+            node.text = "runs, but its stack cannot be read"
+        elif loops := [each.node for each in process.threads if each.is_loop]:
+            node.text = "has begun, but its event loop is busy"
+            node.waits_for(loops, "event loop")
+        else:
+            node.text = "runs, but in no thread that is seen; it may be a coroutine"
+            begun = self._children.get(_CREATION_TASK + task.actor, ()) if task.actor else ()
+            node.waits_for(map(self._of, begun), "task", needed=1, certain=False)
+
+    def _explain_unmade_actor(self, node: Node, task: RayTask, actor: RayActor | None) -> None:
+        if actor is None:
+            node.text = "pending: its actor is dead"
+        elif actor.state == "ALIVE":
+            node.text = "pending: it is on its way to its actor"
+        else:
+            what = "restarted" if actor.state == "RESTARTING" else "made"
+            node.text = f"pending: its actor has still to be {what}"
+            making = self._tasks.get(_CREATION_TASK + actor.id)
+            if making is not None:
+                node.waits_for([self._of(making)], "actor")
+
+    def _explain_queued(self, node: Node, task: RayTask) -> None:
+        running = self._running.get(task.actor, [])
+        process = self._processes.get(task.worker)
+        queued = self._queued[task.actor]
+        others = "" if queued == 1 else f", {queued} calls wait"
+        name = task.name.rpartition(".")[0] if process is None else folding.label([process.member])
+        methods = ", ".join(sorted({each.name.rpartition(".")[2] for each in running})[:3])
+        if running:
+            node.text = f"queued: {name} is busy with {methods}{others}"
+            node.waits_for(map(self._of, running), "actor", needed=1)
+        else:
+            node.text = f"queued: {name} has not begun it{others}"
+
+    def _may_make_arguments(self, task: RayTask) -> list[RayTask]:
+        """Ray does not say whose results a task takes; mostly its caller has begun that task before."""
+        siblings = (each for each in self._children.get(task.parent, ()) if not each.creates_actor and each is not task)
+        older = list(itertools.islice((each for each in siblings if each.created <= task.created), _SIBLINGS + 1))
+        return older if len(older) <= _SIBLINGS else []

@@ -1,0 +1,152 @@
+"""Makes nodes of threads and coroutines, and says which of them runs which task of Ray's."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from raydap.core.model.thread_stacks import CodeOwner, ThreadStack, file_name
+from raydap.core.ray_state import RayTask
+from raydap.core.sets.folding import Member
+from raydap.core.waits.wait_graph import Node
+from raydap.protocol.stack_messages import Location
+from raydap.protocol.types import WorkerKey
+
+_METHODS = "actor_method_executor"
+"""The function of Ray's that calls a method of an actor (ray/_private/function_manager.py)."""
+
+_LOOPS = "AsyncIO Thread"
+"""How the name begins of a thread of an asynchronous actor (Ray's _raylet.pyx)."""
+
+_CALLS = {"get_objects": "ray.get", "get": "ray.get", "wait": "ray.wait"}
+_WORKER = "ray/_private/worker.py"
+
+
+@dataclass(eq=False, slots=True)
+class Thread:
+    """A thread or coroutine with code of the user's, and its node. `tasks` are those that it may run. `is_part`: it is
+    a coroutine that another one has begun, which runs the same task of Ray's."""
+
+    stack: ThreadStack
+    node: Node
+    tasks: list[RayTask] = field(default_factory=list)
+    is_part: bool = False
+
+    @property
+    def gets(self) -> bool:
+        """Whether its frames say that it waits in ray.get or ray.wait, though not for which objects."""
+        return bool(_call_of_ray(self.stack))
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is the thread of an asynchronous actor's event loop, in which code of the user's runs now."""
+        return self.stack.name.startswith(_LOOPS) and not self.stack.coroutine
+
+
+@dataclass(eq=False, slots=True)
+class Process:
+    """A worker or driver. `threads` are those with code of the user's; None if its stacks could not be read. `tasks`
+    run there, as Ray says."""
+
+    member: Member
+    threads: list[Thread] | None
+    tasks: list[RayTask] = field(default_factory=list)
+
+    @property
+    def key(self) -> WorkerKey:
+        return WorkerKey(self.member.entry.key)
+
+    def thread(self, ident: int) -> Thread | None:
+        """The thread with this ident, which is no coroutine."""
+        found = (each for each in self.threads or () if each.stack.ident == ident and not each.stack.coroutine)
+        return next(found, None) if ident else None
+
+
+def process(member: Member, stacks: Sequence[ThreadStack] | None) -> Process:
+    """With the stacks as the client sees their paths."""
+    if stacks is None:
+        return Process(member, None)
+    users = [each for each in stacks if each.is_users]
+    is_alone = len([each for each in users if not each.coroutine]) == 1
+    threads = [Thread(each, _node(member, each, is_alone, number)) for number, each in enumerate(users)]
+    return Process(member, threads)
+
+
+def _node(member: Member, stack: ThreadStack, is_alone: bool, number: int) -> Node:
+    # A thread that is looked at from outside has no ident, but a name and a place among the others.
+    identity: Hashable = (stack.ident, stack.name) if stack.ident else (number, stack.name)
+    frame = next((each for each in stack.frames if each.owner == CodeOwner.USER), None)
+    entry = member.entry
+    is_paused = entry.state == "paused" and stack.activity != "running"
+    node = Node(
+        key=("thread", entry.key, identity),
+        label="" if stack.coroutine or is_alone or stack.main else f"thread {stack.name}",
+        state="paused" if is_paused else stack.activity,
+        text=stack.place,
+        member=member,
+        location=None if frame is None else Location(name=frame.name, path=frame.path, line=frame.line),
+    )
+    if is_paused:
+        where = "" if frame is None else f" in {node.text.rpartition(' below ')[2] or frame.name}"
+        node.text = f"waits at breakpoint() for a debugger{where}"
+    elif not stack.call and node.state == "blocked" and frame is not None:
+        # From outside only the functions are seen.
+        call = "a lock" if stack.wait is not None and stack.wait.kind == "lock" else _call_of_ray(stack)
+        node.text = f"blocked in {call} ({file_name(frame.path)}:{frame.line})" if call else node.text
+    return node
+
+
+def _call_of_ray(stack: ThreadStack) -> str:
+    """The function of Ray's in which a thread waits for objects; "" if it does not."""
+    for frame in stack.frames:
+        if frame.owner != CodeOwner.PLUMBING:
+            break
+        if frame.name in _CALLS and frame.path.replace("\\", "/").endswith(_WORKER):
+            return _CALLS[frame.name]
+    return ""
+
+
+def assign(processes: Mapping[WorkerKey, Process], tasks: Iterable[RayTask]) -> None:
+    """Tells each thread which tasks it may run."""
+    for task in tasks:
+        where = processes.get(task.worker) if task.runs else None
+        if where is not None:
+            where.tasks.append(task)
+    for where in processes.values():
+        _assign(where)
+        for thread in where.threads or ():
+            if len({each.name for each in thread.tasks}) == 1:
+                thread.node.label = thread.tasks[0].name
+            if len(thread.tasks) == 1:
+                thread.node.task = thread.tasks[0].id
+
+
+def _assign(where: Process) -> None:
+    """A coroutine says whose it is. A thread in which Ray calls methods and functions runs the task whose function is
+    in its stack; without one, any that no other thread runs, because what is called may have another name."""
+    threads = where.threads or []
+    called = [each for each in threads if not each.stack.coroutine and _is_called_by_ray(each.stack)]
+    unknown: list[RayTask] = []
+    for task in where.tasks:
+        name = task.name.rpartition(".")[2]
+        own = [each for each in threads if each.stack.coroutine and each.stack.task == task.id]
+        named = [each for each in own if _runs(each, name)][:1] or own[:1]
+        for part in own:
+            part.is_part = part not in named
+        named = named or [each for each in called if _runs(each, name)]
+        for thread in named:
+            thread.tasks.append(task)
+        if not named:
+            unknown.append(task)
+    # What an event loop does not run now is a coroutine, or has not begun.
+    free = [each for each in called if not each.tasks and not each.is_loop]
+    for thread in free:
+        thread.tasks += unknown
+
+
+def _is_called_by_ray(stack: ThreadStack) -> bool:
+    is_method = any(frame.name == _METHODS for frame in stack.frames)
+    return stack.main or is_method or stack.name.startswith(_LOOPS)
+
+
+def _runs(thread: Thread, name: str) -> bool:
+    """Whether a function with this name, which is not Ray's own, is in the stack."""
+    return any(frame.name == name and frame.owner != CodeOwner.PLUMBING for frame in thread.stack.frames)

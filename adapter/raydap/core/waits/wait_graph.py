@@ -1,0 +1,167 @@
+"""A graph of who waits for whom, and what can never go on in it.
+
+A node goes on when enough of those that it waits for do: all of them (`needed` is 0), or some number, as in ray.wait.
+Whoever cannot go on, even if everybody else does all that he can, is deadlocked, or waits for those who are. That is
+the reduction of a wait-for graph with AND and OR (Holt 1972). What is not known may go on: nobody is called deadlocked
+without need.
+"""
+
+import itertools
+from collections import deque
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from raydap.core.sets.folding import Member
+from raydap.protocol.stack_messages import Location
+from raydap.protocol.wait_messages import WaitKind, WaitState
+
+_STARTS = 20
+"""Nodes of a group from which a shortest cycle is looked for."""
+
+
+@dataclass(slots=True)
+class Edge:
+    """`certain`: it certainly waits for this one."""
+
+    target: "Node"
+    kind: WaitKind
+    certain: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A thread, a coroutine, a task that has not begun, an actor that keeps resources, or a resource that is used up.
+
+    `key` names it, also in a later look. `member` is the worker, if there is one. `label` is what it is besides its
+    worker: a method, a function, a thread's name. `text` says where it is, or why it has not begun. `needed` of the
+    `edges` have to go on, without the `ready` ones that have ended; all of them if it is 0. `goes_on`: it may go on
+    whatever the others do. `task` is the hex id of the task of Ray's that it is or runs, "" if that is not known.
+    """
+
+    key: Hashable
+    label: str
+    state: WaitState
+    text: str
+    member: Member | None = None
+    location: Location | None = None
+    edges: list[Edge] = field(default_factory=list)
+    needed: int = 0
+    ready: int = 0
+    goes_on: bool = True
+    task: str = ""
+
+    def waits_for(self, targets: Iterable["Node"], kind: WaitKind, needed: int = 0, certain: bool = True) -> None:
+        """Without targets it may go on."""
+        self.edges = [Edge(target, kind, certain) for target in dict.fromkeys(targets)]
+        self.needed = needed
+        self.goes_on = not self.edges
+
+
+def reachable(roots: Iterable[Node]) -> list[Node]:
+    """The nodes that can be reached, those of `roots` first, each once."""
+    found: dict[Node, None] = {}
+    waiting = deque(roots)
+    while waiting:
+        node = waiting.popleft()
+        if node not in found:
+            found[node] = None
+            waiting.extend(edge.target for edge in node.edges)
+    return list(found)
+
+
+def stuck(nodes: Collection[Node]) -> set[Node]:
+    """Those that can never go on. `nodes` have all that they wait for among them."""
+    waiting: dict[Node, list[Node]] = {}
+    missing: dict[Node, int] = {}
+    going = deque[Node]()
+    for node in nodes:
+        for edge in node.edges:
+            waiting.setdefault(edge.target, []).append(node)
+        missing[node] = len(node.edges) if not node.needed else node.needed - node.ready
+        if node.goes_on or missing[node] <= 0:
+            missing[node] = 0
+            going.append(node)
+    while going:
+        for node in waiting.get(going.popleft(), ()):
+            if missing[node] > 0:
+                missing[node] -= 1
+                if missing[node] == 0:
+                    going.append(node)
+    return {node for node in nodes if missing[node] > 0}
+
+
+def deadlocks(nodes: Collection[Node]) -> list[list[Node]]:
+    """The groups of nodes that wait for each other, and can never go on; those that only wait for them are left out."""
+    never = stuck(nodes)
+    ordered = [node for node in nodes if node in never]
+    return [group for group in _components(ordered, never) if len(group) > 1 or _waits_for_itself(group[0])]
+
+
+def cycle(group: Collection[Node]) -> list[Edge]:
+    """A shortest cycle in a group of `deadlocks`: each edge leads to the node of which the next one is. Certain edges
+    are preferred."""
+    members = set(group)
+    found = [path for node in itertools.islice(group, _STARTS) if (path := _way_back(node, members))]
+    return min(found, key=lambda path: (sum(not edge.certain for edge in path), len(path)))
+
+
+def _waits_for_itself(node: Node) -> bool:
+    return any(edge.target is node for edge in node.edges)
+
+
+def _way_back(start: Node, members: set[Node]) -> list[Edge]:
+    ways: dict[Node, list[Edge]] = {start: []}
+    waiting = deque([start])
+    while waiting:
+        node = waiting.popleft()
+        for edge in node.edges:
+            if edge.target is start:
+                return [*ways[node], edge]
+            if edge.target in members and edge.target not in ways:
+                ways[edge.target] = [*ways[node], edge]
+                waiting.append(edge.target)
+    return []
+
+
+def _components(nodes: Iterable[Node], among: set[Node]) -> list[list[Node]]:
+    """The strongly connected components (Tarjan), without recursion: a chain may be long."""
+    numbers: dict[Node, int] = {}
+    lowest: dict[Node, int] = {}
+    path: list[Node] = []
+    on_path: set[Node] = set()
+    found: list[list[Node]] = []
+    for root in nodes:
+        if root in numbers:
+            continue
+        open_: list[tuple[Node, Iterator[Edge]]] = []
+        next_: Node | None = root
+        while next_ is not None or open_:
+            if next_ is not None:
+                numbers[next_] = lowest[next_] = len(numbers)
+                path.append(next_)
+                on_path.add(next_)
+                open_.append((next_, iter(next_.edges)))
+                next_ = None
+            node, edges = open_[-1]
+            for edge in edges:
+                target = edge.target
+                if target not in among:
+                    continue
+                if target not in numbers:
+                    next_ = target
+                    break
+                if target in on_path:
+                    lowest[node] = min(lowest[node], numbers[target])
+            if next_ is not None:
+                continue
+            open_.pop()
+            if open_:
+                outer = open_[-1][0]
+                lowest[outer] = min(lowest[outer], lowest[node])
+            if lowest[node] == numbers[node]:
+                group = [path.pop()]
+                while group[-1] is not node:
+                    group.append(path.pop())
+                on_path.difference_update(group)
+                found.append(group[::-1])
+    return found

@@ -1,0 +1,188 @@
+"""The graph as text: deadlocks first, then a tree from the drivers down, in which nodes alike are one line."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from raydap.core.sets import folding
+from raydap.core.waits.building import Graph
+from raydap.core.waits.collective_waits import Collective
+from raydap.core.waits.wait_graph import Edge, Node
+
+_LINES = 400
+"""Lines of the tree, and how deep it is."""
+_DEPTH = 40
+
+_ROUNDS = 12
+"""How far below two nodes may differ to be two lines."""
+
+_WORDS: dict[tuple[str, bool], str] = {
+    ("task", False): "probably ",
+    ("lock", True): "held by ",
+    ("lock", False): "may be held by ",
+    ("thread", True): "until the end of ",
+    ("thread", False): "one of them: ",
+    ("arguments", False): "perhaps for ",
+    ("owner", True): "until it is not needed by ",
+    ("event loop", True): "its event loop: ",
+    ("collective", False): "not there: ",
+}
+"""What is said before the name of the one that is waited for."""
+
+
+def one_line(text: str) -> str:
+    """What a worker says may have characters that would move the cursor of a terminal."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
+def name(nodes: Sequence[Node]) -> str:
+    """What nodes alike are called: `Trainer{0-2}.step`, `prepare (3)`."""
+    return one_line(_name(nodes))
+
+
+def _name(nodes: Sequence[Node]) -> str:
+    first = nodes[0]
+    members = [node.member for node in nodes if node.member is not None]
+    if not members:
+        return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
+    entry = members[0].entry
+    if first.label.startswith("thread "):
+        return f"{folding.label(members)} {first.label}"
+    if entry.type == "driver" or not first.label:
+        return folding.label(members)
+    method = first.label.rpartition(".")[2]
+    if entry.actor:
+        return f"{folding.label(members)}.{method}"
+    # Ray says of a task earlier what it is than of its worker.
+    return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
+
+
+def of_deadlock(group: Collection[Node], path: Sequence[Edge]) -> str:
+    """`path` is a cycle: the last edge leads to where the first one begins. Several lines."""
+    start = path[-1].target
+    lines = [f"  {_head([start])}"]
+    lines += [f"  -> {_words(edge)}{_head([edge.target])}" for edge in path[:-1]]
+    lines.append(f"  -> {_words(path[-1])}{name([start])}")
+    more = [node for node in group if node not in {edge.target for edge in path}]
+    if more:
+        names = [name(alike) for alike in _alike(more, {node: (name([node]).partition("{")[0], "") for node in more})]
+        lines.append(f"  {len(more)} more are in it: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}")
+    return "\n".join(lines)
+
+
+def of_collective(found: Collective) -> str:
+    inside = f"{name(found.nodes)} in {found.function} ({found.library})"
+    if not found.missing:
+        return f"{inside}: all of the class are in a collective operation"
+    shown = [name(alike) for alike in _alike(found.missing, {node: (node.label, "") for node in found.missing})]
+    return f"{inside}; not there: {', '.join(shown)}"
+
+
+def of_graph(graph: Graph, told: Sequence[tuple[bool, str]], problem: str, unread: int) -> str:
+    """`told` are the deadlocks: whether each is certain, and its text."""
+    lines: list[str] = []
+    for number, (is_certain, text) in enumerate(told, 1):
+        which = f" {number}" if len(told) > 1 else ""
+        lines += [f"{'Deadlock' if is_certain else 'Probably a deadlock'}{which}:", text, ""]
+    lines += [f"{of_collective(each)}." for each in graph.collectives]
+    marks = {node: number for number, group in enumerate(graph.deadlocks, 1) for node in group}
+    tree = _Tree(_colours(graph.nodes), marks, len(told) > 1)
+    tree.add([(None, node) for node in graph.roots], "", 0)
+    lines += tree.lines
+    notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} do not say where they are"] * (unread > 0)
+    if notes:
+        lines.append(", ".join(notes))
+    if problem:
+        lines.append(f"Ray does not say which tasks wait: {problem}")
+    return "\n".join(lines) or "No worker runs."
+
+
+class _Tree:
+    def __init__(self, colours: dict[Node, int], marks: dict[Node, int], numbered: bool) -> None:
+        self._colours = colours
+        self._marks = marks
+        self._numbered = numbered
+        self._shown: set[int] = set()
+        self.lines: list[str] = []
+
+    def add(self, children: Iterable[tuple[Edge | None, Node]], indent: str, depth: int) -> None:
+        """Siblings, those that are few first."""
+        groups: dict[object, list[tuple[Edge | None, Node]]] = {}
+        for edge, node in children:
+            kind = None if edge is None else (edge.kind, edge.certain)
+            groups.setdefault((kind, self._colours[node]), []).append((edge, node))
+        ordered = sorted(
+            groups.values(),
+            key=lambda each: (each[0][1] not in self._marks, len(each), name([node for _, node in each])),
+        )
+        if depth == 0:
+            # Drivers come first, as given.
+            ordered = sorted(ordered, key=lambda each: not _is_driver(each[0][1]))
+        for number, group in enumerate(ordered):
+            if len(self.lines) >= _LINES or depth > _DEPTH:
+                self.lines.append(f"{indent}...")
+                return
+            is_last = number == len(ordered) - 1
+            branch, below = ("", "") if depth == 0 else ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+            self._add_group(group, indent + branch, indent + below, depth)
+
+    def _add_group(self, group: Sequence[tuple[Edge | None, Node]], start: str, indent: str, depth: int) -> None:
+        nodes = list(dict.fromkeys(node for _, node in group))
+        edge, first = group[0]
+        mark = self._marks.get(first)
+        shown = "" if mark is None else f"  [deadlock{f' {mark}' if self._numbered else ''}]"
+        colour = self._colours[first]
+        words = "" if edge is None else _words(edge)
+        if colour in self._shown and first.edges:
+            self.lines.append(f"{start}{words}{name(nodes)} (see above){shown}")
+            return
+        self._shown.add(colour)
+        self.lines.append(f"{start}{words}{_head(nodes)}{shown}")
+        self.add([(each, each.target) for node in nodes for each in node.edges], indent, depth + 1)
+
+
+def _head(nodes: Sequence[Node]) -> str:
+    where = ""
+    entry = None if nodes[0].member is None else nodes[0].member.entry
+    if len(nodes) == 1 and entry is not None and entry.pid:
+        where = f" (pid {entry.pid} on {entry.node})" if entry.node else f" (pid {entry.pid})"
+    return f"{name(nodes)}{where}: {one_line(nodes[0].text)}"
+
+
+def _words(edge: Edge) -> str:
+    if edge.kind == "resources" and (edge.target.member is not None or edge.target.state == "running"):
+        return "in use by "
+    return _WORDS.get((edge.kind, edge.certain), "")
+
+
+def _is_driver(node: Node) -> bool:
+    return node.member is not None and node.member.entry.type == "driver"
+
+
+def _alike(nodes: Iterable[Node], by: dict[Node, tuple[str, str]]) -> list[list[Node]]:
+    groups: dict[tuple[str, str], list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(by[node], []).append(node)
+    return list(groups.values())
+
+
+def _colours(nodes: Sequence[Node]) -> dict[Node, int]:
+    """Equal numbers for nodes that are alike, as are those for which they wait, some steps far: circles are no
+    hindrance."""
+    known = set(nodes)
+    kinds: dict[object, int] = {}
+    colours = {node: kinds.setdefault(_look(node), len(kinds)) for node in nodes}
+    for _ in range(_ROUNDS):
+        kinds = {}
+        renewed = {}
+        for node in nodes:
+            edges = {(edge.kind, edge.certain, colours[edge.target]) for edge in node.edges if edge.target in known}
+            renewed[node] = kinds.setdefault((colours[node], frozenset(edges)), len(kinds))
+        if len(kinds) == len(set(colours.values())):
+            break
+        colours = renewed
+    return colours
+
+
+def _look(node: Node) -> tuple[str, ...]:
+    entry = None if node.member is None else node.member.entry
+    whose = "" if entry is None else f"{entry.job} {entry.actor or entry.label}"
+    return whose, node.label, node.state, node.text, "" if entry is None else entry.type

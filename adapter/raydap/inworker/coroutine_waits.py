@@ -1,0 +1,93 @@
+"""Says which objects of Ray a coroutine waits for, and for which task of Ray it runs; runs in the worker.
+
+An asyncio task waits for a future. One that ends with an object of Ray keeps that object, so that it is not freed
+meanwhile (ray/includes/object_ref.pxi, ObjectRef.future). No code of the user's runs.
+"""
+
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files are run one after the other in one module, so these names are there.
+    from raydap.inworker.coroutines import coroutine_frames
+    from raydap.inworker.object_waits import object_wait
+
+_ASYNCIO = os.path.join("asyncio", "tasks.py")
+
+_FUTURES = 5000
+"""Futures that are looked at for one coroutine."""
+
+
+def ray_task(task: Any) -> str:
+    """The hex id of the task of Ray's for which an asyncio task runs, "" if it runs for none (Ray's _raylet.pyx,
+    async_task_id)."""
+    variable = getattr(sys.modules.get("ray._raylet"), "async_task_id", None)
+    if variable is None:
+        return ""
+    import contextvars
+    import gc
+
+    # Before Python 3.12 nothing else gives the context; it is the first that the task refers to.
+    contexts = (each for each in gc.get_referents(task) if type(each) is contextvars.Context)
+    context = next(contexts, None)
+    found = None if context is None else context.get(variable)
+    return "" if found is None else str(found.hex())
+
+
+def coroutine_wait(task: Any, frames: list[Any]) -> dict[str, Any] | None:
+    """As Waits.of_coroutine tells it. `frames` are those of the coroutine, innermost first."""
+    refs: list[Any] = []
+    futures, needed, ends = _awaited(task, frames)
+    is_complete = all([_collect(each, refs, {}) for each in futures])
+    return object_wait(refs, needed, ends or (needed > 0 and not is_complete)) if refs else None
+
+
+def _awaited(task: Any, frames: list[Any]) -> tuple[list[Any], int, bool]:
+    """The futures for which a coroutine waits, how many of them suffice (0 for all), and whether it waits only for some
+    time."""
+    waiter = object.__getattribute__(task, "_fut_waiter")
+    futures, needed, ends = [] if waiter is None else [waiter], 0, False
+    for frame in frames:
+        code = frame.f_code
+        if not code.co_filename.endswith(_ASYNCIO):
+            break
+        names = frame.f_locals
+        ends = ends or names.get("timeout") is not None
+        if code.co_name == "sleep":
+            return [], 0, True
+        if code.co_name == "_wait":
+            futures = list(names["fs"])
+            needed = 1 if names["return_when"] == "FIRST_COMPLETED" else 0
+        elif code.co_name == "wait_for" and "fut" in names:
+            futures = [names["fut"]]
+    return futures, needed, ends
+
+
+def _collect(future: Any, refs: list[Any], seen: dict[int, None]) -> bool:
+    """Adds the objects of Ray that a future waits for; returns whether it waits for all of these and for nothing
+    else."""
+    if id(future) in seen or len(seen) > _FUTURES:
+        return id(future) in seen
+    seen[id(future)] = None
+    tasks = sys.modules["asyncio.tasks"]
+    kind = type(future)
+    if issubclass(kind, tasks.Task):
+        futures, needed, ends = _awaited(future, coroutine_frames(tasks.Task.get_coro(future)))
+        if needed or ends:
+            return False
+        return bool(futures) and all([_collect(each, refs, seen) for each in futures])
+    if kind is tasks._GatheringFuture:
+        return all([_collect(each, refs, seen) for each in future._children if each._state == "PENDING"])
+    if not str(kind.__module__).startswith(("_asyncio", "asyncio", "builtins")):
+        return False
+    for callback, _ in future._callbacks or ():
+        for cell in getattr(callback, "__closure__", None) or () if type(callback) is types.FunctionType else ():
+            source = cell.cell_contents
+            if str(type(source).__module__) == "concurrent.futures._base":
+                ref = source.__dict__.get("object_ref")
+                if ref is not None:
+                    refs.append(ref)
+                    return True
+    return False

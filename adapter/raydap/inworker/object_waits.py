@@ -1,0 +1,31 @@
+"""Says which tasks make the objects of Ray for which somebody waits; runs in the worker."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+_AWAITED_TASKS = 2000
+"""Tasks that are named of those whose objects a thread waits for."""
+
+_LAST_RETURN = 100_000_000
+"""The largest index of an object that a task returns; those of ray.put and of placement groups are larger (Ray's
+ray_config_def.h, max_num_generator_returns)."""
+
+
+def object_wait(refs: Iterable[Any], needed: int = 0, ends: bool = False) -> dict[str, Any] | None:
+    """For objects of Ray (ray.ObjectRef) or their generators; None for anything else."""
+    kind = sys.modules["ray"].ObjectRef
+    tasks: dict[str, None] = {}
+    puts = 0
+    for ref in refs:
+        if type(ref) is not kind:
+            ref = object.__getattribute__(ref, "__dict__").get("_generator_ref")
+            if type(ref) is not kind:
+                return None
+        if int.from_bytes(ref.binary()[-4:], "little") > _LAST_RETURN:
+            puts += 1
+        else:
+            tasks[ref.task_id().hex()] = None
+    named = list(tasks)[:_AWAITED_TASKS]
+    found = {"kind": "objects", "tasks": named, "more": len(tasks) - len(named), "puts": puts}
+    return {**found, "needed": needed, "ends": ends}

@@ -1,0 +1,34 @@
+"""`raydap hang`: who waits for whom, and who can never go on."""
+
+import msgspec
+from rich.text import Text
+
+from raydap.client.joining import Target
+from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
+from raydap.terminal import screen
+from raydap.terminal.live_session import looking
+
+_COLOURS = {
+    r"(?m)^(Deadlock|Probably a deadlock).*": "bold red",
+    r"\[deadlock[ \d]*\]": "red",
+    r"waits at breakpoint\(\).*": "yellow",
+    r"(?<=: )pending: .*": "yellow",
+    r"[│├└─]+": "dim",
+}
+
+
+async def show(target: Target, select: str | None, as_json: bool) -> int:
+    """Prints the tree. Returns the exit code: 1 if there is a deadlock. Raises what LiveSession.begin raises, and
+    SessionError."""
+    async with looking(target) as live:
+        await live.wait_listed()
+        found = await live.ask("raydap/waits", WaitsArguments(select=select), WaitGraph)
+    console = screen.console()
+    if as_json:
+        console.out(msgspec.json.format(msgspec.json.encode(found), indent=2).decode(), highlight=False)
+    else:
+        text = Text(found.text)
+        for pattern, style in _COLOURS.items():
+            text.highlight_regex(pattern, style)
+        console.print(text, soft_wrap=True)
+    return 1 if found.deadlocks else 0

@@ -1,0 +1,107 @@
+"""Who can never go on in a graph of those who wait for each other."""
+
+import itertools
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from raydap.core.waits.wait_graph import Node, cycle, deadlocks, reachable, stuck
+
+
+def graph(text: str) -> dict[str, Node]:
+    """Nodes by one letter. `a:bc` waits for both, `a:1/bc` for one of them, `a:1+1/bc` too, and one that has ended is
+    there already; `a` alone goes on. `a:b?` is not certain, and `a:b!` may go on in any case."""
+    nodes: dict[str, Node] = {}
+    parts = [each.partition(":") for each in text.split()]
+    for name in [name for name, _, _ in parts] + [
+        letter for _, _, rest in parts for letter in rest if letter.isalpha()
+    ]:
+        nodes.setdefault(name, Node(name, name, "blocked", name))
+    for name, _, rest in parts:
+        count, slash, targets = rest.rpartition("/")
+        needed, _, ready = count.partition("+")
+        node = nodes[name]
+        letters = [nodes[each] for each in targets if each.isalpha()]
+        node.waits_for(letters, "task", int(needed) if slash else 0, certain="?" not in rest)
+        node.ready = int(ready or 0)
+        node.goes_on = node.goes_on or "!" in rest
+    return nodes
+
+
+def names(nodes: Iterable[Node]) -> str:
+    return "".join(sorted(str(node.key) for node in nodes))
+
+
+@pytest.mark.parametrize(
+    ("text", "never", "groups"),
+    [
+        ("a", "", []),
+        ("a:b b", "", []),
+        ("a:a", "a", ["a"]),
+        ("a:b b:a", "ab", ["ab"]),
+        ("z:a a:b b:c c:a", "abcz", ["abc"]),
+        ("a:b b:a c:d d:c", "abcd", ["ab", "cd"]),
+        ("a:bc b:a c", "ab", ["ab"]),
+        ("a:1/bc b:a c", "", []),
+        ("a:1/bc b:a c:a", "abc", ["abc"]),
+        ("a:2/bcd b:a c d", "", []),
+        ("a:2/bcd b:a c:a d", "abc", ["abc"]),
+        ("a:2+1/bcd b:a c:a d", "", []),
+        ("a:b b:a!", "", []),
+        ("a:b b:cd c:b d:a", "abcd", ["abcd"]),
+    ],
+)
+def test_who_never_goes_on(text: str, never: str, groups: list[str]) -> None:
+    nodes = list(graph(text).values())
+    assert names(stuck(nodes)) == never
+    assert sorted(names(group) for group in deadlocks(nodes)) == groups
+
+
+def test_the_shortest_and_the_most_certain_cycle_is_told() -> None:
+    nodes = graph("a:b b:cd c:a? d:e e:a")
+    (group,) = deadlocks(list(nodes.values()))
+    assert {edge.target.key for edge in cycle(group)} == {"a", "b", "d", "e"}
+    nodes = graph("a:bc b:a c:d d:a")
+    (group,) = deadlocks(list(nodes.values()))
+    assert {edge.target.key for edge in cycle(group)} == {"a", "b"}
+
+
+def test_a_chain_may_be_long() -> None:
+    nodes = [Node(number, "", "blocked", "") for number in range(20_000)]
+    for node, next_ in itertools.pairwise([*nodes, nodes[0]]):
+        node.waits_for([next_], "task")
+    assert [len(group) for group in deadlocks(nodes)] == [20_000]
+    assert len(reachable(nodes[:1])) == 20_000
+
+
+def _slowly(nodes: list[Node]) -> set[Node]:
+    """What `stuck` says, by its definition."""
+    never = set(nodes)
+    while True:
+        going = {
+            node
+            for node in never
+            if node.goes_on
+            or sum(edge.target not in never for edge in node.edges)
+            >= (node.needed - node.ready if node.needed else len(node.edges))
+        }
+        if not going:
+            return never
+        never -= going
+
+
+def test_any_graph_says_what_its_definition_says() -> None:
+    chance = random.Random(7)
+    for _ in range(500):
+        nodes = [Node(number, "", "blocked", "") for number in range(chance.randint(1, 9))]
+        for node in nodes:
+            targets = chance.sample(nodes, chance.randint(0, min(3, len(nodes))))
+            node.waits_for(targets, "task", needed=chance.randint(0, len(targets)))
+            node.ready = chance.randint(0, 1)
+        never = _slowly(nodes)
+        assert stuck(nodes) == never
+        for group in deadlocks(nodes):
+            assert set(group) <= never
+            path = cycle(group)
+            assert all(edge.target in group for edge in path)
