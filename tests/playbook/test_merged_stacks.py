@@ -34,6 +34,7 @@ def test_stopped_threads_are_one_tree(play: Play) -> None:
     ]
     assert client.request("raydap/stacks", select="line:other.py")["root"]["members"] == threads[2:]
     assert client.request("raydap/stacks", maxMembers=1)["root"]["members"] == threads[:1]
+    assert client.request("raydap/stacks", threads=threads[1:])["root"]["members"] == threads[1:]
 
 
 def test_a_thread_that_does_not_answer_is_named(play: Play) -> None:

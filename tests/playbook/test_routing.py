@@ -177,6 +177,7 @@ def test_output_of_workers_is_shown_but_telemetry_and_private_events_are_not(pla
     worker.say("output", {"category": "stdout", "output": "x = 1\n", "source": {"path": "/a"}, **worker.reference()})
     body = client.event("output")
     assert body["output"] == "[worker 101] x = 1\n"
+    assert body["data"] == {"worker": "w1"}
     assert len(client.request("variables", variablesReference=body["variablesReference"])["variables"]) == 1
     worker.say("output", {"category": "telemetry", "output": "ptvsd"})
     # pydevd warns of an evaluate that takes long, also of raydap's own.

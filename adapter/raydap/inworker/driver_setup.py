@@ -34,6 +34,10 @@ SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
 """Where Ray keeps the setup hook of a job, in its env_vars (ray/_private/runtime_env/setup_hook.py). Ray refuses
 another one then. In the environment of `ray start` it is the name of a function that each worker calls."""
 
+POST_MORTEM = "RAY_DEBUG_POST_MORTEM"
+"""Lets tasks that fail wait for a debugger (ray/util/debugpy.py). Ray does not give a driver's own to its workers,
+which begin with the environment of their node."""
+
 AGENT_HOOK = "raydap_agent"
 """The name of our setup hook. Ray's Jobs API and State API show it in the runtime_env of jobs and actors
 (ray/_private/runtime_env/setup_hook.py)."""
@@ -128,7 +132,7 @@ class DriverSetup:
         # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
         set_up: Any = functools.partial(exec, code, names)
         set_up.__name__ = AGENT_HOOK
-        return {**runtime_env, SETUP_HOOK: set_up}
+        return {**_with_post_mortem(runtime_env), SETUP_HOOK: set_up}
 
 
 def _tell_agent(raydap: str) -> None:
@@ -191,6 +195,14 @@ def _ray_accepts(hook: Any) -> bool:
     """Whether `ray.init` takes this setup hook; it raises for any other one (ray/_private/runtime_env/setup_hook.py,
     and ray/_private/function_manager.py for the name). Behind ours Ray would not see it, and workers would fail."""
     return hook is None or isinstance(hook, str) or (callable(hook) and hasattr(hook, "__name__"))
+
+
+def _with_post_mortem(runtime_env: dict[str, Any]) -> dict[str, Any]:
+    """What the driver's environment says of post mortems holds for its workers, too, if they have no other word."""
+    given = os.environ.get(POST_MORTEM)
+    if given is None:
+        return runtime_env
+    return {**runtime_env, "env_vars": {POST_MORTEM: given, **(runtime_env.get("env_vars") or {})}}
 
 
 def _restore(given: str | None) -> None:

@@ -7,8 +7,11 @@ other nodes of the cluster raydap's relay listens, under the same name as raydap
 
 import contextlib
 import os
+import socket
+import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 CALL_PREFIX = "raydap-call-"
 
@@ -43,6 +46,28 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
         except OSError:
             pass  # It has ended just now, or belongs to somebody else.
     return ""
+
+
+def skip_post_mortem_alone(raydap: str, folder: str) -> None:
+    """In the worker of a launched program Ray's post mortem waits for a debugger only while its raydap listens. Without
+    it, as after `kill -9`, the program would wait for ever where it is to fail.
+
+    Source: ray/util/rpdb.py, `_post_mortem`, which calls that of ray/util/debugpy.py.
+    """
+    ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
+    original = getattr(ray_debugpy, "_post_mortem", None)
+    if original is not None:
+        ray_debugpy._post_mortem = lambda: original() if is_listening(raydap, folder) else None
+
+
+def is_listening(raydap: str, folder: str) -> bool:
+    """Whether the raydap at this path is there, or its relay."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect(path_here(raydap, folder))
+        except OSError:
+            return False
+    return True
 
 
 def path_here(raydap: str, folder: str) -> str:

@@ -26,6 +26,8 @@ def set_up(code: Callable[[], list[CodeType]], names: dict[str, Any], raydap: st
             except Exception as error:
                 sys.stderr.write(f"raydap cannot stop idle threads of threaded actors here: {error!r}\n")
         vars(module)["start_in_worker"](raydap)
+        if raydap:
+            vars(module)["skip_post_mortem_alone"](raydap, vars(module)["AGENT"].folder)
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
     if isinstance(next_hook, str):

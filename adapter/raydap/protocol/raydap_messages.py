@@ -32,9 +32,11 @@ class ProblemData(Message, frozen=True):
 
 
 class OutputData(Message, frozen=True):
-    """The `data` of an `output` event of raydap's own."""
+    """The `data` of an `output` event: what an error of raydap's own is about, or the key of the `worker` that has
+    written it through its debugger, such as the message of a logpoint."""
 
-    raydap: ProblemData
+    raydap: ProblemData | UnsetType = UNSET
+    worker: str | UnsetType = UNSET
 
 
 class StoppedThread(Message, frozen=True):

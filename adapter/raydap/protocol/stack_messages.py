@@ -54,11 +54,13 @@ class WorkerStack(Message, frozen=True):
 
 
 class StacksArguments(Arguments, frozen=True):
-    """The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
-    those of workers that run are among them, whose stacks are read without stopping them; with `outside` also those of
-    workers without an agent that are not attached, such as paused ones. At most `max_members` threads are named in each
-    node. With `locals` each node has the local variables of its frame. With `export` the tree is also given as text."""
+    """The arguments of `raydap/stacks`: `threads` are ids, `select` is a set. Without both, all stopped threads are
+    meant. With `running` those of workers that run are among them, whose stacks are read without stopping them; with
+    `outside` also those of workers without an agent that are not attached, such as paused ones. At most `max_members`
+    threads are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree
+    is also given as text."""
 
+    threads: tuple[int, ...] | None = None
     select: str | None = None
     running: bool = False
     outside: bool = False

@@ -1,12 +1,16 @@
 """Which raydap a process calls when it begins."""
 
+import socket
+import sys
 import threading
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from raydap.inworker import raydap_calls
-from raydap.inworker.raydap_calls import call_raydaps
+from raydap.inworker.raydap_calls import call_raydaps, skip_post_mortem_alone
 
 
 class Calls:
@@ -78,3 +82,17 @@ def test_a_relay_that_does_not_come_keeps_nobody(tmp_path: Path, monkeypatch: py
     calls = Calls(tmp_path, raydap_call_1_1=True)
     calls.raydaps["raydap-call-2-1"] = True
     assert call_raydaps(calls, str(tmp_path), "/gone/raydap-call-2-1") == str(tmp_path / "raydap-call-1-1")
+
+
+def test_a_post_mortem_waits_only_while_raydap_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray_debugpy: Any = ModuleType("ray.util.debugpy")
+    ray_debugpy._post_mortem = lambda: "waits"
+    monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray_debugpy)
+    raydap = str(tmp_path / "raydap-call-7")
+    skip_post_mortem_alone(raydap, str(tmp_path))
+    assert ray_debugpy._post_mortem() is None
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(raydap)
+        listener.listen()
+        assert ray_debugpy._post_mortem() == "waits"
+    assert ray_debugpy._post_mortem() is None

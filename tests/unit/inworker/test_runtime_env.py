@@ -14,7 +14,7 @@ import pytest
 
 import raydap
 from raydap.inworker import agent_code, driver_setup
-from raydap.inworker.driver_setup import UV, UV_HOOK, VARIABLE, DriverSetup
+from raydap.inworker.driver_setup import POST_MORTEM, UV, UV_HOOK, VARIABLE, DriverSetup
 from raydap.inworker.worker_setup import set_up, unpacked
 
 SOURCES = str(Path(raydap.__file__).parent / "inworker")
@@ -249,3 +249,9 @@ def test_a_worker_reads_what_its_driver_has_packed(magic: bytes) -> None:
     for each in code:
         exec(each, names)
     assert names["start_in_worker"].__code__.co_filename == "<raydap agent>"
+
+
+def test_workers_have_the_drivers_word_on_post_mortems(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(POST_MORTEM, "1")
+    assert setup.prepared({})["env_vars"] == {POST_MORTEM: "1"}
+    assert setup.prepared({"env_vars": {POST_MORTEM: "0", "A": "1"}})["env_vars"] == {POST_MORTEM: "0", "A": "1"}

@@ -57,12 +57,14 @@ export interface WorkerStack {
 }
 
 /**
- * The arguments of `raydap/stacks`: `select` is a set. Without it, all stopped threads are meant. With `running`
- * those of workers that run are among them, whose stacks are read without stopping them; with `outside` also those of
- * workers without an agent that are not attached, such as paused ones. At most `max_members` threads are named in each
- * node. With `locals` each node has the local variables of its frame. With `export` the tree is also given as text.
+ * The arguments of `raydap/stacks`: `threads` are ids, `select` is a set. Without both, all stopped threads are
+ * meant. With `running` those of workers that run are among them, whose stacks are read without stopping them; with
+ * `outside` also those of workers without an agent that are not attached, such as paused ones. At most `max_members`
+ * threads are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree
+ * is also given as text.
  */
 export interface StacksArguments {
+  readonly threads?: readonly number[] | null;
   readonly select?: string | null;
   readonly running?: boolean;
   readonly outside?: boolean;
@@ -422,9 +424,13 @@ export interface ProblemData {
   readonly code: number;
 }
 
-/** The `data` of an `output` event of raydap's own. */
+/**
+ * The `data` of an `output` event: what an error of raydap's own is about, or the key of the `worker` that has
+ * written it through its debugger, such as the message of a logpoint.
+ */
 export interface OutputData {
-  readonly raydap: ProblemData;
+  readonly raydap?: ProblemData;
+  readonly worker?: string;
 }
 
 /**

@@ -39,11 +39,11 @@ _EXPORTS: dict[str, Callable[[StackNode], str]] = {"folded": stack_exports.folde
 
 
 def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[MergedStacks]:
-    """Merges the stacks of the stopped threads in the set `select`; without a set, those of all stopped threads."""
+    """Merges the stacks of the named threads, or of the stopped ones in the set `select`; without both, of all."""
     if arguments.max_members < 0:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
     threads, running, members = yield from selecting.everybody(
-        state, request.client, None, arguments.select, arguments.running, arguments.outside
+        state, request.client, arguments.threads, arguments.select, arguments.running, arguments.outside
     )
     found = gather({thread: _stack(state, thread, arguments.locals) for thread in threads})
     read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})

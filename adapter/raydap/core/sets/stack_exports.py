@@ -16,17 +16,18 @@ NARROWEST = 1.0
 _CHARACTER = 7.0
 
 _STYLE = """\
-text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328; pointer-events: none }
-rect { stroke: #ffffff; fill: #9ecbff }
-.few rect { fill: #ffb77c }
-g:focus rect, g:hover rect { stroke: #1f2328 }
+.stacks text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328; pointer-events: none }
+.stacks rect { stroke: #ffffff; fill: #9ecbff }
+.stacks .few rect { fill: #ffb77c }
+.stacks g:focus rect, .stacks g:hover rect { stroke: #1f2328 }
 @media (prefers-color-scheme: dark) {
-  svg { background: #1f1f1f }
-  text { fill: #e6edf3 }
-  rect { stroke: #1f1f1f; fill: #1f4f86 }
-  .few rect { fill: #8a4b10 }
-  g:focus rect, g:hover rect { stroke: #e6edf3 }
+  svg.stacks { background: #1f1f1f }
+  .stacks text { fill: #e6edf3 }
+  .stacks rect { stroke: #1f1f1f; fill: #1f4f86 }
+  .stacks .few rect { fill: #8a4b10 }
+  .stacks g:focus rect, .stacks g:hover rect { stroke: #e6edf3 }
 }"""
+"""For this picture alone, because a page may have others beside it."""
 
 
 def folded(root: StackNode) -> str:
@@ -58,7 +59,7 @@ def svg(root: StackNode) -> str:
     height = (1 + max(box.depth for box in boxes)) * ROW
     parts = "\n".join(_drawn(box) for box in boxes)
     size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n<style>{_STYLE}</style>\n{parts}\n</svg>\n'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="stacks" {size}>\n<style>{_STYLE}</style>\n{parts}\n</svg>\n'
 
 
 def _boxes(node: StackNode, left: float, width: float, depth: int, is_few: bool) -> Iterator[_Box]:

@@ -8,6 +8,7 @@ from raydap.core.model.worker import Worker
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import event_to_client
 from raydap.inworker import calls
+from raydap.protocol.raydap_messages import OutputData
 
 _OWN_IS_SLOW = tuple(f"Evaluating: {own}" for own in calls.OWN)
 """Begins pydevd's warning (pydevd_net_command_factory_json.py, make_evaluation_timeout_msg)."""
@@ -20,15 +21,16 @@ def breakpoint_changed(state: State, worker: Worker, body: dict[str, Any]) -> No
 
 
 def output(state: State, worker: Worker, body: dict[str, Any]) -> None:
-    """Passes on output that comes through debugpy, such as logpoints, with the worker's name before it. Drops debugpy's
-    telemetry, and what it says of an evaluate of raydap's own that takes long: raydap says itself what a worker does
-    that lets no Python code run."""
+    """Passes on output that comes through debugpy, such as logpoints, with the worker's name before it and its key
+    beside it. Drops debugpy's telemetry, and what it says of an evaluate of raydap's own that takes long: raydap says
+    itself what a worker does that lets no Python code run."""
     text = body.get("output")
     if body.get("category") == "telemetry" or (isinstance(text, str) and text.startswith(_OWN_IS_SLOW)):
         return
     event_to_client(worker, "output", body)
     if isinstance(text, str):
         body["output"] = _labelled(worker, text)
+    body["data"] = OutputData(worker=worker.key)
     state.broadcast("output", body, worker)
 
 
