@@ -120,6 +120,11 @@ PARTS = {
         "breakpoint_hooks._stop_at, thread_control.py, relisten.stop_for_clients_only",
         "breakpoint() says that it cannot stop, and the worker is attached without our overrides. See pydevd.settrace.",
     ),
+    "messages of lines": Part(
+        "takes(json_factory.make_io_message, 'msg', 'ctx') and has(debugger, 'writer', 'cmd_factory')",
+        "line_hits.line_hits",
+        "`raydap report` says too few hits of a breakpoint. See how pydevd sends the message of a logpoint.",
+    ),
     "frames by their ids": Part(
         "has(debugger.suspended_frames_manager, '_thread_id_to_tracker') and source(_FramesTracker, "
         "'_frame_id_to_frame[') and has(BaseSchema, '_dap_id_to_obj_id')",

@@ -91,8 +91,9 @@ PARTS = {
     ),
     "the post mortem": Part(
         "callable(ray_debugpy._debugpy_excepthook) and source(ray_debugpy._post_mortem, 'set_trace(') "
-        "and source(ray_debugpy._debugpy_excepthook, 'stop_on_unhandled_exception(')",
-        "breakpoint_hooks.override_rays_breakpoint, post_mortem.PostMortem",
+        "and source(ray_debugpy._debugpy_excepthook, 'stop_on_unhandled_exception(') "
+        "and source(rpdb._post_mortem, 'ray_debugpy._post_mortem()')",
+        "breakpoint_hooks.override_rays_breakpoint, post_mortem.PostMortem, raydap_calls.skip_post_mortem_alone",
         "A worker with an agent says that it cannot stop for its post mortem. See ray/util/debugpy.py.",
     ),
     "executors of methods": Part(

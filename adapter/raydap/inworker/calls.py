@@ -5,10 +5,11 @@ file_queries.py, and leaves one object in the worker, `raydap`, as an attribute 
 expressions are calls of that object. It is no module, so nothing appears in the worker's sys.modules, and `leave` takes
 it away again.
 
-All expressions but `summary` are for `evaluate` without a frame, and with the context "clipboard", whose results pydevd
-does not shorten. Never use "repl": pydevd then puts another `sys.stdout` in place, and takes it away while other
-threads print (redirected_output.py). Those that change something give None, because older debugpys print whatever else
-an evaluate gives; `read_result` reads what the others give. Those for files do not need `enter`.
+All expressions but `summary` and those of breakpoints are for `evaluate` without a frame, and with the context
+"clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then puts another `sys.stdout` in place,
+and takes it away while other threads print (redirected_output.py). Those that change something give None, because older
+debugpys print whatever else an evaluate gives; `read_result` reads what the others give. Those for files do not need
+`enter`.
 """
 
 import ast
@@ -120,6 +121,7 @@ _VARIABLES = _packed(_source(*_STACK_READER, "frame_variables"), "names")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
 _ARRAYS = _packed(_source(*_LIBRARIES, "array_text", "array_values"), "names")
 _SUMMARY = _packed(_source(*_LIBRARIES, "value_summary"), "names")
+_HITS = _packed(_source("safe_values", "line_hits"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 
 
@@ -233,6 +235,26 @@ def summary(expression: str, seconds: float) -> str:
     result."""
     # A line break ends a comment in the expression.
     return f"(lambda value, names: {_SUMMARY} or names['summary'](value, {seconds!r}))(({expression}\n), {{}})"
+
+
+def stops_at_hit(number: int, marker: str, condition: str) -> str:
+    """For the condition of a breakpoint. It stops few of many hits, and the worker counts all of them; it tells them in
+    output events, between two markers (line_hits.py). `condition` is the user's own, "" for none; `number` is by what
+    raydap knows the line."""
+    return _hit("stops", number, marker, condition)
+
+
+def hit_message(number: int, marker: str, expression: str) -> str:
+    """For the message of a logpoint. It is the values of the user's expression since the last one, or empty."""
+    return f"{{{_hit('message', number, marker, expression)}}}"
+
+
+def _hit(method: str, number: int, marker: str, expression: str) -> str:
+    """debugpy reads braces in a message, so there are none in this."""
+    texts = [repr(each).replace("{", r"\x7b").replace("}", r"\x7d") for each in (marker, expression)]
+    made = f"(lambda names: {_HITS} or names['line_hits']({_DEBUGGER}))(dict())"
+    found = f"(vars({_DEBUGGER}).get('raydap_hits') or {made})"
+    return f"{found}.{method}({number}, {', '.join(texts)}, globals(), locals())"
 
 
 def read_result(text: object) -> Any:
