@@ -6,8 +6,8 @@ import click
 
 import raydap
 
-COMMANDS = ["adapter", "compare", "connect", "debug", "doctor", "down", "eval", "hang", "lsp", "prepare", "ps", "run"]
-COMMANDS += ["serve", "stacks", "status", "up"]
+COMMANDS = ["adapter", "compare", "connect", "debug", "doctor", "down", "eval", "hang", "lsp", "prepare", "ps"]
+COMMANDS += ["report", "run", "serve", "stacks", "status", "up"]
 
 PLACES = {"compare": ("folded", "compare"), "eval": ("folded", "evaluate"), "stacks": ("folded", "stacks")}
 PLACES |= {"run": ("run_program", "run")}

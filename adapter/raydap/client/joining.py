@@ -145,7 +145,7 @@ async def find(
             idle = session
         else:
             await session.close()
-    return idle if idle is not None else await _own(on_event, on_gone)
+    return idle if idle is not None else await own(on_event, on_gone)
 
 
 async def _named(
@@ -167,11 +167,12 @@ async def _named(
     return session
 
 
-async def _own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
-    own = OwnSession()
-    session = Session("own", "a session of its own", on_event, on_gone, own)
+async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
+    """A session of this program's own, initialized, whatever others there are."""
+    engine = OwnSession()
+    session = Session("own", "a session of its own", on_event, on_gone, engine)
     try:
-        await session.connection.open(own.connect)
+        await session.connection.open(engine.connect)
         await session.initialize()
     except BaseException:
         await session.close()

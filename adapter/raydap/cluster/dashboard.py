@@ -157,6 +157,21 @@ class Dashboard:
             answer = answer.get(key) if isinstance(answer, dict) else None
         return answer if isinstance(answer, dict) else {}
 
+    async def tasks(self, job: str) -> list[Row]:
+        """The rows of the tasks of a job, at most 10,000 (ray/util/state/common.py, TaskState)."""
+        return await self._rows("tasks", [("detail", "1"), _LIMIT, *_where("job_id", "=", job)])
+
+    async def timeline(self, job: str) -> list[Row]:
+        """The events of Ray's own timeline of a job (ray/_private/profiling.py, chrome_tracing_dump)."""
+        events = await self.rest.get("/api/v0/tasks/timeline", [("job_id", job)])
+        return [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+
+    async def job_log(self, submission: str) -> str:
+        """What a submitted job has printed; "" if Ray does not say it."""
+        answer = await self.rest.get(f"/api/jobs/{submission}/logs")
+        logs = answer.get("logs") if isinstance(answer, dict) else None
+        return logs if isinstance(logs, str) else ""
+
     async def session_name(self) -> str | None:
         """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""
         name = (await self.version()).get("session_name")

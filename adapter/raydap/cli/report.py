@@ -1,0 +1,160 @@
+"""`raydap report`: a program or a job that is watched without anybody, and the page that is left."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from typing import Any
+
+import click
+
+from raydap.cli import terminal_command
+from raydap.report.watch_arguments import Launch, Watch, WatchedLine, duration, line, traced
+
+_JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
+
+
+class Duration(click.ParamType[float]):
+    """30s, 5m, 1h."""
+
+    name = "DURATION"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            return value if isinstance(value, float) else duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--out", metavar="FILE", default="report.html", show_default=True, help="Write the page there.")
+@click.option("--json", "data", metavar="FILE", help="Write its data there, too, as JSON.")
+@click.option("--trace", metavar="FILE", help="Write a Chrome trace, with the events of `ray timeline`.")
+@click.option(
+    "--break-at",
+    "stops",
+    metavar="FILE:LINE[ if CONDITION]",
+    multiple=True,
+    help="Look at each worker that gets there, and let it run on at once.",
+)
+@click.option(
+    "--trace-at",
+    "traces",
+    metavar="FILE:LINE EXPRESSION",
+    nargs=2,
+    multiple=True,
+    help="Note the value of the expression each time, without stopping.",
+)
+@click.option("--on-error", is_flag=True, help="Look at tasks and actors that fail, and at the driver.")
+@click.option("--every", metavar="DURATION", type=Duration(), help="Read the stacks of all workers so often: 30s, 5m.")
+@click.option("--limit", metavar="DURATION", type=Duration(), help="Watch for so long only; the program runs on.")
+@click.option("--job", metavar="ID", help="Watch a job that runs: its id, or its submission id.")
+@click.option(
+    "--reach",
+    type=click.Choice(["prepared", "any", "paused"]),
+    default="prepared",
+    show_default=True,
+    help="Which workers of a job that runs are reached.",
+)
+@click.option("--python", metavar="FILE", help="The program's interpreter; default: the one that runs raydap.")
+@click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing while it runs.")
+@terminal_command.session_options
+@click.argument("program", metavar="[PROGRAM|JOB]", required=False)
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def report(
+    out: str,
+    data: str | None,
+    trace: str | None,
+    stops: tuple[str, ...],
+    traces: tuple[tuple[str, str], ...],
+    on_error: bool,
+    every: float | None,
+    limit: float | None,
+    job: str | None,
+    reach: str,
+    python: str | None,
+    module: bool,
+    quiet: bool,
+    program: str | None,
+    args: tuple[str, ...],
+    log_file: str | None,
+    verbose: bool,
+    **named: Any,
+) -> None:
+    """Run PROGRAM, or watch a JOB that runs, without anybody at the keyboard, and leave a page that says what happened.
+
+    A worker is never stopped for longer than it takes to look at it. Without options the page has the exit code, the
+    output and the timeline. The exit code is the program's own; for a job it is 1 if the job has failed.
+
+    \b
+    raydap report --out report.html --on-error train.py --lr 0.1
+    raydap report --break-at 'train.py:42 if loss > 10' train.py
+    raydap report --trace-at train.py:42 loss --every 5m --job 02000000
+    """
+    from raydap.report.report_files import ReportFiles
+    from raydap.report.unattended import Reporting
+
+    target = terminal_command.target(**named)
+    watch = _watch(program, args, job, module, python, _lines(stops, traces), on_error, every, limit, reach)
+    if watch.launch is not None and target.url is not None:
+        raise click.UsageError("--connect is for a job: a hub would run the program on its own machine.")
+    files = ReportFiles(out, data, trace)
+
+    async def run() -> int:
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, _end, ended, number)
+        return await Reporting(watch, target, files, ended, quiet).run()
+
+    terminal_command.run(run(), log_file, verbose)
+
+
+def _end(ended: "asyncio.Future[int]", number: int) -> None:
+    if not ended.done():
+        ended.set_result(number)
+
+
+def _watch(
+    program: str | None,
+    args: tuple[str, ...],
+    job: str | None,
+    module: bool,
+    python: str | None,
+    lines: tuple[WatchedLine, ...],
+    on_error: bool,
+    every: float | None,
+    limit: float | None,
+    reach: str,
+) -> Watch:
+    """Raises click.UsageError for what cannot be meant."""
+    if (program is None) == (job is None):
+        raise click.UsageError("Name a program to run, or a job that runs: raydap report train.py, or --job ID.")
+    if program is not None and not module and not os.path.exists(program):
+        if not _JOB.fullmatch(program):
+            raise click.UsageError(f'There is no file "{program}". A job with such a name is --job {program}.')
+        program, job = None, program
+    launch = None
+    if program is not None:
+        launch = Launch(program, args, module, python)
+    elif args or module or python is not None:
+        raise click.UsageError("A job that runs takes no arguments, and neither --module nor --python.")
+    command = ("raydap", *sys.argv[1:])
+    return Watch(launch, job, lines, on_error, every, limit, reach, command)
+
+
+def _lines(stops: tuple[str, ...], traces: tuple[tuple[str, str], ...]) -> tuple[WatchedLine, ...]:
+    """Raises click.UsageError for what is wrong, or watched twice."""
+    try:
+        breaks = [line(each) for each in stops]
+        found = (*breaks, *(traced(where, what) for where, what in traces))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    stopping = [(each.file, each.line) for each in breaks]
+    for each in found:
+        place = each.file, each.line
+        if place in stopping and (each.expression is not None or stopping.count(place) > 1):
+            where = f"{os.path.basename(each.file)}:{each.line}"
+            raise click.UsageError(f"{where} is watched twice, and a line has one breakpoint; take the line after it.")
+    return found

@@ -1,0 +1,1 @@
+"""`raydap report`: a run that is watched without anybody, and the page that it leaves."""

@@ -1,0 +1,100 @@
+"""A job that runs: whether there is one, and how it ends."""
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass
+
+from raydap.client.dap_connection import SessionError
+from raydap.cluster.dashboard import Dashboard
+from raydap.cluster.dashboard_address import resolve
+from raydap.cluster.jobs import has_ended
+from raydap.cluster.labels import Row
+from raydap.cluster.rest import Rest
+from raydap.core.errors import ProblemError
+
+PAUSE_S = 2.0
+"""Seconds between two questions whether it has ended."""
+
+GONE_S = 60.0
+"""A cluster that does not answer for so many seconds is taken for gone, and the job with it."""
+
+ARGUMENT = "--dashboard {}"
+"""How users name the cluster in a command."""
+
+
+class NoSuchJob(SessionError):
+    """It does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """`failed` is only known of submitted jobs: Ray says of any other that it has succeeded."""
+
+    failed: bool
+    text: str
+
+
+class JobWatch:
+    """Must be closed. `url` is the dashboard."""
+
+    def __init__(self, job: str, dashboard: Dashboard, row: Row) -> None:
+        self.url = dashboard.rest.where
+        self._job = job
+        self._dashboard = dashboard
+        self._submission = str(row.get("submission_id") or "")
+
+    @classmethod
+    async def of(cls, job: str, dashboard: str | None) -> "JobWatch":
+        """Raises ProblemError, OSError, and NoSuchJob if it does not run."""
+        location = await resolve(dashboard, os.environ, argument=ARGUMENT)
+        asked = Dashboard(Rest(location.url, os.environ))
+        try:
+            # An outage would look like a cluster without jobs.
+            await asked.session_name()
+            rows = await asked.jobs()
+            row = _find(rows, job)
+            if row is None or has_ended(row):
+                raise NoSuchJob(_no_such_job(job, rows, row is not None))
+        except BaseException:
+            await asked.rest.close()
+            raise
+        return cls(job, asked, row)
+
+    async def end(self) -> JobEnd:
+        """Returns when it has ended. A short outage of the dashboard is no end."""
+        known_at = time.monotonic()
+        while True:
+            await asyncio.sleep(PAUSE_S)
+            row = _find(await self._dashboard.jobs(), self._job)
+            if row is not None:
+                known_at = time.monotonic()
+            elif time.monotonic() - known_at >= GONE_S:
+                return JobEnd(True, f"The cluster has not said for {GONE_S:g} s what became of the job {self._job}.")
+            if row is not None and has_ended(row):
+                status = str(row["status"])
+                known = {"FAILED": "has failed", "STOPPED": "was stopped", "SUCCEEDED": "has succeeded"}
+                how = known[status] if self._submission else "has ended"
+                return JobEnd(self._submission != "" and status == "FAILED", f"Job {self._job} {how}.")
+
+    async def log(self) -> str:
+        """What it has printed, "" if Ray does not keep that."""
+        try:
+            return await self._dashboard.job_log(self._submission) if self._submission else ""
+        except ProblemError:
+            return ""
+
+    async def close(self) -> None:
+        await self._dashboard.rest.close()
+
+
+def _find(rows: list[Row], job: str) -> Row | None:
+    return next((row for row in rows if job in (row.get("job_id"), row.get("submission_id"))), None)
+
+
+def _no_such_job(job: str, rows: list[Row], ended: bool) -> str:
+    running = [str(row.get("submission_id") or row.get("job_id")) for row in rows if not has_ended(row)]
+    others = f"those that run: {', '.join(running)}" if running else "no job runs"
+    return (
+        f"The job {job} has ended already ({others})." if ended else f'There is no file and no job "{job}" ({others}).'
+    )

@@ -1,0 +1,130 @@
+"""Stacks with the variables of their frames, as HTML: one for many workers, and single ones."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from linecache import getline
+
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.stack_messages import FoldedVariable, Location, StackNode, StackVariable, ValueGroup
+from raydap.protocol.value_messages import Statistics
+from raydap.report.page_elements import Html, clock, count, element, joined, number, seconds
+from raydap.report.records import FrameRecord, LookRecord
+
+MAX_VARIABLES = 8
+"""Variables in the line of one look."""
+
+MAX_VALUE = 60
+"""Characters of a value there."""
+
+
+def source_line(path: str, line: int) -> str:
+    """The text of a line of Python, if this machine has the file. The path comes from a worker."""
+    return getline(path, line).strip() if path.endswith(".py") else ""
+
+
+def place(location: Location) -> Html:
+    """The function, and where it is; the whole path shows under the pointer."""
+    where = f"{file_name(location.path)}:{location.line}"
+    return joined(location.name, " ", element("span", where, class_="soft", title=f"{location.path}:{location.line}"))
+
+
+def tree(root: StackNode, statistics: Mapping[str, Statistics]) -> Html:
+    """One for all that were seen there: where their stacks part, it has branches. The innermost frames are open."""
+    return joined(_nodes(root, root.count, statistics))
+
+
+def _nodes(node: StackNode, of: int, statistics: Mapping[str, Statistics]) -> Iterator[Html]:
+    is_fork = len(node.children) > 1
+    for child in node.children:
+        shown = joined(_frame(child, of, is_fork, statistics), _nodes(child, of, statistics))
+        yield element("ul", element("li", shown), class_="tree") if is_fork else shown
+
+
+def _frame(node: StackNode, of: int, is_fork: bool, statistics: Mapping[str, Statistics]) -> Html:
+    assert node.frame is not None
+    is_last = not node.children
+    who = node.label if is_fork or node.count < of or is_last else ""
+    source = source_line(node.frame.path, node.frame.line)
+    title = joined(
+        place(node.frame),
+        [" ", element("code", source)] if source else None,
+        [" ", element("span", f"{node.count} · {who}" if node.count > 1 else who, class_="badge")] if who else None,
+    )
+    folded = node.locals if isinstance(node.locals, tuple) else ()
+    table = _folded(folded, node.count, statistics if is_last else {})
+    inside = element("div", table if folded else "No variables.", class_="inside")
+    return element("details", element("summary", title), inside, class_="frame", open=is_last)
+
+
+def _folded(variables: Sequence[FoldedVariable], of: int, statistics: Mapping[str, Statistics]) -> Html:
+    rows = [row for each in variables for row in _variable(each, of, statistics.get(each.name))]
+    return element("table", element("tbody", rows))
+
+
+def _variable(variable: FoldedVariable, of: int, statistics: Statistics | None) -> Iterator[Html]:
+    """A row for each value. What few have stands out if most have another one."""
+    largest = max((group.count for group in variable.groups), default=0)
+    are_apart = largest > of / 2
+    numbers = f" {_numbers(statistics)}" if statistics is not None and len(variable.groups) > 1 else ""
+    for index, group in enumerate(variable.groups):
+        who = "" if group.count == of else _who(group)
+        yield element(
+            "tr",
+            element("td", variable.name if index == 0 else "", class_="name"),
+            element("td", group.value, class_="value", title=group.type),
+            element("td", who, element("span", numbers, class_="soft") if index == 0 and numbers else None),
+            class_="apart" if are_apart and group.count < largest else None,
+        )
+    if variable.more:
+        yield element("tr", element("td"), element("td", f"and {count(variable.more, 'other value')}", class_="soft"))
+
+
+def _who(group: ValueGroup) -> str:
+    return group.label if group.count == 1 else f"{group.count} · {group.label}"
+
+
+def _numbers(found: Statistics) -> str:
+    known = [("min", found.min), ("max", found.max), ("mean", found.mean)]
+    parts = [f"{name} {number(value)}" for name, value in known if value is not None]
+    return ", ".join([*parts, *(f"{size} {name}" for name, size in (("nan", found.nan), ("inf", found.inf)) if size)])
+
+
+def looks(found: Sequence[LookRecord], started: float) -> Html:
+    """Each look is a line, which opens to the whole stack."""
+    return joined(_look(each, started) for each in found)
+
+
+def _look(look: LookRecord, started: float) -> Html:
+    short = _short(look.frames[-1].variables) if look.frames else look.problem or "no frame of yours"
+    title = joined(
+        element("span", f"{clock(look.time)} (+{seconds(max(look.time - started, 0))})", class_="soft small"),
+        " ",
+        element("b", look.label),
+        " ",
+        element("span", f"stopped for {seconds(look.paused)}", class_="soft small"),
+        " ",
+        element("code", short),
+    )
+    inside = element("div", [_single(each) for each in reversed(look.frames)], class_="inside")
+    return element("details", element("summary", title), inside)
+
+
+def _single(frame: FrameRecord) -> Html:
+    rows = [
+        element(
+            "tr",
+            element("td", each.name, class_="name"),
+            element("td", each.value, class_="value"),
+            element("td", each.type, class_="soft"),
+        )
+        for each in frame.variables
+    ]
+    return joined(element("h3", place(frame.location)), element("table", element("tbody", rows)) if rows else None)
+
+
+def _short(variables: Sequence[StackVariable]) -> str:
+    shown = [f"{each.name} = {_cut(each.value)}" for each in variables if each.name != "self"][:MAX_VARIABLES]
+    return ", ".join(shown)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE - 1]}…"

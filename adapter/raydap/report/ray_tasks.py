@@ -1,0 +1,73 @@
+"""What Ray says of tasks: which worker ran which one, from when to when, and the events of its own timeline."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection
+
+from raydap.cluster.dashboard import Dashboard
+from raydap.cluster.labels import Row
+from raydap.core.errors import ProblemError
+from raydap.report.records import Span
+
+FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 10.0
+"""Seconds between two questions: few at the beginning, because a program may end its cluster soon."""
+
+MAX_TASKS = 20_000
+"""Tasks that are kept. Ray lists at most ten thousand."""
+
+
+class RayTasks:
+    """Asks a dashboard again and again, because a cluster that the program has started ends with it. `events` are those
+    of Ray's own timeline (ray/_private/profiling.py, chrome_tracing_dump), the last that were given."""
+
+    def __init__(self, wants_events: bool) -> None:
+        self.events: list[Row] = []
+        self.more = 0
+        self.problem = ""
+        self._wants_events = wants_events
+        self._rows: dict[tuple[str, str], Span] = {}
+
+    async def follow(self, dashboard: Dashboard, jobs: Callable[[], Collection[str]]) -> None:
+        """Until it is cancelled. `jobs` gives the ids of the jobs that are watched then."""
+        begun = time.monotonic()
+        while True:
+            asked = time.monotonic()
+            await self.ask(dashboard, jobs())
+            took = time.monotonic() - asked
+            pause = min(max((asked - begun) / 20, FIRST_PAUSE_S), LAST_PAUSE_S)
+            # A dashboard that is busy has other things to do.
+            await asyncio.sleep(max(pause, 10 * took))
+
+    async def ask(self, dashboard: Dashboard, jobs: Collection[str]) -> None:
+        """Raises nothing: a timeline without its last tasks is still worth showing."""
+        try:
+            for job in sorted(jobs):
+                for row in await dashboard.tasks(job):
+                    self._take(row)
+            if self._wants_events and jobs:
+                found = [await dashboard.timeline(job) for job in sorted(jobs)]
+                # Those of one job number nodes and workers anew, so that they cannot be put together.
+                self.events = max(found, key=len)
+            self.problem = ""
+        except ProblemError as error:
+            self.problem = error.problem.text
+
+    def spans(self) -> list[Span]:
+        return sorted(self._rows.values(), key=lambda span: span.start)
+
+    def _take(self, row: Row) -> None:
+        """A row of Ray's list of tasks (ray/util/state/common.py, TaskState)."""
+        start, end, worker = row.get("start_time_ms"), row.get("end_time_ms"), row.get("worker_id")
+        key = str(row.get("task_id")), str(row.get("attempt_number"))
+        if not isinstance(start, (int, float)) or not isinstance(worker, str) or not start:
+            return
+        if key not in self._rows and len(self._rows) >= MAX_TASKS:
+            self.more += 1
+            return
+        self._rows[key] = Span(
+            worker=worker,
+            name=str(row.get("name") or row.get("func_or_class_name") or "task"),
+            start=start / 1000,
+            end=end / 1000 if isinstance(end, (int, float)) and end else None,
+            state=str(row.get("state") or ""),
+        )

@@ -1,0 +1,57 @@
+"""The values of an expression in one worker, in as many points as a chart can show."""
+
+import math
+from collections.abc import Iterator
+
+from raydap.report.records import Point
+
+MAX_POINTS = 1000
+"""Points of a series. When there are so many, each two neighbours become one."""
+
+MAX_TEXTS = 20
+
+
+class TraceSeries:
+    """`hits` are those that the worker has told. A worker that is attached anew counts anew."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self.texts: list[tuple[float, str]] = []
+        self.last: float | str | None = None
+        """The last value: a number, or a text."""
+
+    def add(self, point: Point, text: str) -> None:
+        if text:
+            if not self.texts or self.texts[-1][1] != text:
+                self.texts = [*self.texts, (point.time, text)][-MAX_TEXTS:]
+            self.last = text
+            return
+        self.points.append(point)
+        self.last = point.last if point.last is not None else math.nan if point.nan else math.inf
+        if len(self.points) >= MAX_POINTS:
+            self.points = list(_halved(self.points))
+
+
+def _halved(points: list[Point]) -> Iterator[Point]:
+    for first, second in zip(points[::2], points[1::2], strict=False):
+        yield Point(
+            time=second.time,
+            count=first.count + second.count,
+            low=_least(first.low, second.low),
+            high=_greatest(first.high, second.high),
+            last=second.last,
+            nan=first.nan + second.nan,
+            inf=first.inf + second.inf,
+        )
+    if len(points) % 2:
+        yield points[-1]
+
+
+def _least(one: float | None, other: float | None) -> float | None:
+    known = [each for each in (one, other) if each is not None]
+    return min(known, default=None)
+
+
+def _greatest(one: float | None, other: float | None) -> float | None:
+    known = [each for each in (one, other) if each is not None]
+    return max(known, default=None)

@@ -1,0 +1,163 @@
+"""`raydap report` from its beginning to its end: what ends it, when the files are written, and the exit code."""
+
+import asyncio
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from raydap.client.joining import Target
+from raydap.report.job_watch import JobEnd, JobWatch
+from raydap.report.records import Outcome
+from raydap.report.report_files import ReportFiles
+from raydap.report.watch_arguments import Watch
+from raydap.report.watched_run import WatchedRun
+
+WRITE_PAUSE_S = 60.0
+"""Seconds between two times that the files are written. A process that is killed leaves the last ones."""
+
+END_TIMEOUT_S = 8.0
+"""Seconds for a launched program to end, once raydap has told it to. A process is killed after 5 of them."""
+
+DESERTED_PAUSE_S = 5.0
+"""A job that only a hub reaches has ended when no worker of it is known any more for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """What one command does. `ended` gives the signal that is to end it."""
+
+    watch: Watch
+    target: Target
+    files: ReportFiles
+    ended: "asyncio.Future[int]"
+    quiet: bool = False
+
+    async def run(self) -> int:
+        """Returns the exit code. Raises ProblemError, SessionError, TokenError and OSError if it cannot
+        begin, or if the files cannot be written at last."""
+        self.files.check()
+        job = None
+        if self.watch.job is not None and self.target.url is None:
+            job = await JobWatch.of(self.watch.job, self.target.dashboard)
+        run = WatchedRun(self.watch, self._say, _echo)
+        try:
+            await run.begin(self.target if job is None else Target(job.url))
+            self._say(f"watches {self.watch.title}; {self.files.page} is written every minute, and at the end")
+            writing = asyncio.ensure_future(self._write_often(run))
+            try:
+                code = await self._watch(run, job)
+            finally:
+                writing.cancel()
+            if job is not None:
+                run.set_log(await job.log())
+            await run.end()
+        finally:
+            if job is not None:
+                await job.close()
+            await run.leave()
+        await self._write(run)
+        self._say(f"{run.outcome.text} {self.files.page} says what was seen.")
+        return code
+
+    async def _watch(self, run: WatchedRun, job: JobWatch | None) -> int:
+        """Until something ends it, of which the outcome is noted. Returns the exit code."""
+        is_job = self.watch.job is not None
+        waits: dict[str, asyncio.Future[Any]] = {
+            "session": asyncio.ensure_future(run.live.ended.wait()),
+            "signal": asyncio.ensure_future(_given(self.ended)),
+        }
+        if is_job:
+            waits["job"] = asyncio.ensure_future(_deserted(run) if job is None else job.end())
+        if self.watch.limit_s is not None:
+            waits["limit"] = asyncio.ensure_future(asyncio.sleep(self.watch.limit_s))
+        try:
+            done = await _first(waits)
+            if done == "limit" and not is_job:
+                # What it does from now on is not watched, but how it ends is worth knowing.
+                self._say("the time is over; the program runs on, and nothing stops there any more")
+                await run.stop_watching()
+                await self._write(run)
+                del waits["limit"]
+                done = await _first(waits)
+            if done == "signal":
+                return await self._interrupted(run, signal.Signals(self.ended.result()))
+            if done == "limit":
+                return _over(run, "limit", 0, "The time is over. The job runs on.")
+            if done == "job":
+                end: JobEnd = waits["job"].result()
+                return _over(run, "ended", int(end.failed), end.text, code=None)
+            return _session_over(run, is_job)
+        finally:
+            for each in waits.values():
+                each.cancel()
+
+    async def _interrupted(self, run: WatchedRun, number: signal.Signals) -> int:
+        """Writes what there is at once: who has sent the signal may not wait long."""
+        code = 128 + number
+        if self.watch.job is not None:
+            return _over(run, "interrupted", code, f"{number.name} has ended the report. The job runs on.", code=None)
+        _over(run, "interrupted", code, f"{number.name} has ended the report, and the program with it.", code=None)
+        await self._write(run)
+        await run.stop_program(END_TIMEOUT_S)
+        run.outcome = Outcome(state="interrupted", code=run.exit_code, text=run.outcome.text)
+        return code
+
+    async def _write_often(self, run: WatchedRun) -> None:
+        while True:
+            await asyncio.sleep(WRITE_PAUSE_S)
+            try:
+                await self._write(run)
+            except OSError as error:
+                run.note(f"The report cannot be written: {error}.")
+
+    async def _write(self, run: WatchedRun) -> None:
+        """A page of many workers takes some time, in which their stops are still to be looked at."""
+        await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events))
+
+    def _say(self, text: str) -> None:
+        if not self.quiet:
+            now = time.strftime("%H:%M:%S")
+            print(f"raydap report {now}: {text}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:
+    run.ended = time.time()
+    run.outcome = Outcome(state=state, code=code, text=text)
+    return exit_code
+
+
+def _session_over(run: WatchedRun, is_job: bool) -> int:
+    code = run.exit_code
+    if is_job or code is None:
+        return _over(run, "failed", 1, "The session has ended before what it has watched.")
+    return _over(run, "ended", code, f"The program has ended with exit code {code}.", code)
+
+
+async def _first(waits: dict[str, "asyncio.Future[Any]"]) -> str:
+    """The name of the first that is done; if several are, of the one that says most."""
+    await asyncio.wait(waits.values(), return_when=asyncio.FIRST_COMPLETED)
+    return next(name for name, each in waits.items() if each.done())
+
+
+async def _given(ended: "asyncio.Future[int]") -> int:
+    return await asyncio.shield(ended)
+
+
+async def _deserted(run: WatchedRun) -> JobEnd:
+    while True:
+        await asyncio.sleep(DESERTED_PAUSE_S)
+        before = run.has_workers
+        await asyncio.sleep(DESERTED_PAUSE_S)
+        if run.was_seen and not before and not run.has_workers:
+            return JobEnd(False, f"Job {run.watch.job} has ended.")
+
+
+def _echo(category: str, text: str) -> None:
+    """Nobody may read it any more."""
+    stream = sys.stdout if category == "stdout" else sys.stderr
+    with suppress(OSError, ValueError):
+        stream.write(text)
+        stream.flush()

@@ -1,0 +1,258 @@
+"""The lines that are watched: who has been there how often, and what was seen there."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from linecache import getline
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from raydap.core.sets import folding
+from raydap.core.sets.folding import Answer, Holder
+from raydap.core.sets.stack_tree import Place, StackTree
+from raydap.inworker import calls
+from raydap.protocol.stack_messages import StackNode
+from raydap.protocol.value_messages import Statistics
+from raydap.report.known_workers import KnownWorkers
+from raydap.report.records import KindCount, LineRecord, LookRecord, Point, Series, TextGroup, TraceRecord
+from raydap.report.trace_series import TraceSeries
+from raydap.report.watch_arguments import WatchedLine
+
+FIRST_LOOKS, LAST_LOOKS = 10, 10
+"""Looks of each kind of worker that are kept one by one."""
+
+MAX_MEMBERS = 100
+"""Workers that a node of a tree names one by one."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a worker tells of a line (inworker/line_hits.py). A worker is not trusted, so it is checked by this type."""
+
+    line: int
+    hits: int
+    failed: int
+    count: int
+    nan: int
+    inf: int
+    low: float | None
+    high: float | None
+    last: float | None
+    text: str
+    error: str
+
+
+class Looks:
+    """`latest` has the last look of each worker, and `all` the first and the last ones of each kind."""
+
+    def __init__(self) -> None:
+        self.latest: dict[str, LookRecord] = {}
+        self.counts: dict[str, int] = {}
+        self._first: dict[str, list[LookRecord]] = {}
+        self._last: dict[str, list[LookRecord]] = {}
+
+    def add(self, kind: str, look: LookRecord) -> None:
+        if look.frames:
+            self.latest[look.worker] = look
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        first = self._first.setdefault(kind, [])
+        if len(first) < FIRST_LOOKS:
+            first.append(look)
+        else:
+            self._last[kind] = [*self._last.get(kind, ()), look][-LAST_LOOKS:]
+
+    def all(self) -> tuple[LookRecord, ...]:
+        kept = [look for looks in (*self._first.values(), *self._last.values()) for look in looks]
+        return tuple(sorted(kept, key=lambda look: look.time))
+
+    def tree(self, workers: KnownWorkers) -> StackNode:
+        members = workers.members()
+        tree = StackTree(has_locals=True)
+        for key, look in self.latest.items():
+            places = [Place(each.location.name, each.location.path, each.location.line) for each in look.frames]
+            if key in members:
+                tree.add(places, Holder(None, members[key]), [each.variables for each in look.frames])
+        return tree.root(MAX_MEMBERS)
+
+    def statistics(self) -> dict[str, Statistics]:
+        """Of the numbers in the innermost frame."""
+        answers: dict[str, list[Answer]] = {}
+        for look in self.latest.values():
+            for each in look.frames[-1].variables:
+                answers.setdefault(each.name, []).append(Answer(each.value, each.type, UNSET))
+        found = {name: folding.statistics(each) for name, each in answers.items() if len(each) > 1}
+        return {name: each for name, each in found.items() if each is not None}
+
+
+class _Hits:
+    """Of one worker. `before` are those of an earlier debugger in the same process."""
+
+    def __init__(self) -> None:
+        self.told = self.before = self.stops = self.failed = 0
+        self.error = ""
+
+    @property
+    def count(self) -> int:
+        return max(self.before + self.told, self.stops)
+
+    def take(self, told: Told) -> None:
+        if told.hits < self.told:
+            self.before += self.told
+        self.told, self.failed = told.hits, told.failed
+        self.error = told.error or self.error
+
+
+class SeenLine:
+    """A line that is watched, or with `call` one where the program calls breakpoint()."""
+
+    def __init__(self, watched: WatchedLine, call: bool = False) -> None:
+        self.watched = watched
+        self.call = call
+        self.verified = call
+        self.message = ""
+        self.looks = Looks()
+        self._hits: dict[str, _Hits] = {}
+        self._series: dict[str, TraceSeries] = {}
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """The workers that were there."""
+        return self._hits.keys()
+
+    @property
+    def hits(self) -> int:
+        return sum(each.count for each in self._hits.values())
+
+    def stop(self, key: str) -> None:
+        self._hits.setdefault(key, _Hits()).stops += 1
+
+    def tell(self, key: str, told: Told, time: float) -> None:
+        self._hits.setdefault(key, _Hits()).take(told)
+        if self.watched.expression is not None and told.count:
+            point = Point(
+                time=time,
+                count=told.count,
+                low=told.low,
+                high=told.high,
+                last=told.last,
+                nan=told.nan,
+                inf=told.inf,
+            )
+            self._series.setdefault(key, TraceSeries()).add(point, told.text)
+
+    def record(self, workers: KnownWorkers) -> LineRecord:
+        return LineRecord(
+            **self._place(),
+            condition=self.watched.condition,
+            call=self.call,
+            counts=tuple(self._counts(workers)),
+            tree=self.looks.tree(workers),
+            statistics=self.looks.statistics(),
+            looks=self.looks.all(),
+        )
+
+    def trace_record(self, workers: KnownWorkers) -> TraceRecord:
+        last = {key: each.last for key, each in self._series.items() if each.last is not None}
+        numbers = {key: each for key, each in last.items() if isinstance(each, float)}
+        texts = {key: each for key, each in last.items() if isinstance(each, str)}
+        finite = {key: each for key, each in numbers.items() if math.isfinite(each)}
+        low, high = min(finite.values(), default=0.0), max(finite.values(), default=0.0)
+        return TraceRecord(
+            **self._place(),
+            expression=self.watched.expression or "",
+            counts=tuple(self._counts(workers)),
+            series=tuple(self._series_records(workers)),
+            texts=tuple(_text_groups(texts, workers)),
+            statistics=folding.statistics_of(list(numbers.values())) if numbers else UNSET,
+            lowest=workers.labels(key for key, each in finite.items() if each == low),
+            highest=workers.labels(key for key, each in finite.items() if each == high),
+        )
+
+    def _place(self) -> dict[str, Any]:
+        watched = self.watched
+        source = getline(watched.file, watched.line).strip()
+        said = {"verified": self.verified, "message": "" if self.verified else self.message}
+        return {"path": watched.file, "line": watched.line, "source": source, **said}
+
+    def _counts(self, workers: KnownWorkers) -> Iterator[KindCount]:
+        kinds: dict[str, list[_Hits]] = {}
+        for key, hits in self._hits.items():
+            kinds.setdefault(workers.kind(key), []).append(hits)
+        for kind, found in sorted(kinds.items()):
+            yield KindCount(
+                kind=kind,
+                workers=len(found),
+                hits=sum(each.count for each in found),
+                looked=self.looks.counts.get(kind, 0),
+                failed=sum(each.failed for each in found),
+                error=next((each.error for each in found if each.error), ""),
+            )
+
+    def _series_records(self, workers: KnownWorkers) -> Iterator[Series]:
+        for key, series in self._series.items():
+            yield Series(
+                worker=key,
+                label=workers.label(key),
+                kind=workers.kind(key),
+                hits=self._hits[key].count,
+                points=tuple(series.points),
+                texts=tuple(series.texts),
+            )
+
+
+def _text_groups(last: dict[str, str], workers: KnownWorkers) -> Iterator[TextGroup]:
+    """The smallest first, as in all groups."""
+    groups: dict[str, list[str]] = {}
+    for key, text in last.items():
+        groups.setdefault(text, []).append(key)
+    for text, keys in sorted(groups.items(), key=lambda group: (len(group[1]), group[0])):
+        yield TextGroup(text=text, count=len(keys), label=workers.labels(keys))
+
+
+class WatchedLines:
+    """All of them. `marker` is around what workers tell, and is not to be guessed: programs print, too."""
+
+    def __init__(self, lines: Sequence[WatchedLine], marker: str) -> None:
+        self.lines = [SeenLine(each) for each in lines]
+        self.calls: dict[tuple[str, int], SeenLine] = {}
+        self._marker = marker
+        self._ids: dict[int, list[SeenLine]] = {}
+
+    def breakpoints(self) -> dict[str, list[dict[str, Any]]]:
+        """DAP's SourceBreakpoints, by file. debugpy has one breakpoint in a line, but a message of many parts."""
+        found: dict[str, dict[int, dict[str, Any]]] = {}
+        for number, seen in enumerate(self.lines):
+            watched = seen.watched
+            spec = found.setdefault(watched.file, {}).setdefault(watched.line, {"line": watched.line})
+            if watched.expression is None:
+                spec["condition"] = calls.stops_at_hit(number, self._marker, watched.condition)
+            else:
+                spec["logMessage"] = spec.get("logMessage", "") + calls.hit_message(
+                    number, self._marker, watched.expression
+                )
+        return {file: list(specs.values()) for file, specs in found.items()}
+
+    def take_answers(self, file: str, specs: list[dict[str, Any]], answers: Iterable[dict[str, Any]]) -> None:
+        """Takes the answers to setBreakpoints."""
+        for spec, answer in zip(specs, answers, strict=False):
+            at = [each for each in self.lines if (each.watched.file, each.watched.line) == (file, spec["line"])]
+            self._ids[answer["id"]] = at
+            self.take_breakpoint(answer)
+
+    def take_breakpoint(self, breakpoint: dict[str, Any]) -> None:
+        """Takes what is new of a breakpoint (spec: Breakpoint)."""
+        for seen in self._ids.get(breakpoint.get("id", 0), ()):
+            seen.verified = breakpoint.get("verified") is True or seen.verified
+            seen.message = str(breakpoint.get("message") or "")
+
+    def at_stop(self, stopped: Mapping[str, Any], place: tuple[str, int] | None) -> SeenLine | None:
+        """Where a thread has stopped for a breakpoint, by the event and by the place of its innermost frame."""
+        for number in stopped.get("hitBreakpointIds") or ():
+            for seen in self._ids.get(number, ()):
+                return seen
+        if place is None:
+            return None
+        for seen in self.lines:
+            if seen.watched.expression is None and (seen.watched.file, seen.watched.line) == place:
+                return seen
+        return self.calls.setdefault(place, SeenLine(WatchedLine(*place), call=True))

@@ -1,0 +1,352 @@
+"""Watches a program or a job without anybody: looks at each stop, and lets the worker run on at once."""
+
+import asyncio
+import os
+import re
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from raydap import __version__
+from raydap.client.dap_connection import SessionError
+from raydap.client.joining import Target
+from raydap.cluster.dashboard import Dashboard
+from raydap.cluster.rest import Rest
+from raydap.core.model.thread_stacks import file_name
+from raydap.protocol.raydap_messages import WorkerList
+from raydap.protocol.stack_messages import Places, PlacesArguments
+from raydap.report import records, sampling
+from raydap.report.known_workers import KnownWorkers
+from raydap.report.program_output import ProgramOutput
+from raydap.report.ray_tasks import RayTasks
+from raydap.report.records import LookRecord, Note, Outcome, Report, Timeline
+from raydap.report.seen_errors import SeenErrors
+from raydap.report.stop_looks import Look, look, resume
+from raydap.report.watch_arguments import Watch
+from raydap.report.watched_lines import SeenLine, Told, WatchedLines
+from raydap.report.watched_session import WatchedSession
+from raydap.runtime.tasks import Tasks
+
+MAX_LOOKS = 64
+"""Stops that are looked at a time. A worker that stops meanwhile is counted, and runs on at once."""
+
+MAX_NOTES = 200
+
+CLUSTER_PAUSE_S = 1.0
+"""Seconds between two questions where the program's cluster is."""
+
+RANKS_PAUSE_S = 2.0
+"""Seconds between two questions for the ranks of actors that have not stopped."""
+
+POST_MORTEM = {"RAY_DEBUG_POST_MORTEM": "1"}
+
+
+class WatchedRun:
+    """`say` gets a line for each event, and `echo` what the program prints, with its category (spec: OutputEvent)."""
+
+    def __init__(self, watch: Watch, say: Callable[[str], None], echo: Callable[[str, str], None]) -> None:
+        self.watch = watch
+        self.live = WatchedSession()
+        self.workers = KnownWorkers()
+        self.errors = SeenErrors()
+        self.samples = sampling.Samples()
+        self.tasks = RayTasks(wants_events=True)
+        self.started = time.time()
+        self.ended: float | None = None
+        self.outcome = Outcome(state="running", code=None, text="It runs.")
+        self.exit_code: int | None = None
+        marker = f"@raydap-{secrets.token_hex(8)}@"
+        self.lines = WatchedLines(watch.lines, marker)
+        self._told = re.compile(f"{re.escape(marker)}({{[^\n]*?}}){re.escape(marker)}")
+        self._say = say
+        self._output = ProgramOutput(echo)
+        self._notes: dict[str, Note] = {}
+        self._tasks = Tasks()
+        self._looks = Tasks()
+        self._pid: int | None = None
+        self._dashboard: Dashboard | None = None
+        self._cluster = ""
+        self._ranks_asked = 0.0
+        self._is_over = False
+        self.live.on_event = self._take_event
+
+    # The session.
+
+    async def begin(self, target: Target) -> None:
+        """Raises SessionError, and what joining.find raises."""
+        await self.live.find(target)
+        command, arguments = _beginning(self.watch, target)
+        filters = ["uncaught"] if self.watch.on_error else []
+        await self.live.watch(command, arguments, self.lines.breakpoints(), filters, self.lines.take_answers)
+        self.workers.take(self.live.workers.values())
+        self._tasks.spawn(self._follow_cluster())
+        if self.watch.every_s is not None:
+            self._tasks.spawn(self._sample_forever(self.watch.every_s))
+
+    async def stop_watching(self) -> None:
+        """Takes all breakpoints back, so that nothing stops any more. Workers that are stopped run on."""
+        self._is_over = True
+        for file in self.lines.breakpoints():
+            await self._request("setBreakpoints", {"source": {"path": file}, "breakpoints": []})
+        await self._request("setExceptionBreakpoints", {"filters": []})
+        await self._looks.wait()
+
+    async def stop_program(self, timeout_s: float) -> None:
+        """Ends the launched program, and waits for its end."""
+        self._is_over = True
+        await self._request("terminate", {})
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.live.ended.wait(), timeout_s)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether workers of the job are known that have not ended."""
+        jobs = self._jobs()
+        return any(entry.job in jobs for entry in self.live.workers.values())
+
+    @property
+    def was_seen(self) -> bool:
+        """Whether a worker of the job has ever been known."""
+        return bool(self._jobs())
+
+    async def end(self) -> None:
+        """Asks Ray for the last tasks, and ends what goes on beside the session."""
+        self._tasks.cancel()
+        await self._looks.wait()
+        if self._dashboard is not None:
+            await self.tasks.ask(self._dashboard, self._jobs())
+            await self._dashboard.rest.close()
+        await self._tasks.wait()
+
+    async def leave(self) -> None:
+        """Leaves the session. A launched program that still runs is ended; all other workers run on."""
+        if hasattr(self.live, "session"):
+            await self.live.session.leave()
+
+    async def _request(self, command: str, arguments: Mapping[str, Any]) -> None:
+        try:
+            await self.live.session.connection.request(command, arguments)
+        except SessionError as error:
+            self.note(str(error))
+
+    # Events.
+
+    def _take_event(self, name: str, body: Any) -> None:
+        if name == "raydap/workersChanged":
+            self.workers.take(msgspec.convert(body, WorkerList).workers)
+        elif name == "stopped":
+            self._stopped(body)
+        elif name == "continued" or (name == "thread" and body["reason"] == "exited"):
+            self.workers.resume(body["threadId"])
+        elif name == "output":
+            self._take_output(body)
+        elif name == "breakpoint":
+            self.lines.take_breakpoint(body["breakpoint"])
+        elif name == "process":
+            self._pid = body.get("systemProcessId")
+        elif name == "exited":
+            self.exit_code = int(body["exitCode"])
+
+    def _take_output(self, body: Mapping[str, Any]) -> None:
+        data, text = body.get("data") or {}, str(body.get("output", ""))
+        worker = data.get("worker")
+        if isinstance(worker, str):
+            found = self._told.findall(text)
+            for each in found:
+                self._take_told(worker, each)
+            if not found and body.get("category") in ("important", "console", "stderr"):
+                self.note(text.strip())
+        elif body.get("category") in ("stdout", "stderr"):
+            self._output.take(body["category"], text)
+        elif text.strip():
+            self.note(text.strip(), is_news="raydap" in data)
+
+    def _take_told(self, worker: str, text: str) -> None:
+        told = msgspec.json.decode(text, type=Told)
+        if 0 <= told.line < len(self.lines.lines):
+            seen = self.lines.lines[told.line]
+            self.workers.used.add(worker)
+            if not seen.hits:
+                self._say(f"{_place(seen)}: {self.workers.label(worker)} is there")
+            seen.tell(worker, told, time.time())
+            entry = self.workers.entries.get(worker)
+            if entry is not None and entry.actor and worker not in self.workers.ranks:
+                self._ask_ranks()
+
+    def _ask_ranks(self) -> None:
+        """Those of actors that have told something, and have not stopped."""
+        if time.monotonic() - self._ranks_asked < RANKS_PAUSE_S:
+            return
+        self._ranks_asked = time.monotonic()
+        known = self.workers
+        pids = [entry.pid for key, entry in known.entries.items() if key in known.used and key not in known.ranks]
+        self._tasks.spawn(self._take_ranks(f"pid:{','.join(map(str, pids))}"))
+
+    async def _take_ranks(self, select: str) -> None:
+        try:
+            found = await self.live.ask("raydap/places", PlacesArguments(select=select), Places)
+        except SessionError as error:
+            self.note(str(error))
+        else:
+            self.workers.take_places(found.places)
+
+    # Stops.
+
+    def _stopped(self, body: Mapping[str, Any]) -> None:
+        reason = str(body.get("reason", ""))
+        self.workers.pause(body["threadId"], str(body.get("text") or reason) if reason == "exception" else reason)
+        self._looks.spawn(self._look(body["threadId"], body, len(self._looks) < MAX_LOOKS and not self._is_over))
+
+    async def _look(self, thread: int, stopped: Mapping[str, Any], is_looked: bool) -> None:
+        """Looks, and resumes whatever comes of it."""
+        raised, begun = stopped.get("reason") == "exception", time.time()
+        seen = Look((), None, (), "")
+        if is_looked:
+            seen = await look(self.live, thread, raised, lambda: self._pid_without_rank(thread))
+            self.workers.take_places(seen.places)
+        # It does not run on any later than this.
+        failed = await resume(self.live, thread)
+        paused = time.time() - begun
+        self.workers.resume(thread)
+        key = self.workers.threads.get(thread, "")
+        label = self.workers.label(key)
+        if failed:
+            self.note(f"{label} may still be stopped: {failed}")
+        if seen.problem:
+            self.note(f"{label} was not looked at: {seen.problem}")
+        record = LookRecord(
+            time=begun,
+            worker=key,
+            label=label,
+            frames=seen.frames,
+            paused=paused,
+            problem=seen.problem,
+        )
+        if seen.error is not None:
+            is_new = self.errors.add(seen.error, self.workers.kind(key), record)
+            if is_new:
+                self._say(f"{label} failed: {seen.error.type}: {_short(seen.error.text)}")
+        elif not raised:
+            self._add_stop(stopped, record, is_looked)
+
+    def _pid_without_rank(self, thread: int) -> int | None:
+        key = self.workers.threads.get(thread, "")
+        entry = self.workers.entries.get(key)
+        return entry.pid if entry is not None and entry.actor and key not in self.workers.ranks else None
+
+    def _add_stop(self, stopped: Mapping[str, Any], record: LookRecord, is_looked: bool) -> None:
+        location = record.frames[-1].location if record.frames else None
+        line = self.lines.at_stop(stopped, None if location is None else (location.path, location.line))
+        if line is None:
+            return
+        line.stop(record.worker)
+        if not is_looked:
+            return
+        kind = self.workers.kind(record.worker)
+        line.looks.add(kind, record)
+        count = line.looks.counts[kind]
+        if count & (count - 1) == 0:
+            more = "" if count == 1 else f" (look {count} at {kind})"
+            self._say(f"{_place(line)}: {record.label} stopped for {record.paused * 1000:.0f} ms{more}")
+
+    # Beside them.
+
+    async def _follow_cluster(self) -> None:
+        """Asks the cluster of the program for its tasks, as soon as that is known."""
+        while not self._cluster:
+            self._cluster = await self.live.cluster()
+            if not self._cluster:
+                await asyncio.sleep(CLUSTER_PAUSE_S)
+        self._dashboard = Dashboard(Rest(self._cluster, os.environ))
+        await self.tasks.follow(self._dashboard, self._jobs)
+
+    async def _sample_forever(self, every_s: float) -> None:
+        while not self._is_over:
+            await asyncio.sleep(every_s)
+            try:
+                sample = await sampling.take(self.live, self._jobs())
+            except SessionError as error:
+                self.note(f"Where the workers are could not be read: {error}")
+                continue
+            if sample is not None:
+                self.workers.take_places(sample.places)
+                self.samples.add(sample)
+                self._say(f"stacks of {sample.stacks.root.label or 'nobody'}")
+
+    def _jobs(self) -> set[str]:
+        return self.workers.jobs_of(self.watch.job, self._pid)
+
+    def note(self, text: str, is_news: bool = True) -> None:
+        """Keeps a sentence for the page, and says it once if it `is_news`."""
+        known = self._notes.get(text)
+        if known is not None:
+            self._notes[text] = msgspec.structs.replace(known, count=known.count + 1)
+        elif len(self._notes) < MAX_NOTES:
+            self._notes[text] = Note(time=time.time(), text=text)
+            if is_news:
+                self._say(text)
+
+    def set_log(self, text: str) -> None:
+        """The output of a job that Ray keeps, in place of that of a launched program."""
+        self._output.lines = deque(text.splitlines(), self._output.lines.maxlen)
+
+    # What has been seen.
+
+    def report(self) -> Report:
+        watched = [each for each in self.lines.lines if each.watched.expression is None]
+        traced = [each for each in self.lines.lines if each.watched.expression is not None]
+        for each in self.lines.lines:
+            self.workers.used.update(each.keys)
+        tasks = self.tasks.spans()
+        self.workers.take_tasks(tasks)
+        now = time.time()
+        return Report(
+            version=records.VERSION,
+            raydap=__version__,
+            title=self.watch.title,
+            command=self.watch.command,
+            cluster=self._cluster,
+            started=self.started,
+            written=now,
+            ended=self.ended,
+            outcome=self.outcome,
+            workers=tuple(self.workers.records(self._jobs())),
+            errors=tuple(self.errors.records(self.workers)),
+            lines=tuple(each.record(self.workers) for each in [*watched, *self.lines.calls.values()]),
+            traces=tuple(each.trace_record(self.workers) for each in traced),
+            samples=tuple(self.samples.kept),
+            timeline=Timeline(
+                tasks=tuple(tasks),
+                pauses=(*self.workers.pauses, *self.workers.open_pauses()),
+                more=self.workers.more + self.tasks.more,
+            ),
+            notes=tuple(self._notes.values()),
+            output=tuple(self._output.all()),
+        )
+
+
+def _beginning(watch: Watch, target: Target) -> tuple[str, dict[str, Any]]:
+    """The request that begins the session, and its arguments (docs/usage/arguments.md)."""
+    where = {} if target.dashboard is None else {"dashboard": target.dashboard}
+    if watch.launch is None:
+        folder = {"workspaceFolder": os.getcwd()}
+        return "attach", {**where, **folder, "job": watch.job, "reach": watch.reach}
+    launch = watch.launch
+    what = {"module" if launch.module else "program": launch.program}
+    python = {} if launch.python is None else {"python": launch.python}
+    env = POST_MORTEM if watch.on_error else {}
+    return "launch", {**where, **what, **python, "args": list(launch.args), "cwd": os.getcwd(), "env": env}
+
+
+def _place(line: SeenLine) -> str:
+    return f"{file_name(line.watched.file)}:{line.watched.line}"
+
+
+def _short(text: str) -> str:
+    first = text.strip().partition("\n")[0]
+    return first if len(first) <= 200 else f"{first[:199]}…"

@@ -1,0 +1,39 @@
+"""The files are whole at any time, and the JSON is what its types say."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from raydap.report.records import Report
+from raydap.report.report_files import ReportFiles
+from support.report_records import report
+
+
+def test_all_files(tmp_path: Path) -> None:
+    page, data, trace = (str(tmp_path / name) for name in ("a.html", "a.json", "a.trace"))
+    files = ReportFiles(page, data, trace)
+    files.check()
+    assert list(tmp_path.iterdir()) == []
+    files.write(report(title="one"), [])
+    files.write(report(title="two"), [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "Node x"}}])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.json", "a.trace"]
+    assert "two" in Path(page).read_text()
+    assert msgspec.json.decode(Path(data).read_bytes(), type=Report).title == "two"
+    assert len(msgspec.json.decode(Path(trace).read_bytes())) == 1
+
+
+def test_a_page_that_cannot_be_made_leaves_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = ReportFiles(str(tmp_path / "a.html"))
+    files.write(report(title="one"), [])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            files.write(report(title="two"), [])
+    assert "one" in (tmp_path / "a.html").read_text()
+
+
+def test_a_file_that_cannot_be_written_is_said_before_anything_begins(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="missing"):
+        ReportFiles(str(tmp_path / "missing" / "a.html")).check()
