@@ -22,29 +22,39 @@ PAUSE_S = 0.1
 MESSAGES = 500
 """In the time since the first hit about so many messages are told, so that a day costs little more than an hour."""
 
+QUIET_S = 0.2
+"""Seconds after the last hit of a line, after which what was not told is."""
+
 FIRST_STOPS = 3
 """The first hits stop the thread; then those whose number is a power of two do: forty in a million million."""
 
 
 class _Line:
-    """What has been seen since the last message. `hits` are all since the process is debugged."""
+    """What has been seen since the last message. `hits` are all since the process is debugged; `last` is when the last
+    one was, and `is_untold` whether a message has still to come."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int, marker: str) -> None:
+        self.number = number
+        self.marker = marker
         self.hits = 0
         self.failed = 0
-        self.first = self.told = 0.0
+        self.first = self.last = self.told = 0.0
         self.forget()
 
     def forget(self) -> None:
+        self.is_untold = False
         self.seen: dict[str, Any] = {"count": 0, "nan": 0, "inf": 0, "low": None, "high": None, "last": None}
         self.seen |= {"text": "", "error": ""}
 
-    def may_tell(self, now: float) -> bool:
-        """Whether a message is due. The first hit always is."""
-        if self.first and now - self.told < max(PAUSE_S, (now - self.first) / MESSAGES):
-            return False
-        self.first, self.told = self.first or now, now
-        return True
+    def told_now(self, at_once: bool = False) -> str:
+        """The message, if one is due now: the first one always is."""
+        now = time.time()
+        self.last = now
+        if self.first and not at_once and now - self.told < max(PAUSE_S, (now - self.first) / MESSAGES):
+            self.is_untold = True
+            return ""
+        self.first = self.first or now
+        return self.message(now)
 
     def add(self, value: Any) -> None:
         seen = self.seen
@@ -60,10 +70,11 @@ class _Line:
         else:
             seen["nan" if number != number else "inf"] += 1
 
-    def message(self, number: int, marker: str) -> str:
-        told = {"line": number, "hits": self.hits, "failed": self.failed, **self.seen}
+    def message(self, now: float) -> str:
+        told = {"line": self.number, "hits": self.hits, "failed": self.failed, **self.seen}
+        self.told = now
         self.forget()
-        return marker + json.dumps(told) + marker
+        return self.marker + json.dumps(told) + self.marker
 
 
 class LineHits:
@@ -75,6 +86,7 @@ class LineHits:
         self._codes: dict[str, Any] = {}
         # Reentrant, because a signal handler may get to a line, too.
         self._lock = threading.RLock()
+        self._has_thread = False
 
     def stops(self, number: int, marker: str, condition: str, names: Any, variables: Any) -> bool:
         """Whether this hit stops the thread. A condition that fails is not met, and is told."""
@@ -85,7 +97,7 @@ class LineHits:
         except Exception as failure:
             error = _one_line(failure)
         with self._lock:
-            line = self._lines.setdefault(number, _Line())
+            line = self._line(number, marker)
             if error:
                 line.failed += 1
                 line.seen["error"] = error
@@ -93,9 +105,11 @@ class LineHits:
             else:
                 line.hits += 1
                 is_stop = line.hits <= FIRST_STOPS or line.hits & (line.hits - 1) == 0
-            told = line.message(number, marker) if line.may_tell(time.time()) or is_stop else ""
+            told = line.told_now(at_once=is_stop)
         if told:
             self._send(told)
+        else:
+            self._tell_later()
         return is_stop
 
     def message(self, number: int, marker: str, expression: str, names: Any, variables: Any) -> str:
@@ -106,14 +120,52 @@ class LineHits:
         except Exception as failure:
             error = _one_line(failure)
         with self._lock:
-            line = self._lines.setdefault(number, _Line())
+            line = self._line(number, marker)
             line.hits += 1
             if error:
                 line.failed += 1
                 line.seen["error"] = error
             else:
                 line.add(value)
-            return line.message(number, marker) if line.may_tell(time.time()) else ""
+            told = line.told_now()
+        if not told:
+            self._tell_later()
+        return told
+
+    def tell_quiet(self) -> bool:
+        """Tells what is untold of lines that nobody comes to any more. Returns whether there may be more."""
+        now = time.time()
+        with self._lock:
+            untold = [line for line in self._lines.values() if line.is_untold]
+            quiet = [line.message(now) for line in untold if now - line.last >= QUIET_S]
+            self._has_thread = len(quiet) < len(untold)
+        for each in quiet:
+            self._send(each)
+        return self._has_thread
+
+    def _tell_later(self) -> None:
+        """A thread that lives only while something is untold, and that neither debuggers nor the end of the process
+        mind."""
+        if self._has_thread:
+            return
+        self._has_thread = True
+        thread: Any = threading.Thread(target=self._wait_quiet, name="raydap", daemon=True)
+        thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
+        try:
+            thread.start()
+        except RuntimeError:
+            self._has_thread = False  # The process ends, or can have no more threads.
+
+    def _wait_quiet(self) -> None:
+        time.sleep(QUIET_S)
+        while self.tell_quiet():
+            time.sleep(QUIET_S)
+
+    def _line(self, number: int, marker: str) -> _Line:
+        line = self._lines.get(number)
+        if line is None:
+            line = self._lines[number] = _Line(number, marker)
+        return line
 
     def _value(self, expression: str, names: Any, variables: Any) -> Any:
         code = self._codes.get(expression)

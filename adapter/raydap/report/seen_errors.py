@@ -55,5 +55,5 @@ def _record(error: _Error, workers: KnownWorkers) -> ErrorRecord:
         label=workers.labels(error.keys),
         first=error.time,
         tree=error.looks.tree(workers),
-        looks=error.looks.all(),
+        looks=error.looks.kept(workers),
     )

@@ -15,8 +15,9 @@ from raydap.report.report_files import ReportFiles
 from raydap.report.watch_arguments import Watch
 from raydap.report.watched_run import WatchedRun
 
-WRITE_PAUSE_S = 60.0
-"""Seconds between two times that the files are written. A process that is killed leaves the last ones."""
+FIRST_WRITE_S, LAST_WRITE_S = 1.0, 60.0
+"""Seconds until the files are written first, and between two times later. A process that is killed leaves the last
+ones."""
 
 END_TIMEOUT_S = 8.0
 """Seconds for a launched program to end, once raydap has told it to. A process is killed after 5 of them."""
@@ -106,8 +107,10 @@ class Reporting:
         return code
 
     async def _write_often(self, run: WatchedRun) -> None:
+        pause = FIRST_WRITE_S
         while True:
-            await asyncio.sleep(WRITE_PAUSE_S)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LAST_WRITE_S)
             try:
                 await self._write(run)
             except OSError as error:

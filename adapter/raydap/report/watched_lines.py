@@ -43,7 +43,8 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Looks:
-    """`latest` has the last look of each worker, and `all` the first and the last ones of each kind."""
+    """`latest` has the last look of each worker, and `counts` how many there were. Of each kind of worker some of the
+    first and of the last looks are kept. What a new worker is may be known only later."""
 
     def __init__(self) -> None:
         self.latest: dict[str, LookRecord] = {}
@@ -54,16 +55,24 @@ class Looks:
     def add(self, kind: str, look: LookRecord) -> None:
         if look.frames:
             self.latest[look.worker] = look
-        self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.counts[look.worker] = self.counts.get(look.worker, 0) + 1
         first = self._first.setdefault(kind, [])
         if len(first) < FIRST_LOOKS:
             first.append(look)
         else:
             self._last[kind] = [*self._last.get(kind, ()), look][-LAST_LOOKS:]
 
-    def all(self) -> tuple[LookRecord, ...]:
-        kept = [look for looks in (*self._first.values(), *self._last.values()) for look in looks]
-        return tuple(sorted(kept, key=lambda look: look.time))
+    def kept(self, workers: KnownWorkers) -> tuple[LookRecord, ...]:
+        """In the order of time."""
+        kinds: dict[str, list[LookRecord]] = {}
+        for look in (look for looks in (*self._first.values(), *self._last.values()) for look in looks):
+            named = msgspec.structs.replace(look, label=workers.label(look.worker))
+            kinds.setdefault(workers.kind(look.worker), []).append(named)
+        found = []
+        for looks in kinds.values():
+            looks.sort(key=lambda look: look.time)
+            found += looks[:FIRST_LOOKS] + looks[FIRST_LOOKS:][-LAST_LOOKS:]
+        return tuple(sorted(found, key=lambda look: look.time))
 
     def tree(self, workers: KnownWorkers) -> StackNode:
         members = workers.members()
@@ -148,7 +157,7 @@ class SeenLine:
             counts=tuple(self._counts(workers)),
             tree=self.looks.tree(workers),
             statistics=self.looks.statistics(),
-            looks=self.looks.all(),
+            looks=self.looks.kept(workers),
         )
 
     def trace_record(self, workers: KnownWorkers) -> TraceRecord:
@@ -175,15 +184,16 @@ class SeenLine:
         return {"path": watched.file, "line": watched.line, "source": source, **said}
 
     def _counts(self, workers: KnownWorkers) -> Iterator[KindCount]:
-        kinds: dict[str, list[_Hits]] = {}
-        for key, hits in self._hits.items():
-            kinds.setdefault(workers.kind(key), []).append(hits)
-        for kind, found in sorted(kinds.items()):
+        kinds: dict[str, list[str]] = {}
+        for key in self._hits:
+            kinds.setdefault(workers.kind(key), []).append(key)
+        for kind, keys in sorted(kinds.items()):
+            found = [self._hits[key] for key in keys]
             yield KindCount(
                 kind=kind,
                 workers=len(found),
                 hits=sum(each.count for each in found),
-                looked=self.looks.counts.get(kind, 0),
+                looked=sum(self.looks.counts.get(key, 0) for key in keys),
                 failed=sum(each.failed for each in found),
                 error=next((each.error for each in found if each.error), ""),
             )

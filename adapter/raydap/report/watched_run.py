@@ -247,11 +247,10 @@ class WatchedRun:
         line.stop(record.worker)
         if not is_looked:
             return
-        kind = self.workers.kind(record.worker)
-        line.looks.add(kind, record)
-        count = line.looks.counts[kind]
+        line.looks.add(self.workers.kind(record.worker), record)
+        count = sum(line.looks.counts.values())
         if count & (count - 1) == 0:
-            more = "" if count == 1 else f" (look {count} at {kind})"
+            more = "" if count == 1 else f" (look {count} there)"
             self._say(f"{_place(line)}: {record.label} stopped for {record.paused * 1000:.0f} ms{more}")
 
     # Beside them.

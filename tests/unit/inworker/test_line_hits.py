@@ -2,7 +2,9 @@
 
 import json
 import math
+import threading
 import time
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ def sent() -> list[str]:
 def hits(sent: list[str], monkeypatch: pytest.MonkeyPatch) -> LineHits:
     """`value_text` is in the same module in a worker."""
     monkeypatch.setattr(line_hits, "value_text", repr, raising=False)
+    monkeypatch.setattr(LineHits, "_tell_later", lambda self: None)
     return LineHits(sent.append)
 
 
@@ -80,6 +83,34 @@ def test_values_between_two_messages_are_told_together(hits: LineHits, clock: li
         "text": "",
         "error": "",
     }
+
+
+def test_what_is_untold_of_a_quiet_line_is_told(hits: LineHits, sent: list[str], clock: list[float]) -> None:
+    assert hits.message(1, MARK, "x", {}, {"x": 1})
+    assert not hits.message(1, MARK, "x", {}, {"x": 2})
+    assert [hits.stops(2, MARK, "", {}, {}) for _ in range(5)] == [True, True, True, True, False]
+    sent.clear()
+    assert hits.tell_quiet()
+    assert sent == []
+    clock[0] += line_hits.QUIET_S
+    assert not hits.tell_quiet()
+    assert [(told(each)["line"], told(each)["hits"]) for each in sent] == [(1, 2), (2, 5)]
+    clock[0] += line_hits.QUIET_S
+    assert not hits.tell_quiet()
+    assert len(sent) == 2
+
+
+def test_a_thread_tells_it_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: Queue[str] = Queue()
+    monkeypatch.setattr(line_hits, "value_text", repr, raising=False)
+    hits = LineHits(sent.put)
+    for number in range(100):
+        hits.message(1, MARK, "x", {}, {"x": number})
+    assert told(sent.get(timeout=30))["hits"] == 100
+    for thread in threading.enumerate():
+        if thread.name == "raydap":
+            thread.join(30)
+    assert not [thread for thread in threading.enumerate() if thread.name == "raydap"]
 
 
 def test_a_line_that_is_hit_for_long_tells_less_often(hits: LineHits, clock: list[float]) -> None:

@@ -103,7 +103,7 @@ def line(text: str = "", **more: object) -> LineRecord:
         ),
         "tree": found.tree(workers()),
         "statistics": found.statistics(),
-        "looks": found.all(),
+        "looks": found.kept(workers()),
     }
     return LineRecord(**{**values, **more})  # type: ignore[arg-type]
 
@@ -151,7 +151,7 @@ def error(text: str = "") -> ErrorRecord:
         label=f"Trainer{{0-1}}{text}",
         first=1001.0,
         tree=found.tree(workers()),
-        looks=found.all(),
+        looks=found.kept(workers()),
     )
 
 
