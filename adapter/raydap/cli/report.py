@@ -27,7 +27,7 @@ class Duration(click.ParamType[float]):
             self.fail(str(error), param, ctx)
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--out", metavar="FILE", default="report.html", show_default=True, help="Write the page there.")
 @click.option("--json", "data", metavar="FILE", help="Write its data there, too, as JSON.")
 @click.option("--trace", metavar="FILE", help="Write a Chrome trace, with the events of `ray timeline`.")

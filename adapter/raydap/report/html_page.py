@@ -313,7 +313,7 @@ def _workers(report: Report) -> Iterator[Html]:
             element("td", seconds(each.paused) if each.pauses else "", class_="number"),
             element("td", each.problem),
         )
-        for each in sorted(report.workers, key=lambda each: (each.kind != "driver", each.kind, each.label))
+        for each in sorted(report.workers, key=lambda each: each.kind != "driver")
     ]
     table = element("table", element("thead", element("tr", _heads(heads))), element("tbody", rows))
     inside = element("div", element("div", table, class_="scroll"), class_="inside")

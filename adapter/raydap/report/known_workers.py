@@ -1,7 +1,6 @@
 """The workers of the watched program, those that have ended, too: their names, and how long they were paused."""
 
 import time
-from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -32,6 +31,8 @@ class KnownWorkers:
         """The workers of threads that have stopped."""
         self.tasks: dict[str, str] = {}
         """The last task of each worker that ran one, as Ray says later: a short one is over before raydap sees it."""
+        self._classes: dict[tuple[str, str], set[str]] = {}
+        """The actors of each class of a job."""
         self._seen: dict[str, float] = {}
         self._ended: dict[str, float] = {}
         self._problems: dict[str, str] = {}
@@ -46,6 +47,8 @@ class KnownWorkers:
             self._seen.setdefault(entry.key, now - entry.age)
             if before is None or entry.task or entry.actor:
                 self.entries[entry.key] = entry
+            if entry.actor:
+                self._classes.setdefault((entry.job, entry.actor), set()).add(entry.key)
             if entry.state in ENDED:
                 self._ended.setdefault(entry.key, now)
             else:
@@ -102,22 +105,25 @@ class KnownWorkers:
             return self.tasks.get(key, "worker")
         return entry.actor or (entry.type if entry.type != "worker" else entry.task or self.tasks.get(key, "worker"))
 
+    def order(self, key: str) -> tuple[object, ...]:
+        """By kind, rank and process."""
+        entry = self.entries.get(key)
+        return self.kind(key), self.ranks.get(key, -1), 0 if entry is None else entry.pid, key
+
     def members(self) -> dict[str, Member]:
         """All as members of groups, by their keys."""
-        counts = Counter((entry.job, entry.actor) for entry in self.entries.values())
-        return {
-            key: Member(entry, self.ranks.get(key), counts[entry.job, entry.actor] == 1)
-            for key, entry in self.entries.items()
-        }
+        return {key: self._member(entry) for key, entry in self.entries.items()}
+
+    def _member(self, entry: WorkerEntry) -> Member:
+        return Member(entry, self.ranks.get(entry.key), len(self._classes.get((entry.job, entry.actor), ())) == 1)
 
     def label(self, key: str) -> str:
         """One worker among those of its class: `Trainer{3}`, or with its pid while its rank is not known."""
-        return label_of(self.members().get(key))
+        return label_of(self._member(self.entries[key]) if key in self.entries else None)
 
     def labels(self, keys: Iterable[str]) -> str:
         """Many in few words: `Trainer{0-5,7}`."""
-        members = self.members()
-        return folding.label(members[key] for key in keys if key in members)
+        return folding.label(self._member(self.entries[key]) for key in keys if key in self.entries)
 
     def jobs_of(self, job: str | None, pid: int | None) -> set[str]:
         """The ids of the jobs that are watched: `job` is an id or a submission id, `pid` that of a launched driver."""
@@ -134,18 +140,17 @@ class KnownWorkers:
 
     def records(self, jobs: set[str]) -> list[WorkerRecord]:
         """Those of these jobs, and those of which something was seen; without idle ones, which Ray keeps for later."""
-        members = self.members()
         return [
-            self._record(entry, members[key])
-            for key, entry in self.entries.items()
+            self._record(entry)
+            for key, entry in sorted(self.entries.items(), key=lambda each: self.order(each[0]))
             if key in self.used or (entry.job in jobs and (entry.task or entry.actor or entry.type != "worker"))
         ]
 
-    def _record(self, entry: WorkerEntry, member: Member) -> WorkerRecord:
+    def _record(self, entry: WorkerEntry) -> WorkerRecord:
         count, seconds = self._totals.get(entry.key, (0, 0.0))
         return WorkerRecord(
             key=entry.key,
-            label=label_of(member),
+            label=self.label(entry.key),
             kind=self.kind(entry.key),
             pid=entry.pid,
             node=entry.node,

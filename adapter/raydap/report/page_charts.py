@@ -124,7 +124,8 @@ def timeline(report: Report) -> Html | None:
     for each in report.timeline.pauses:
         by_worker.setdefault(each.worker, []).append((each, True))
     workers = {each.key: each for each in report.workers}
-    keys = sorted(by_worker, key=lambda key: _row_order(workers.get(key)))
+    drivers = [each.key for each in report.workers if each.kind == "driver"]
+    keys = [key for key in dict.fromkeys([*drivers, *workers, *by_worker]) if key in by_worker]
     shown = keys[:MAX_ROWS]
     height = _TOP + len(shown) * _ROW + _BOTTOM
     left = 150.0
@@ -145,14 +146,6 @@ def timeline(report: Report) -> Html | None:
         aria_label="what each worker did when",
     )
     return joined(picture, element("p", more, class_="soft small") if more else None)
-
-
-def _row_order(worker: WorkerRecord | None) -> tuple[object, ...]:
-    if worker is None:
-        return True, False, "", 0, ""
-    label = worker.label.rpartition("{")
-    digits = label[2].rstrip("}")
-    return False, worker.kind != "driver", worker.kind, int(digits) if digits.isdecimal() else 0, worker.label
 
 
 def _label(key: str, worker: WorkerRecord | None) -> str:

@@ -12,6 +12,8 @@ from raydap.report.records import FrameRecord, LookRecord
 MAX_VARIABLES = 8
 """Variables in the line of one look."""
 
+MANY, FEW = 6, 3
+
 MAX_VALUE = 60
 """Characters of a value there."""
 
@@ -65,7 +67,11 @@ def _variable(variable: FoldedVariable, of: int, statistics: Statistics | None) 
     largest = max((group.count for group in variable.groups), default=0)
     are_apart = largest > of / 2
     numbers = f" {_numbers(statistics)}" if statistics is not None and len(variable.groups) > 1 else ""
-    for index, group in enumerate(variable.groups):
+    # Of numbers that all have another one, a few and their range say enough.
+    are_many = bool(numbers) and largest == 1 and len(variable.groups) > MANY
+    groups = variable.groups[:FEW] if are_many else variable.groups
+    more = variable.more + len(variable.groups) - len(groups)
+    for index, group in enumerate(groups):
         who = "" if group.count == of else _who(group)
         yield element(
             "tr",
@@ -74,8 +80,8 @@ def _variable(variable: FoldedVariable, of: int, statistics: Statistics | None) 
             element("td", who, element("span", numbers, class_="soft") if index == 0 and numbers else None),
             class_="apart" if are_apart and group.count < largest else None,
         )
-    if variable.more:
-        yield element("tr", element("td"), element("td", f"and {count(variable.more, 'other value')}", class_="soft"))
+    if more:
+        yield element("tr", element("td"), element("td", f"and {count(more, 'other value')}", class_="soft"))
 
 
 def _who(group: ValueGroup) -> str:

@@ -45,7 +45,8 @@ class Reporting:
             job = await JobWatch.of(self.watch.job, self.target.dashboard)
         run = WatchedRun(self.watch, self._say, _echo)
         try:
-            await run.begin(self.target if job is None else Target(job.url))
+            if not await self._begin(run, self.target if job is None else Target(job.url)):
+                return 128 + self.ended.result()
             self._say(f"watches {self.watch.title}; {self.files.page} is written every minute, and at the end")
             writing = asyncio.ensure_future(self._write_often(run))
             try:
@@ -62,6 +63,19 @@ class Reporting:
         await self._write(run)
         self._say(f"{run.outcome.text} {self.files.page} says what was seen.")
         return code
+
+    async def _begin(self, run: WatchedRun, target: Target) -> bool:
+        """Returns whether it has begun before a signal came."""
+        begun = asyncio.ensure_future(run.begin(target))
+        ended = asyncio.ensure_future(_given(self.ended))
+        await asyncio.wait({begun, ended}, return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        if not begun.done():
+            begun.cancel()
+            await asyncio.wait({begun})
+            return False
+        begun.result()
+        return True
 
     async def _watch(self, run: WatchedRun, job: JobWatch | None) -> int:
         """Until something ends it, of which the outcome is noted. Returns the exit code."""

@@ -199,7 +199,7 @@ class SeenLine:
             )
 
     def _series_records(self, workers: KnownWorkers) -> Iterator[Series]:
-        for key, series in self._series.items():
+        for key, series in sorted(self._series.items(), key=lambda each: workers.order(each[0])):
             yield Series(
                 worker=key,
                 label=workers.label(key),

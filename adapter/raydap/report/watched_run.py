@@ -17,6 +17,7 @@ from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.rest import Rest
+from raydap.core.errors import Code
 from raydap.core.model.thread_stacks import file_name
 from raydap.protocol.raydap_messages import WorkerList
 from raydap.protocol.stack_messages import Places, PlacesArguments
@@ -121,6 +122,8 @@ class WatchedRun:
         if self._dashboard is not None:
             await self.tasks.ask(self._dashboard, self._jobs())
             await self._dashboard.rest.close()
+            if self.tasks.problem:
+                self.note(f"The timeline may lack tasks: {self.tasks.problem}", is_news=False)
         await self._tasks.wait()
 
     async def leave(self) -> None:
@@ -163,7 +166,8 @@ class WatchedRun:
                 self.note(text.strip())
         elif body.get("category") in ("stdout", "stderr"):
             self._output.take(body["category"], text)
-        elif text.strip():
+        elif text.strip() and (data.get("raydap") or {}).get("code") != Code.COLLECTIVE.value:
+            # Those that stay stopped while others run on follow at once.
             self.note(text.strip(), is_news="raydap" in data)
 
     def _take_told(self, worker: str, text: str) -> None:
