@@ -11,6 +11,7 @@ from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE
 from raydap.core.settings import LaunchSettings
 from raydap.protocol.id_fields import COMMANDS, RULES, Kind
+from raydap.report import records
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.rglob("*.md")]
@@ -62,6 +63,15 @@ def test_every_argument_is_explained() -> None:
     written = {name.strip("`") for name, *_ in rows("usage/arguments.md", "attach")}
     written |= {name.strip("`") for name, *_ in rows("usage/arguments.md", "launch")}
     assert written == {field.encode_name for field in msgspec.structs.fields(LaunchSettings)}
+
+
+def test_every_field_of_a_report_is_explained() -> None:
+    page = (DOCS / "usage" / "report.md").read_text(encoding="utf-8")
+    structs = [
+        each for each in vars(records).values() if isinstance(each, type) and each.__module__ == records.__name__
+    ]
+    names = {field.encode_name for struct in structs for field in msgspec.structs.fields(struct)}
+    assert [name for name in sorted(names) if not re.search(rf"\b{name}\??:", page)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
