@@ -94,6 +94,9 @@ class Reporting:
                 # What it does from now on is not watched, but how it ends is worth knowing.
                 self._say("the time is over; the program runs on, and nothing stops there any more")
                 await run.stop_watching()
+                run.outcome = Outcome(
+                    state="running", code=None, text="The time is over. The program runs on unwatched."
+                )
                 await self._write(run)
                 del waits["limit"]
                 done = await _first(waits)
