@@ -196,8 +196,9 @@ class RayCluster:
                 continue
             failures, reported, answered_at = 0, False, time.monotonic()
             if not self._ready_reported:
-                await self._report_ready()
-            self._report(paused)
+                await self._report_ready(paused)
+            else:
+                self._report(paused)
             await self._jobs.list()
             if self._settings.reach != "paused":
                 await self._nodes.poll()
@@ -211,7 +212,7 @@ class RayCluster:
             return self._timing.outage_grace_s
         return self._timing.startup_grace_s if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
 
-    async def _report_ready(self) -> None:
+    async def _report_ready(self, paused: tuple[PausedWorker, ...]) -> None:
         assert self._dashboard is not None
         self._ready_reported = self._ever_answered = True
         session, sockets = None, ""
@@ -221,6 +222,8 @@ class RayCluster:
         if session is not None:
             sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
+        # Before anything is waited for: a list of all workers would have the paused ones as running.
+        self._report(paused)
         if session is not None:
             await self._prepared.look_at_cluster(session)
 

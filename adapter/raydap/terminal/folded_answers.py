@@ -42,7 +42,7 @@ async def stacks(
         elif folded:
             screen.console().out(stack_exports.folded(found.root), highlight=False)
         elif found.root.count == 0:
-            return _nothing(live, "say where they are", len(found.unread) + len(found.silent))
+            return _nothing(live, select, "say where they are", len(found.unread) + len(found.silent))
         else:
             screen.console().out(text_tables.of_stacks(found), highlight=False)
     return 0
@@ -54,7 +54,7 @@ async def evaluate(target: Target, expression: str, select: str | None, timeout_
         await live.wait_listed()
         wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True, timeout=timeout_s)
         found = await live.ask("raydap/evaluate", wanted, Evaluations)
-        return _show(live, found, found.groups, text_tables.of_evaluations(found), as_json)
+        return _show(live, select, found, found.groups, text_tables.of_evaluations(found), as_json)
 
 
 async def compare(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
@@ -63,11 +63,12 @@ async def compare(target: Target, expression: str, select: str | None, timeout_s
         await live.wait_listed()
         wanted = CompareArguments(expression=expression, select=select, running=True, timeout=timeout_s)
         found = await live.ask("raydap/compare", wanted, Comparison)
-        return _show(live, found, found.groups, text_tables.of_comparison(found), as_json)
+        return _show(live, select, found, found.groups, text_tables.of_comparison(found), as_json)
 
 
 def _show(
     live: LiveSession,
+    select: str | None,
     found: Evaluations | Comparison,
     groups: Iterable[EvaluationGroup | ComparisonGroup],
     text: str,
@@ -78,7 +79,7 @@ def _show(
     if as_json:
         _print_json(found)
     elif not any(groups) and not silent:
-        return _nothing(live, "be asked without being stopped", 0)
+        return _nothing(live, select, "be asked without being stopped", 0)
     else:
         screen.console().out(text, highlight=False)
     return 0
@@ -92,19 +93,21 @@ def _print_json(message: Message) -> None:
     screen.console().out(msgspec.json.format(msgspec.json.encode(message), indent=2).decode(), highlight=False)
 
 
-def _nothing(live: LiveSession, what: str, silent: int) -> int:
-    """Says why there is no answer, and what would help."""
+def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> int:
+    """Says why there is no answer, and what would help. Returns the exit code."""
     paused = sum(entry.state == "paused" for entry in live.workers.values())
     alive = sum(entry.state == "alive" and not entry.agent for entry in live.workers.values())
     parts = [f"{paused} wait at breakpoint()"] * (paused > 0) + [f"{alive} run without an agent"] * (alive > 0)
     parts += [f"{silent} did not answer"] * (silent > 0)
+    advice = (
+        "`raydap debug` attaches to those that wait, and a program that is started with `raydap run` can be asked at "
+        "any time."
+    )
     if not live.workers:
         text = "No worker runs."
+    elif select is not None:
+        text = f"No worker in this set can {what}; `raydap ps` shows who runs. {advice}"
     else:
-        reasons = " and ".join(parts) or "none of them is in the set"
-        text = (
-            f"No worker can {what}: {reasons}. `raydap debug` attaches to those that wait, and a program that is "
-            "started with `raydap run` can be asked at any time."
-        )
+        text = f"No worker can {what}{': ' * bool(parts)}{' and '.join(parts)}. {advice}"
     screen.console(stderr=True).print(text)
     return 1

@@ -1,7 +1,8 @@
 """`raydap ps`: who runs, what, where, and since when."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -19,7 +20,12 @@ from raydap.terminal import screen
 from raydap.terminal.live_session import LiveSession, looking
 
 REFRESH_S = 2.0
-"""Seconds between two looks where running workers are."""
+"""Seconds between two looks where workers with an agent are."""
+
+OUTSIDE_S = 10.0
+OUTSIDE_SHARE = 0.05
+"""Seconds between two looks at workers without an agent, and the share of the time that they may take: such a look
+stops the process for some hundredths of a second."""
 
 STATES = {
     "stopped": "bold red",
@@ -86,11 +92,11 @@ async def show(target: Target, select: str | None, everybody: bool, as_json: boo
         if watch and not as_json:
             await _watch(live, select, everybody)
             return 0
-        rows = await look(live, select, everybody, {})
+        rows = await look(live, select, everybody, Seen())
         if as_json:
             console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
         elif rows:
-            console.print(as_table(rows))
+            console.print(as_table(rows, console.width))
         else:
             screen.console(stderr=True).print(_nobody(live, select))
     return 0
@@ -98,40 +104,55 @@ async def show(target: Target, select: str | None, everybody: bool, as_json: boo
 
 async def _watch(live: LiveSession, select: str | None, everybody: bool) -> None:
     """Until the user ends it by Ctrl-C, or the session ends."""
-    places: dict[str, WorkerPlace | None] = {}
-    with Live(console=screen.console(), auto_refresh=False, vertical_overflow="visible") as view:
+    seen = Seen()
+    console = screen.console()
+    with Live(console=console, auto_refresh=False, vertical_overflow="visible") as view:
         while not live.ended.is_set():
             live.changed.clear()
             try:
-                rows = await look(live, select, everybody, places)
+                rows = await look(live, select, everybody, seen)
             except SessionError as error:
                 view.update(Text(str(error)), refresh=True)
             else:
-                view.update(as_table(rows) if rows else Text(_nobody(live, select)), refresh=True)
+                shown = as_table(rows, console.width) if rows else Text(_nobody(live, select))
+                view.update(shown, refresh=True)
             try:
                 await asyncio.wait_for(live.changed.wait(), REFRESH_S)
             except asyncio.TimeoutError:
                 continue
 
 
-async def look(
-    live: LiveSession, select: str | None, everybody: bool, places: dict[str, WorkerPlace | None]
-) -> list[Row]:
-    """`places` are those that are known from before, and are renewed. A worker is looked into from outside only once:
-    that stops its process for some hundredths of a second."""
+@dataclass
+class Seen:
+    """Where workers were at the last look, by their keys, and what they ran then. `outside_at` is the time at which
+    workers without an agent may be looked at again."""
+
+    places: dict[str, WorkerPlace | None] = field(default_factory=dict)
+    running: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    outside_at: float = 0.0
+
+
+async def look(live: LiveSession, select: str | None, everybody: bool, seen: Seen) -> list[Row]:
+    """`seen` is renewed. Raises SessionError."""
     keys = list(live.workers)
     if select is not None:
         wanted = SelectArguments(select=select, running=True)
         keys = list((await live.ask("raydap/select", wanted, SelectedWorkers)).workers)
-    is_new = any(key not in places for key in keys)
-    found = await live.ask("raydap/places", PlacesArguments(select=select, outside=is_new), Places)
+    entries = {key: live.workers[key] for key in keys if key in live.workers}
+    running = {key: (entry.state, entry.task) for key, entry in entries.items()}
+    clock = asyncio.get_running_loop().time
+    begun = clock()
+    outside = begun >= seen.outside_at or any(seen.running.get(key) != runs for key, runs in running.items())
+    found = await live.ask("raydap/places", PlacesArguments(select=select, outside=outside), Places)
     told: dict[str, WorkerPlace] = {}
     for place in found.places:
         told.setdefault(place.worker, place)
-    known = {key: told.get(key, places.get(key)) for key in keys}
-    places.clear()
-    places.update(known)
-    rows = [Row(live.workers[key], known[key]) for key in keys if key in live.workers]
+    if outside:
+        seen.places.clear()
+        seen.outside_at = clock() + max(OUTSIDE_S, (clock() - begun) / OUTSIDE_SHARE)
+    seen.running = running
+    seen.places = {key: told.get(key, seen.places.get(key)) for key in entries}
+    rows = [Row(entry, seen.places[key]) for key, entry in entries.items()]
     return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
 
 
@@ -142,8 +163,8 @@ def _order(row: Row) -> tuple[object, ...]:
     return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid
 
 
-def as_table(rows: Iterable[Row], marked: str | None = None) -> Table:
-    """`marked` is the key of the worker that the user looks at."""
+def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Table:
+    """`width` is the terminal's. `marked` is the key of the worker that the user looks at."""
     cells: list[list[str | Text]] = []
     for row in rows:
         entry = row.entry
@@ -152,7 +173,8 @@ def as_table(rows: Iterable[Row], marked: str | None = None) -> Table:
         job = entry.submission or entry.job
         name = Text(row.name, "bold cyan" if entry.key == marked else "")
         cells.append([state, name, job, entry.node, str(entry.pid or ""), _duration(entry.age), where])
-    return screen.table(["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"], cells, cut=("WORKER", "WHERE"))
+    columns = ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    return screen.table(columns, cells, width, cut=("WORKER", "WHERE"), drop=("NODE", "JOB", "FOR", "PID"))
 
 
 def _duration(seconds: float) -> str:

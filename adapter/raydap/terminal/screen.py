@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -20,13 +20,38 @@ def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Co
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]], cut: Collection[str] = ()) -> Table:
-    """Columns with two spaces between them. What is too long for the terminal is cut in the columns of `cut`, and in
-    the others only if these are used up."""
+READABLE = 24
+"""The columns of a cell that is cut, and can still be read."""
+
+
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    width: int,
+    cut: Sequence[str],
+    drop: Sequence[str],
+) -> Table:
+    """Columns with two spaces between them. If that is more than `width`, the cells of `cut` are cut, the last column
+    of these as far as needed. If they cannot be read then, the columns `drop` are left out, one after the other."""
+    shown = list(columns)
+    widths = {
+        column: max([len(column), *(cell_len(str(row[number])) for row in rows)])
+        for number, column in enumerate(columns)
+    }
+
+    def excess() -> int:
+        return sum(widths[column] + 2 for column in shown) - 2 - width
+
+    if excess() > 0:
+        last = cut[-1]
+        widths.update({column: min(widths[column], READABLE) for column in cut if column != last})
+        for column in drop:
+            if widths[last] - excess() < min(widths[last], READABLE):
+                shown.remove(column)
+        widths[last] = max(1, widths[last] - max(0, excess()))
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for number, column in enumerate(columns):
-        widest = max([len(column), *(cell_len(str(row[number])) for row in rows)])
-        made.add_column(column, no_wrap=True, overflow="ellipsis", min_width=None if column in cut else widest)
+    for column in shown:
+        made.add_column(column, no_wrap=True, overflow="ellipsis", width=widths[column])
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in shown))
     return made

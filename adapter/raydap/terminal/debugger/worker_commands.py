@@ -10,12 +10,14 @@ from raydap.terminal.debugger.moving import SLOW_S
 
 async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
     """As `raydap ps` lists them. The one that the user looks at has a mark."""
-    rows = await process_list.look(debugger.live, select if select is not None else rest or None, False, {})
+    rows = await process_list.look(
+        debugger.live, select if select is not None else rest or None, False, process_list.Seen()
+    )
     if not rows:
         debugger.out.text("No worker runs.")
         return
     entry = None if debugger.focus.thread is None else debugger.worker_of(debugger.focus.thread)
-    debugger.out.rich(process_list.as_table(rows, None if entry is None else entry.key))
+    debugger.out.rich(process_list.as_table(rows, debugger.console.width, None if entry is None else entry.key))
 
 
 async def focus(debugger: Debugger, select: str | None, rest: str) -> None:

@@ -1,0 +1,237 @@
+"""`raydap ps`, `stacks`, `eval` and `compare` on a real cluster: alone, on a hub, and beside an editor's session."""
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client
+from local_cluster import Child, Cluster, clean_environment
+
+from support.bridge import Hub
+from support.look import line_of
+from support.raydap_command import RAYDAP, raydap
+from support.terminal import Terminal
+
+PROGRAM = """\
+import os
+import sys
+import threading
+import ray
+
+END = sys.argv[1]
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def train(self, rank):
+        loss = 0.25 * rank
+        if rank == 2:
+            breakpoint()
+        while not os.path.exists(END):
+            threading.Event().wait(0.05)  # trains
+        return loss
+
+ray.init()
+trainers = [Trainer.remote() for _ in range(3)]
+refs = [trainer.train.remote(rank) for rank, trainer in enumerate(trainers)]
+print("running", os.getpid())
+print("result:", sorted(ray.get(refs)))
+"""
+
+BREAKPOINT = line_of(PROGRAM, "breakpoint()")
+TRAINS = line_of(PROGRAM, "# trains")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Mapping[str, str]:
+    """No session or hub of anybody else is joined."""
+    return {"XDG_RUNTIME_DIR": str(tmp_path)}
+
+
+@pytest.fixture
+def program(tmp_path: Path, children: ExitStack) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(PROGRAM)
+    children.callback((tmp_path / "end").touch)
+    return path
+
+
+@pytest.fixture
+def ordinary(run_driver: Callable[..., Child], program: Path) -> Child:
+    """The program without raydap; one worker waits at breakpoint()."""
+    driver = run_driver(program, str(program.parent / "end"))
+    driver.wait_for("running")
+    return driver
+
+
+@pytest.fixture
+def prepared(cluster: Cluster, program: Path, children: ExitStack) -> Child:
+    """The program as `raydap run` starts it, with agents in its workers."""
+    command = [*RAYDAP, "run", str(program), str(program.parent / "end")]
+    env = {"RAY_ADDRESS": cluster.address}
+    driver = children.enter_context(Child(command, program.with_suffix(".log"), env, program.parent))
+    driver.wait_for("running")
+    return driver
+
+
+@pytest.fixture
+def ask(cluster: Cluster, environment: Mapping[str, str]) -> Callable[..., str]:
+    """`ask(command, *arguments)` runs a command for the cluster."""
+    return lambda command, *arguments, **options: raydap(
+        command, "--dashboard", cluster.dashboard, *arguments, env={**environment, **options.pop("env", {})}, **options
+    )
+
+
+def rows(ask: Callable[..., str], *arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(ask("ps", "--json", *arguments))
+    return found
+
+
+def trainers(ask: Callable[..., str], where: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+    """The three trainers, once Ray says all of them, and `where` holds."""
+    while True:
+        found = [row for row in rows(ask) if row["actor"] == "Trainer"]
+        if len(found) == 3 and where(found):
+            return found
+
+
+def at(found: list[dict[str, Any]], state: str, line: int) -> list[dict[str, Any]]:
+    return [row for row in found if (row["state"], row["line"]) == (state, line)]
+
+
+def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path, cluster: Cluster) -> None:
+    found = trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1 and len(at(rows, "alive", TRAINS)) == 2)
+    (paused,) = at(found, "paused", BREAKPOINT)
+    assert (paused["file"], paused["task"], paused["threads"]) == (str(program), "Trainer.train", [])
+    assert sorted(row["rank"] for row in found) == [0, 1, 2]
+    assert rows(ask, "state:paused") == [paused | {"age": rows(ask, "state:paused")[0]["age"]}]
+    table = [line.rstrip() for line in ask("ps", "actor:Trainer").splitlines()]
+    assert table[0].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    assert table[1].startswith("paused")
+    assert table[1].endswith(f"at breakpoint() in train (train.py:{BREAKPOINT})")
+    assert [line.split()[0] for line in table[2:]] == ["alive", "alive"]
+    assert all(f"below train (train.py:{TRAINS})" in line for line in table[2:])
+
+    tree = ask("stacks", "actor:Trainer")
+    assert f"2 train (train.py:{TRAINS})" in tree
+    folded = ask("stacks", "actor:Trainer", "--folded").splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in folded) == 3
+    root = json.loads(ask("stacks", "actor:Trainer", "--json"))["root"]
+    assert root["count"] == 3
+    picture = program.with_suffix(".svg")
+    assert ask("stacks", "--svg", str(picture)) == ""
+    assert picture.read_text().startswith("<svg")
+
+    # Workers without an agent cannot be asked, and are not stopped for it.
+    assert "No worker in this set can be asked" in ask("eval", "rank", "actor:Trainer", code=1)
+    assert "1 wait at breakpoint() and 3 run without an agent" in ask("compare", "rank", code=1)
+
+    # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
+    assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
+    assert ordinary.process.poll() is None
+
+
+def test_a_prepared_job(prepared: Child, ask: Callable[..., str], program: Path) -> None:
+    trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1 and len(at(rows, "alive", TRAINS)) == 2)
+    answer = json.loads(ask("eval", "loss", "actor:Trainer", "--json"))
+    values = [group["value"] for group in answer["groups"] if not group.get("error")]
+    assert sorted(values) == ["0.0", "0.25", "0.5"]
+    assert answer["statistics"]["max"] == 0.5
+    text = ask("eval", "type(self).__name__", "actor:Trainer not state:paused")
+    assert text.startswith("'Trainer'  2  Trainer{")
+    text = ask("compare", "[rank] * 3", "actor:Trainer not state:paused")
+    assert "[0, 0, 0]" in text
+    assert "[1, 1, 1]" in text
+    assert "NameError" in ask("eval", "nothing", "actor:Trainer not state:paused")
+    program.with_name("end").touch()
+    assert f"train.py:{BREAKPOINT}" in ask("ps", "state:paused")
+
+
+def test_beside_an_editor(
+    children: ExitStack, cluster: Cluster, environment: Mapping[str, str], ordinary: Child, program: Path
+) -> None:
+    """The commands see the stops of the editor's session, and leave it as it is."""
+    command = [*RAYDAP, "adapter"]
+    client = children.enter_context(Client.spawn(command, env=clean_environment(environment)))
+    client.start_session("attach", {"dashboard": cluster.dashboard})
+    stop = client.wait_event("stopped")
+    ask = partial(raydap, env=environment)
+    (row,) = json.loads(ask("ps", "--json", "state:stopped"))
+    assert [thread["threadId"] for thread in row["threads"]] == [stop["threadId"]]
+    assert (row["file"], row["line"]) == (str(program), BREAKPOINT)
+    assert ask("eval", "loss", "state:stopped").startswith("0.5  1  Trainer")
+    assert f"train (train.py:{BREAKPOINT})" in ask("stacks", "--locals")
+    assert "No worker in this set" in ask("eval", "loss", "pid:1", code=1)
+    client.request("threads")
+    assert not [event for event in client.events if event["event"] in ("continued", "terminated")]
+    client.request("continue", threadId=stop["threadId"])
+    program.with_name("end").touch()
+    ordinary.wait_for(r"result: \[0.0, 0.25, 0.5\]")
+
+
+def test_on_a_hub(
+    children: ExitStack,
+    cluster: Cluster,
+    environment: Mapping[str, str],
+    ordinary: Child,
+    tmp_path: Path,
+    connect_to: Callable[[str, int], Client],
+) -> None:
+    hub = Hub.start(tmp_path / "hub.log", "--dashboard", cluster.dashboard)
+    children.callback(hub.end)
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text(hub.token)
+    named = ["--connect", hub.url, "--token-file", str(token)]
+    # A look at a hub attaches to nobody.
+    shown = ""
+    while "paused" not in shown:
+        shown = raydap("ps", *named, "actor:Trainer", env=environment)
+    client = connect_to(hub.host, hub.port)
+    client.start_session("attach", {"token": hub.token})
+    client.wait_event("stopped")
+    assert raydap("eval", "loss", "state:stopped", *named, env=environment).startswith("0.5  1  Trainer")
+    over_tcp = ["--connect", f"tcp://{hub.host}:{hub.port}", "--token-file", str(token)]
+    assert f"train.py:{BREAKPOINT}" in raydap("ps", *over_tcp, "state:stopped", env=environment)
+    token.write_text("wrong")
+    assert "[raydap 1011]" in raydap("ps", *over_tcp, env=environment, code=1)
+    assert raydap("ps", *named, env=environment, code=1).count("\n") == 1
+
+
+def test_wrong_words(ask: Callable[..., str], environment: Mapping[str, str]) -> None:
+    assert "actr" in ask("ps", "actr:Trainer", code=1)
+    assert "SET" in ask("stacks", "a", "b", code=2)
+    assert "exclude each other" in ask("stacks", "--json", "--folded", code=2)
+    for command in (["ps"], ["stacks"], ["eval", "1"], ["compare", "1"], ["debug"]):
+        text = raydap(*command, "--dashboard", "http://127.0.0.1:9", env=environment, code=1)
+        assert "127.0.0.1:9" in text
+        assert "[raydap 2002]" in text
+        assert text.count("\n") == 1
+        text = raydap(*command, "--connect", "ws://nobody@:x", env=environment, code=1)
+        assert "ws://nobody@:x" in text
+        assert text.count("\n") == 1
+
+
+def test_watch_colours_and_width(
+    ordinary: Child, cluster: Cluster, environment: Mapping[str, str], children: ExitStack, program: Path
+) -> None:
+    ps = [*RAYDAP, "ps", "--dashboard", cluster.dashboard]
+    watch = children.enter_context(Terminal([*ps, "--watch", "actor:Trainer"], environment, columns=90))
+    watch.wait_for(r"^paused +Trainer\{\d\}.*\n(alive +Trainer.*\n?){2}")
+    assert b"\x1b[" in watch.raw
+    assert all(len(line) <= 90 for line in watch.text.splitlines())
+    program.with_name("end").touch()
+    # The actors that have done their work are looked at anew.
+    watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\n(alive +Trainer\{\d\} (?!.*below train).*\n?){2}\Z")
+    watch.send("\x03")
+    assert watch.wait() == 130
+    plain = children.enter_context(Terminal([*ps, "actor:Trainer"], {**environment, "NO_COLOR": "1"}, columns=90))
+    assert plain.wait() == 0
+    plain.wait_for("paused")
+    assert b"\x1b[3" not in plain.raw
+    narrow = raydap("ps", "--dashboard", cluster.dashboard, env={**environment, "COLUMNS": "60"})
+    assert max(len(line.rstrip()) for line in narrow.splitlines()) <= 60, narrow
+    assert narrow.splitlines()[0].split() == ["STATE", "WORKER", "PID", "WHERE"]
