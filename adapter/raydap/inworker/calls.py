@@ -116,6 +116,7 @@ _RUNNING = _packed(_source(*_STACK_READER, "coroutines", "running_values"), "nam
 _VARIABLES = _packed(_source(*_STACK_READER, "frame_variables"), "names")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
 _ARRAYS = _packed(_source(*_LIBRARIES, "array_text", "array_values"), "names")
+_SAFE_PDB = _packed(f"{_source('safe_pdb')}\noverride_joined()")
 _SUMMARY = _packed(_source(*_LIBRARIES, "value_summary"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
 
@@ -225,6 +226,11 @@ def summary(expression: str, seconds: float) -> str:
     result."""
     # A line break ends a comment in the expression.
     return f"(lambda value, names: {_SUMMARY} or names['summary'](value, {seconds!r}))(({expression}\n), {{}})"
+
+
+def safe_pdb() -> str:
+    """A line for Ray's pdb, which answers nothing but its prompt if all went well (safe_pdb.py)."""
+    return f"!{_SAFE_PDB}"
 
 
 def read_result(text: object) -> Any:
