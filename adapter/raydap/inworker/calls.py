@@ -72,8 +72,27 @@ def _source(*modules: str) -> str:
             elif isinstance(node, ast.arg):
                 node.annotation = None
         body += tree.body
-    text = ast.unparse(ast.Module(body, []))
+    text = ast.unparse(_JoinedStrings().visit(ast.Module(body, [])))
     return re.sub("^(?: {4})+", lambda indent: " " * (len(indent[0]) // 4), text, flags=re.MULTILINE)
+
+
+class _JoinedStrings(ast.NodeTransformer):
+    """Replaces f-strings with texts in their braces. Python 3.12 and newer write these with quotes inside of quotes,
+    which older Pythons cannot read."""
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        self.generic_visit(node)
+        values = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+        if not any(isinstance(inner, ast.Constant | ast.JoinedStr) for value in values for inner in ast.walk(value)):
+            return node
+        parts = [_formatted(part) if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        return ast.Call(ast.Attribute(ast.Constant(""), "join"), [ast.List(parts)], [])
+
+
+def _formatted(part: ast.FormattedValue) -> ast.expr:
+    function = {ord("s"): "str", ord("r"): "repr", ord("a"): "ascii"}.get(part.conversion)
+    value = part.value if function is None else ast.Call(ast.Name(function), [part.value], [])
+    return ast.Call(ast.Name("format"), [value, *([] if part.format_spec is None else [part.format_spec])], [])
 
 
 def _is_left_out(node: ast.stmt) -> bool:
