@@ -8,7 +8,7 @@ Ray's pdb (ray/util/rpdb.py, _RemotePdb) speaks over a socket. It ends the user'
   the socket reaches the task.
 - A breakpoint of pdb's own is hit after `continue`, which has closed the connection.
 - `restart`, which is for programs that pdb itself has started, raises pdb.Restart.
-- The user steps out of the task. pdb then stops in code of Ray's, and an end there ends a later task.
+- The user steps out of the task. pdb then stops in what Ray calls next, and an end there fails the task after all.
 
 So methods of this one pdb are overridden. Whoever leaves lets the task run on; only `quit!` ends it. A post mortem is
 harmless in all these cases, because its task has failed already.
