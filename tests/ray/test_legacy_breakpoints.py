@@ -6,7 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,18 @@ class Job:
     def wait_for_more(self, count: int) -> None:
         """Until so many more than before have said that they wait."""
         self._waiting += count
-        self.child.wait_for(f"(session open(.|\n)*){{{self._waiting}}}")
+        self.wait_until(lambda: self.child.output.count("session open") >= self._waiting)
+
+    def wait_for_results(self, names: Sequence[str], count: int) -> None:
+        """Until so many of these tasks have given a result."""
+        self.wait_until(lambda: sum(f"{name} gives " in self.child.output for name in names) >= count)
+
+    def wait_until(self, is_so: Callable[[], bool], seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while not is_so():
+            assert self.child.process.poll() is None, self.child.output
+            assert time.monotonic() < deadline, self.child.output
+            time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +123,11 @@ def job(legacy: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[J
         yield job
 
 
-def waiting(cluster: Cluster) -> list[dict[str, Any]]:
-    """The rows of those that wait in pdb."""
-    return [row for row in listed(cluster) if row["state"] == "pdb"]
+def waiting(cluster: Cluster, count: int) -> list[dict[str, Any]]:
+    """The rows of those that wait in pdb, as soon as there are so many: Ray lists a new node a little late."""
+    while len(rows := [row for row in listed(cluster) if row["state"] == "pdb"]) != count:
+        assert cluster.child.process.poll() is None, rows
+    return rows
 
 
 def listed(cluster: Cluster, *arguments: str) -> list[dict[str, Any]]:
@@ -153,7 +167,7 @@ def test_ps_lists_them_and_the_debugger_joins_them(legacy: Cluster, job: Job) ->
     assert re.search(rf"^pdb +collect .*{legacy.host} .* at breakpoint\(\) \(legacy.py:{stops}\)", table, re.M)
     assert re.search(rf"^pdb +divide .* post mortem \(legacy.py:{fails}\) ZeroDivisionError: ", table, re.M)
     assert "2 wait for Ray's old debugger; `pdb` in `raydap debug` joins them." in table
-    rows = {row["task"]: row for row in waiting(legacy)}
+    rows = {row["task"]: row for row in waiting(legacy, 2)}
     assert (rows["collect"]["file"], rows["collect"]["line"]) == (str(job.path), stops)
     assert rows["collect"]["age"] > 0
     assert rows["collect"]["pdb"]["error"] == ""
@@ -186,7 +200,7 @@ def test_whoever_leaves_lets_the_task_run_on(legacy: Cluster, job: Job, tmp_path
         terminal.ask("p 40 + 2", "^42$")
         terminal.send("\x04")
         terminal.wait_for("^collect runs on.$")
-        wait_for_results(job, names, 1)
+        job.wait_for_results(names, 1)
         # By Ctrl-C, twice, while pdb is busy.
         done = tmp_path / "done"
         terminal.ask("pdb 2", "This is the pdb of collect.")
@@ -196,18 +210,14 @@ def test_whoever_leaves_lets_the_task_run_on(legacy: Cluster, job: Job, tmp_path
         terminal.send("\x03")
         terminal.wait_for("Cancelled.")
         done.touch()
-        wait_for_results(job, names, 2)
+        job.wait_for_results(names, 2)
         # By the end of raydap, which has no time to say anything.
         terminal.ask("pdb 3", "This is the pdb of collect.")
         os.kill(terminal.process.pid, signal.SIGKILL)
-        wait_for_results(job, names, 3)
+        job.wait_for_results(names, 3)
     # Because the input is over.
     assert "collect runs on." in raydap("debug", legacy.dashboard, said="pdb\nn\n")
-    wait_for_results(job, names, 4)
-
-
-def wait_for_results(job: Job, names: Sequence[str], count: int) -> None:
-    job.child.wait_for(f"(({'|'.join(names)}) gives(.|\n)*){{{count}}}")
+    job.wait_for_results(names, 4)
 
 
 def test_a_task_is_ended_on_purpose_only(legacy: Cluster, job: Job) -> None:
@@ -270,7 +280,7 @@ def test_a_pdb_that_other_machines_reach(legacy: Cluster, job: Job, children: Ex
     command += ["--dashboard-agent-listen-port=0", "--ray-debugger-external"]
     children.enter_context(Child(command, tmp_path / "node.log", {"RAY_DEBUG": "legacy"}))
     (name,) = job.start("collect", resource="open")
-    (row,) = waiting(legacy)
+    (row,) = waiting(legacy, 1)
     assert (row["node"], row["pdb"]["host"], row["pdb"]["external"]) == (host, host, True)
     assert "The task runs on." in raydap("debug", legacy.dashboard, "collect", said="c\n")
     job.child.wait_for(f"{name} gives ")
