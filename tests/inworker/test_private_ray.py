@@ -17,8 +17,9 @@ import ray.util.debugpy as ray_debugpy, ray.util.rpdb as rpdb
 from ray import cloudpickle
 from ray._private import function_manager, node, ray_constants, ray_logging, services, state, worker
 from ray._private.runtime_env import setup_hook
-from ray._raylet import CoreWorker, GcsClient, GlobalStateAccessor
+from ray._raylet import CoreWorker, GlobalStateAccessor
 from ray.core.generated import core_worker_pb2, gcs_pb2
+from ray.experimental import internal_kv
 manager = function_manager.FunctionActorManager
 more = len(inspect.signature(manager._make_actor_method_executor).parameters) - 3  # Ray 2.39 has one more.
 executor = manager._make_actor_method_executor(None, "step", print, *[True] * more)
@@ -144,16 +145,24 @@ PARTS = {
         "raydap does not reach other nodes. See ray/cloudpickle.",
     ),
     "the breakpoints of the old debugger": Part(
-        "ray_constants.KV_NAMESPACE_PDB == b'ray_pdb' and has(GcsClient, 'internal_kv_keys', 'internal_kv_get') "
+        "ray_constants.KV_NAMESPACE_PDB == b'ray_pdb' "
+        "and source(internal_kv, '.internal_kv_keys(', '.internal_kv_get(', '.internal_kv_del(') is True "
         "and source(rpdb._connect_ray_pdb, '\"RAY_PDB_{}\"', '\"pdb_address\"', '\"worker_id\"', '\"traceback\"', "
         "'\"lineno\"')",
-        "legacy_breakpoints, ray_query_script.legacy_breakpoints",
-        "`raydap doctor` does not list what waits for `ray debug`. See ray/util/rpdb.py.",
+        "legacy_breakpoints, ray_query_script.legacy_entries, legacy_watch_script, gcs_keys",
+        "`raydap ps`, `debug` and `doctor` do not list what waits for Ray's old debugger. See ray/util/rpdb.py.",
+    ),
+    "the old debugger's pdb": Part(
+        "has(rpdb._RemotePdb, 'do_continue', 'do_quit', 'do_remote', 'do_get', 'post_mortem') is True "
+        "and source(rpdb._RemotePdb, 'self.handle = ', 'self.handle.connection.close()', '\"RAY_PDB_CONTINUE_{}\"') "
+        "is True and source(rpdb._LF2CRLF_FileWrapper, 'self.connection = connection')",
+        "safe_pdb, pdb_connection, pdb_commands",
+        "`raydap debug` says that only `continue` leaves a pdb without ending its task. See ray/util/rpdb.py.",
     ),
     "the options of a raylet": Part(
         "source(services.start_raylet, '--python_worker_command=', '--session_dir=', '--gcs-address=', "
-        "'--ray-debugger-external=', '--session-name=', '--node_ip_address=')",
-        "node_survey._raylet, gathering._gcs, ray_driver, session_sockets",
+        "'--ray-debugger-external=', '--session-name=', '--node_ip_address=', '--node_id=')",
+        "node_survey._raylet, gathering._gcs, ray_driver, session_sockets, local_raylet",
         "`raydap doctor` does not tell the versions on the nodes. See ray/_private/services.py, start_raylet.",
     ),
     "the names of log files": Part(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -296,7 +297,7 @@ def test_breakpoints_of_rays_old_debugger(
         line = next(number for number, text in enumerate(LEGACY.splitlines(), 1) if mark in text)
         assert found[0]["what"].startswith("A breakpoint waits for Ray's old debugger: collect")
         assert f"{program}:{line}." in found[0]["what"]
-        assert found[0]["what_to_do"] == f"RAY_DEBUG=legacy ray debug --address={place.address}"
+        assert re.fullmatch(rf"raydap debug --dashboard {place.dashboard} pid:\d+", found[0]["what_to_do"])
         assert any(one["what"].startswith("RAY_DEBUG=legacy is set for ") for one in found)
         assert any("--ray-debugger-external" in one["what"] for one in found) == (place is legacy_cluster)
         (row,) = asyncio.run(waiting(place))

@@ -30,16 +30,12 @@ def dashboard_url(address: str) -> str | None:
 
         return str(ray_client_address_to_api_server_url(address))
 
-    # The GCS client would retry for a minute where nothing listens.
-    host, _, port = address.rpartition(":")
-    socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
-
+    gcs = gcs_client(address)
     from ray._private import ray_constants
     from ray._private.utils import internal_kv_get_with_retry
-    from ray._raylet import GcsClient  # type: ignore[attr-defined,unused-ignore]  # It is compiled.
 
     found = internal_kv_get_with_retry(
-        GcsClient(address=address),
+        gcs,
         ray_constants.DASHBOARD_ADDRESS,
         namespace=ray_constants.KV_NAMESPACE_DASHBOARD,
         num_retries=2,
@@ -148,20 +144,32 @@ def the_one_meant(clusters: list[dict[str, Any]], since: float | None, recorded:
     return str(ours[0]["address"]) if len(ours) == 1 else None
 
 
-def legacy_breakpoints(address: str) -> dict[str, str]:
-    """The entries of legacy_breakpoints.py in the GCS at `host:port`: their keys, and JSON texts."""
-    # The GCS client would retry for a minute where nothing listens.
+def gcs_client(address: str) -> Any:
+    """Ray's client of the GCS at `host:port`."""
+    # It would retry for a minute where nothing listens.
     host, _, port = address.rpartition(":")
     socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
 
-    from ray._private import ray_constants
     from ray._raylet import GcsClient  # type: ignore[attr-defined,unused-ignore]  # It is compiled.
 
-    gcs, namespace = GcsClient(address=address), ray_constants.KV_NAMESPACE_PDB
+    return GcsClient(address=address)
+
+
+def legacy_entries(gcs: Any) -> dict[str, str]:
+    """The entries of legacy_breakpoints.py: their keys, and JSON texts."""
+    from ray._private import ray_constants
+
+    namespace = ray_constants.KV_NAMESPACE_PDB
     keys = gcs.internal_kv_keys(b"RAY_PDB_", namespace)
     found = {key.decode(): gcs.internal_kv_get(key, namespace) for key in keys if b"_CONTINUE_" not in key}
     # An entry is gone as soon as somebody has connected.
     return {key: text.decode() for key, text in found.items() if text is not None}
+
+
+def forget_legacy(gcs: Any, key: str) -> None:
+    from ray._private import ray_constants
+
+    gcs.internal_kv_del(key.encode(), False, ray_constants.KV_NAMESPACE_PDB)
 
 
 def submit(url: str, job: dict[str, Any]) -> str:
@@ -179,7 +187,7 @@ def answer(question: dict[str, Any]) -> Any:
 
     `{"url", "submit"}`: the submission id. `{"address"}`: `{"address", "url"}`. `{"address": None, "since"}`: the same
     for the cluster that is meant, or `{"clusters"}` if none is. `{"clusters": True}`: `{"clusters", "processes"}`.
-    `{"legacy_breakpoints": address}`: what `legacy_breakpoints` gives.
+    `{"legacy_breakpoints": address}`: what `legacy_entries` gives.
     """
     if "submit" in question:
         return submit(question["url"], question["submit"])
@@ -188,7 +196,7 @@ def answer(question: dict[str, Any]) -> Any:
     if "clusters" in question:
         return {"clusters": local_clusters(), "processes": raydap_processes()}
     if "legacy_breakpoints" in question:
-        return legacy_breakpoints(question["legacy_breakpoints"])
+        return legacy_entries(gcs_client(question["legacy_breakpoints"]))
     address = question["address"]
     if address is None:
         from ray._private.utils import read_ray_address

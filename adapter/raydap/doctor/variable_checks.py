@@ -17,15 +17,17 @@ def legacy(facts: Facts) -> Iterator[Finding]:
     """Ray's old debugger, whose breakpoints are sockets of pdb."""
     users = settings(facts).get((DEBUG, "legacy"), [])
     external = [facts.node(node_id) for node_id, report in facts.reports.items() if report.external_debugger]
-    command = f"RAY_DEBUG=legacy ray debug --address={facts.gcs}" if facts.gcs else "RAY_DEBUG=legacy ray debug"
     if facts.legacy:
         where = names(f"{one.name or 'worker'} at {one.path}:{one.line}" for one in facts.legacy)
         waiting = "A breakpoint waits" if len(facts.legacy) == 1 else f"{len(facts.legacy)} breakpoints wait"
         what = f"{waiting} for Ray's old debugger: {where}."
-        yield warning(what, "An editor cannot attach there; `ray debug` joins one in a terminal.", command)
+        command = f"raydap debug --dashboard {facts.dashboard}" if facts.dashboard else "raydap debug"
+        one = f" pid:{facts.legacy[0].pid}" if len(facts.legacy) == 1 else ""
+        why = "An editor cannot attach there; `pdb` in `raydap debug` joins one in a terminal."
+        yield warning(what, why, command + one)
     if users:
         what = f"RAY_DEBUG=legacy is set for {names(users)}."
-        why = "It switches to Ray's old debugger: breakpoint() then waits for `ray debug`, and raydap cannot attach."
+        why = "It switches to Ray's old debugger: breakpoint() then waits for a terminal, and an editor cannot attach."
         if "legacy" in facts.missing:
             why += f" Whether breakpoints wait is not known: {facts.missing['legacy']}."
         yield warning(what, why, _set(users[0], DEBUG, "1"), users[0])

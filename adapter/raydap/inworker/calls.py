@@ -73,8 +73,27 @@ def _source(*modules: str) -> str:
             elif isinstance(node, ast.arg):
                 node.annotation = None
         body += tree.body
-    text = ast.unparse(ast.Module(body, []))
+    text = ast.unparse(_JoinedStrings().visit(ast.Module(body, [])))
     return re.sub("^(?: {4})+", lambda indent: " " * (len(indent[0]) // 4), text, flags=re.MULTILINE)
+
+
+class _JoinedStrings(ast.NodeTransformer):
+    """Replaces f-strings with texts in their braces. Python 3.12 and newer write these with quotes inside of quotes,
+    which older Pythons cannot read."""
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        self.generic_visit(node)
+        values = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+        if not any(isinstance(inner, ast.Constant | ast.JoinedStr) for value in values for inner in ast.walk(value)):
+            return node
+        parts = [_formatted(part) if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        return ast.Call(ast.Attribute(ast.Constant(""), "join"), [ast.List(parts)], [])
+
+
+def _formatted(part: ast.FormattedValue) -> ast.expr:
+    function = {ord("s"): "str", ord("r"): "repr", ord("a"): "ascii"}.get(part.conversion)
+    value = part.value if function is None else ast.Call(ast.Name(function), [part.value], [])
+    return ast.Call(ast.Name("format"), [value, *([] if part.format_spec is None else [part.format_spec])], [])
 
 
 def _is_left_out(node: ast.stmt) -> bool:
@@ -120,6 +139,7 @@ _RUNNING = _packed(_source(*_STACK_READER, "coroutines", "running_values"), "nam
 _VARIABLES = _packed(_source(*_STACK_READER, "frame_variables"), "names")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
 _ARRAYS = _packed(_source(*_LIBRARIES, "array_text", "array_values"), "names")
+_SAFE_PDB = _packed(f"{_source('safe_pdb')}\noverride_joined()")
 _SUMMARY = _packed(_source(*_LIBRARIES, "value_summary"), "names")
 _HITS = _packed(_source("safe_values", "line_hits"), "names")
 _CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
@@ -255,6 +275,11 @@ def _hit(method: str, number: int, marker: str, expression: str) -> str:
     made = f"(lambda names: {_HITS} or names['line_hits']({_DEBUGGER}))(dict())"
     found = f"(vars({_DEBUGGER}).get('raydap_hits') or {made})"
     return f"{found}.{method}({number}, {', '.join(texts)}, globals(), locals())"
+
+
+def safe_pdb() -> str:
+    """A line for Ray's pdb, which answers nothing but its prompt if all went well (safe_pdb.py)."""
+    return f"!{_SAFE_PDB}"
 
 
 def read_result(text: object) -> Any:

@@ -1,7 +1,9 @@
 """`raydap ps`: who runs, what, where, and since when."""
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +15,12 @@ from rich.text import Text
 
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
+from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.model.thread_stacks import file_name
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
 from raydap.terminal import screen
+from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import LiveSession, looking
 
 REFRESH_S = 2.0
@@ -27,10 +31,18 @@ OUTSIDE_SHARE = 0.05
 """Seconds between two looks at workers without an agent, and the share of the time that they may take: such a look
 stops the process for some hundredths of a second."""
 
+LEGACY_TIMEOUT_S = 5.0
+"""Seconds for Ray to say what waits for its old debugger, from when all else is known. It is asked meanwhile, so that
+mostly nothing is left to wait for."""
+
+PDB = "pdb"
+"""The state of a worker that waits for Ray's old debugger. The session only knows that it runs."""
+
 STATES = {
     "stopped": "bold red",
     "held": "bold magenta",
     "paused": "yellow",
+    PDB: "bold yellow",
     "attaching": "yellow",
     "running": "green",
     "alive": "",
@@ -39,10 +51,21 @@ STATES = {
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A worker, and where its first thread with code of the user's is; None if that is not known."""
+    """A worker, and where its first thread with code of the user's is; None if that is not known. With `pdb` the row is
+    about this breakpoint of Ray's old debugger."""
 
     entry: WorkerEntry
     place: WorkerPlace | None
+    pdb: LegacyBreakpoint | None = None
+
+    @property
+    def state(self) -> str:
+        return self.entry.state if self.pdb is None else PDB
+
+    @property
+    def age(self) -> float:
+        """Seconds since its state began."""
+        return self.entry.age if self.pdb is None else pdb_age(self.pdb)
 
     @property
     def name(self) -> str:
@@ -56,6 +79,8 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def where(self) -> str:
         """Where it is, and the exception that it has stopped for."""
+        if self.pdb is not None:
+            return pdb_place(self.pdb)
         errors = [thread.error for thread in self.entry.threads if thread.error]
         location = None if self.place is None else self.place.location
         if self.entry.state == "paused" and location is not None:
@@ -65,57 +90,105 @@ class Row(msgspec.Struct, frozen=True):
         return " ".join([text, *errors[:1]]).strip() or self.entry.problem
 
     @property
+    def has_failed(self) -> bool:
+        if self.pdb is not None:
+            return self.pdb.traceback != ""
+        return any(thread.error for thread in self.entry.threads)
+
+    @property
     def is_idle(self) -> bool:
         """Ray keeps such a worker for later; it runs nothing."""
-        return self.entry.state == "alive" and not self.entry.task and not self.entry.actor
+        return self.state == "alive" and not self.entry.task and not self.entry.actor
 
     def as_json(self) -> dict[str, Any]:
         location = None if self.place is None else self.place.location
         rank = UNSET if self.place is None else self.place.rank
         known: dict[str, Any] = msgspec.to_builtins(self.entry)
-        return {
+        row = {
             **known,
             "rank": None if rank is UNSET else rank,
             "place": "" if self.place is None else self.place.text,
             "file": "" if location is None else location.path,
             "line": 0 if location is None else location.line,
+            "pdb": None,
         }
+        if self.pdb is None:
+            return row
+        found = self.pdb
+        keys = ("host", "port", "external", "error", "traceback")
+        of_pdb = {"state": PDB, "age": self.age, "place": self.where, "file": found.path, "line": found.line}
+        return {**row, **of_pdb, "pdb": {key: getattr(found, key) for key in keys}}
+
+
+def pdb_place(found: LegacyBreakpoint) -> str:
+    """Where a pdb of Ray's old debugger stands."""
+    if found.is_led:
+        return "where `remote` or `get` has led"
+    where = f"({file_name(found.path)}:{found.line})"
+    return f"post mortem {where} {found.error}" if found.traceback else f"at breakpoint() {where}"
+
+
+def pdb_age(found: LegacyBreakpoint) -> float:
+    """The clocks of two machines may differ."""
+    return max(0.0, time.time() - found.since)
 
 
 async def show(target: Target, select: str | None, everybody: bool, as_json: bool, watch: bool) -> int:
     """Prints the list, once or until the user ends it. `everybody`: idle workers, too. Returns the exit code. Raises
     what LiveSession.begin raises, and SessionError."""
-    console = screen.console()
-    async with looking(target) as live:
-        if not await live.wait_listed():
-            screen.console(stderr=True).print("Ray has not said who runs; the list may lack workers.")
-        if watch and not as_json:
-            await _watch(live, select, everybody)
-            return 0
-        rows = await look(live, select, everybody, Seen())
-        if as_json:
-            console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
-        elif rows:
-            console.print(as_table(rows, console.width))
-        else:
-            screen.console(stderr=True).print(_nobody(live, select))
+    legacy = LegacyListing()
+    try:
+        async with looking(target) as live:
+            legacy.follow(live)
+            await _show(live, legacy, select, everybody, as_json, watch)
+    finally:
+        await legacy.close()
     return 0
 
 
-async def _watch(live: LiveSession, select: str | None, everybody: bool) -> None:
+async def _show(
+    live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool, as_json: bool, watch: bool
+) -> None:
+    console, errors = screen.console(), screen.console(stderr=True)
+    if not await live.wait_listed():
+        errors.print("Ray has not said who runs; the list may lack workers.")
+    if watch and not as_json:
+        await _watch(live, legacy, select, everybody)
+        return
+    rows = await look(live, legacy, select, everybody, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
+    if as_json:
+        console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
+    elif rows:
+        console.print(as_table(rows, console.width))
+    else:
+        errors.print(_nobody(live, select))
+    waiting = sum(row.pdb is not None for row in rows)
+    if waiting and not as_json:
+        who = "One waits" if waiting == 1 else f"{waiting} wait"
+        errors.print(f"{who} for Ray's old debugger; `pdb` in `raydap debug` joins them.", style="dim")
+
+
+async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> None:
     """Until the user ends it by Ctrl-C, or the session ends."""
     seen = Seen()
     console = screen.console()
+    shown: list[LegacyBreakpoint] = []
+
+    def take_legacy() -> None:
+        if legacy.breakpoints != shown:
+            live.changed.set()
+
+    legacy.on_look = take_legacy
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as view:
         while not live.ended.is_set():
             live.changed.clear()
+            shown[:] = legacy.breakpoints
             try:
-                rows = await look(live, select, everybody, seen)
+                rows = await look(live, legacy, select, everybody, seen)
             except SessionError as error:
                 view.update(Text(str(error)), refresh=True)
             else:
-                shown = as_table(rows, console.width) if rows else Text(_nobody(live, select))
-                view.update(shown, refresh=True)
+                view.update(as_table(rows, console.width) if rows else Text(_nobody(live, select)), refresh=True)
             try:
                 await asyncio.wait_for(live.changed.wait(), REFRESH_S)
             except asyncio.TimeoutError:
@@ -132,7 +205,14 @@ class Seen:
     outside_at: float = 0.0
 
 
-async def look(live: LiveSession, select: str | None, everybody: bool, seen: Seen) -> list[Row]:
+async def look(
+    live: LiveSession,
+    legacy: LegacyListing,
+    select: str | None,
+    everybody: bool,
+    seen: Seen,
+    legacy_timeout_s: float = 0.0,
+) -> list[Row]:
     """`seen` is renewed. Raises SessionError."""
     keys = list(live.workers)
     if select is not None:
@@ -152,14 +232,24 @@ async def look(live: LiveSession, select: str | None, everybody: bool, seen: See
         seen.outside_at = clock() + max(OUTSIDE_S, (clock() - begun) / OUTSIDE_SHARE)
     seen.running = running
     seen.places = {key: told.get(key, seen.places.get(key)) for key in entries}
-    rows = [Row(entry, seen.places[key]) for key, entry in entries.items()]
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(legacy.looked.wait(), legacy_timeout_s)
+    waiting: dict[str, list[LegacyBreakpoint]] = {}
+    for each in legacy.breakpoints:
+        waiting.setdefault(each.worker, []).append(each)
+    rows = []
+    for key, entry in entries.items():
+        of_pdb = [Row(entry, seen.places[key], each) for each in waiting.get(key, [])]
+        own = Row(entry, seen.places[key])
+        # What the session says of such a worker is only that it runs.
+        rows += of_pdb if of_pdb and own.state in ("alive", "running") else [own, *of_pdb]
     return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
 
 
 def _order(row: Row) -> tuple[object, ...]:
     entry, rank = row.entry, None if row.place is None else row.place.rank
     states = list(STATES)
-    state = states.index(entry.state) if entry.state in states else len(states)
+    state = states.index(row.state) if row.state in states else len(states)
     return state, entry.job, entry.actor or entry.label, rank if isinstance(rank, int) else -1, entry.pid
 
 
@@ -168,16 +258,16 @@ def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Tabl
     cells: list[list[str | Text]] = []
     for row in rows:
         entry = row.entry
-        state = Text(entry.state, STATES.get(entry.state, ""))
-        where = Text(row.where, "red" if any(thread.error for thread in entry.threads) else "")
+        state = Text(row.state, STATES.get(row.state, ""))
+        where = Text(row.where, "red" if row.has_failed else "")
         job = entry.submission or entry.job
         name = Text(row.name, "bold cyan" if entry.key == marked else "")
-        cells.append([state, name, job, entry.node, str(entry.pid or ""), _duration(entry.age), where])
+        cells.append([state, name, job, entry.node, str(entry.pid or ""), duration(row.age), where])
     columns = ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
     return screen.table(columns, cells, width, cut=("WORKER", "WHERE"), drop=("NODE", "JOB", "FOR", "PID"))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Empty for less than a second: a session of our own has only begun to look."""
     if seconds < 1:
         return ""

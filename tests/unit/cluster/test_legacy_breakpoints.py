@@ -36,6 +36,15 @@ Traceback (most recent call last):
 ZeroDivisionError: division by zero
 """
 
+HANDLED = """\
+Traceback (most recent call last):
+
+  File "/p/collect.py", line 5, in collect
+    {}["x"]
+
+KeyError: 'x'
+"""
+
 
 def read(**changes: Any) -> legacy_breakpoints.LegacyBreakpoint | None:
     return legacy_breakpoints.read("RAY_PDB_1", json.dumps({**ENTRY, **changes}), WORKERS)
@@ -61,6 +70,43 @@ def test_a_post_mortem_stands_where_it_failed() -> None:
     assert found is not None
     assert (found.path, found.line) == ("/p/collect.py", 9)
     assert "ZeroDivisionError" in found.traceback
+
+
+def test_the_exception_of_a_post_mortem_in_one_line() -> None:
+    found = read(traceback=TRACEBACK.replace("division by zero", "division\nby zero"))
+    assert found is not None
+    assert found.error == "ZeroDivisionError: division"
+    assert not found.is_led
+
+
+@pytest.mark.parametrize("text", [HANDLED, f"{HANDLED}\nDuring handling of the above exception, ...\n\n{HANDLED}"])
+def test_a_breakpoint_where_an_exception_is_handled_is_no_post_mortem(text: str) -> None:
+    found = read(traceback=text)
+    assert found is not None
+    assert (found.path, found.line, found.traceback, found.error) == ("/p/collect.py", 7, "", "")
+
+
+def test_a_post_mortem_has_a_chain_of_exceptions() -> None:
+    found = read(traceback=f"{HANDLED}\nDuring handling of the above exception, ...\n\n{TRACEBACK}")
+    assert found is not None
+    assert (found.line, found.error) == (9, "ZeroDivisionError: division by zero")
+
+
+def test_nothing_of_the_users_waits_where_another_pdb_has_led() -> None:
+    found = read(filename="/env/ray/_private/worker.py")
+    assert found is not None
+    assert found.is_led
+
+
+def test_all_are_in_the_order_of_time() -> None:
+    entries = {f"RAY_PDB_{time}": json.dumps({**ENTRY, "timestamp": time}) for time in (3, 1, 2)}
+    found = legacy_breakpoints.read_all({**entries, "RAY_PDB_0": "nonsense"}, WORKERS)
+    assert [one.since for one in found] == [1, 2, 3]
+
+
+def test_an_entry_may_say_that_a_call_never_came() -> None:
+    assert legacy_breakpoints.ends_debugger('{"exit_debugger": true}')
+    assert not any(map(legacy_breakpoints.ends_debugger, ["", "1", "{}", "[" * 100_000, json.dumps(ENTRY)]))
 
 
 def test_entries_of_the_dead_are_left_out() -> None:

@@ -47,9 +47,10 @@ def test_what_waits_for_the_old_debugger_is_listed() -> None:
     (found,) = faults(variable_checks.legacy, replace(HEALTHY, legacy=(WAITING,)))
     assert found.severity == "warning"
     assert found.what == "A breakpoint waits for Ray's old debugger: collect() at /p.py:7."
-    assert found.what_to_do == "RAY_DEBUG=legacy ray debug --address=10.0.0.1:6379"
-    (found,) = faults(variable_checks.legacy, replace(HEALTHY, legacy=(WAITING, WAITING), gcs=""))
+    assert found.what_to_do == f"raydap debug --dashboard {HEALTHY.dashboard} pid:1"
+    (found,) = faults(variable_checks.legacy, replace(HEALTHY, legacy=(WAITING, WAITING)))
     assert found.what.startswith("2 breakpoints wait for ")
+    assert found.what_to_do == f"raydap debug --dashboard {HEALTHY.dashboard}"
 
 
 def test_a_pdb_that_is_open_to_the_network_matters_with_the_old_debugger_only() -> None:

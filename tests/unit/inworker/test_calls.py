@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,6 +40,24 @@ def test_each_is_one_expression_in_one_line_of_plain_text(expression: str) -> No
     compile(expression, "expression", "eval")
     assert expression.isascii()
     assert "\n" not in expression
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in Path(calls.__file__).parent.glob("*.py")))
+def test_older_pythons_can_read_what_is_sent(module: str) -> None:
+    """Before Python 3.12 no text with quotes stands inside of an f-string."""
+    for node in ast.walk(ast.parse(calls._source(module))):
+        if isinstance(node, ast.FormattedValue):
+            texts = [inner for inner in ast.walk(node.value) if isinstance(inner, ast.Constant | ast.JoinedStr)]
+            assert texts == [], ast.unparse(node)
+
+
+def test_an_f_string_with_texts_inside_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source = """one = f"a{{{d['x']!r:>5}}}{d['y']:.{d['w']}f}{d and f' #{z}'}{z!s}{'é'!a}{z}" + f"{z:{z}d}{z}" """
+    (tmp_path / "made_up.py").write_text(source, encoding="utf-8")
+    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    names: dict[str, Any] = {"d": {"x": "v", "y": 1.25, "w": 1}, "z": 3}
+    exec(calls._source("made_up"), names)
+    assert names["one"] == "a{  'v'}1.2 #33'\\xe9'3  33"
 
 
 def test_an_expression_of_the_users_is_one_part_of_the_call_whatever_it_is() -> None:

@@ -50,8 +50,8 @@ def check(variable: Variable) -> Iterator[Finding]:
     known = VALUES[name]
     if variable.value == "legacy" and name == DEBUG:
         text = (
-            "RAY_DEBUG=legacy switches to Ray's old debugger: breakpoint() then waits for `ray debug`, "
-            "and raydap cannot attach."
+            "RAY_DEBUG=legacy switches to Ray's old debugger: breakpoint() then waits for `raydap debug` or "
+            "`ray debug` in a terminal, and an editor cannot attach."
         )
         yield Finding(LEGACY, variable.value_span, text, (_set(variable, "1", "Use Ray's present debugger"),))
     elif variable.value not in known:

@@ -7,6 +7,7 @@ from raydap.terminal.debugger import (
     breakpoint_commands,
     looking_commands,
     moving,
+    pdb_commands,
     value_commands,
     worker_commands,
 )
@@ -142,6 +143,14 @@ COMMANDS = (
         "detach [SET]",
         "let workers run on without a debugger",
         worker_commands.detach,
+        follows_focus=False,
+    ),
+    Command(
+        _WORKERS,
+        ("pdb",),
+        "pdb [NUMBER | SET]",
+        "join a breakpoint of Ray's old debugger (RAY_DEBUG=legacy); alone it lists them",
+        pdb_commands.pdb,
         follows_focus=False,
     ),
     Command(_WORKERS, ("help", "h", "?"), "h(elp) [COMMAND]", "this", show_help),

@@ -14,6 +14,7 @@ from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
 from raydap.terminal.debugger.breakpoint_numbers import Breakpoints
 from raydap.terminal.debugger.frames import Frame, Sources, stack, users
+from raydap.terminal.debugger.old_debugger import OldDebugger
 from raydap.terminal.debugger.printing import Output
 from raydap.terminal.debugger.stopped_threads import Stop, StoppedThreads
 from raydap.terminal.live_session import LiveSession
@@ -48,6 +49,7 @@ class Debugger:
     sources: Sources = field(default_factory=Sources)
     displays: list[str] = field(default_factory=list)
     has_ended: bool = False
+    old: OldDebugger = field(default_factory=OldDebugger)
 
     def __post_init__(self) -> None:
         self.out = Output(self.console)
@@ -77,7 +79,10 @@ class Debugger:
 
     @property
     def prompt_name(self) -> str:
-        """Whom commands are about."""
+        """Whom commands are about, or which pdb gets the lines."""
+        if self.old.joined is not None:
+            connection, found = self.old.joined
+            return f"pdb {found.name}" if connection.prompt.endswith("Pdb)") else connection.prompt.strip("()")
         if self.focus.select is not None:
             return self.focus.select
         return self.focus.name if self.focus.thread in self.threads.stops else "raydap"

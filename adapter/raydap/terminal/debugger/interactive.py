@@ -17,7 +17,7 @@ from raydap.core.sets.folding import label
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments
 from raydap.runtime.tasks import Tasks
 from raydap.terminal import screen
-from raydap.terminal.debugger import value_commands
+from raydap.terminal.debugger import pdb_commands, value_commands
 from raydap.terminal.debugger.breakpoint_numbers import as_spec
 from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME, Leave
@@ -52,7 +52,7 @@ class Interactive:
     exit_code: int = 0
     _prompt: Prompt | None = None
     _command: "asyncio.Future[None] | None" = None
-    _has_paused: bool = False
+    _was_interrupted: bool = False
 
     async def run(self) -> int:
         """Returns the exit code. Raises what LiveSession.find raises, and SessionError."""
@@ -68,15 +68,19 @@ class Interactive:
         self.live.on_event = self._take_event
         try:
             await self._begin()
+            debugger.old.listing.on_look = lambda: pdb_commands.announce(debugger)
+            debugger.old.listing.follow(self.live)
             debugger.learn_threads(self.live.workers.values())
             announcing = self.tasks.spawn(debugger.announce())
             self.tasks.spawn(self._watch_end())
-            await self._wait_first_stop()
+            if self.select is None or not await pdb_commands.join_selected(debugger, self.select):
+                await self._wait_first_stop()
             await self._read_lines()
             announcing.cancel()
-            self._say_farewell()
+            self._say_farewell(has_said=await pdb_commands.leave(debugger))
         finally:
             self.tasks.cancel()
+            await debugger.old.close()
             await self.live.session.leave()
         return self.exit_code
 
@@ -199,7 +203,8 @@ class Interactive:
         self.debugger.has_ended = True
         self.debugger.threads.notify()
 
-    def _say_farewell(self) -> None:
+    def _say_farewell(self, has_said: bool = False) -> None:
+        """`has_said`: of a worker in Ray's pdb."""
         entries = [entry for entry in self.live.workers.values() if entry.state in ("stopped", "running", "held")]
         names = f": {label(map(self.debugger.member, entries))}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
@@ -211,6 +216,8 @@ class Interactive:
             self.debugger.out.note("The session is over.")
         elif self.program is not None:
             self.debugger.out.note("The program ends with its debugger.")
+        elif kind == "own" and has_said and not entries:
+            pass
         elif kind == "own":
             self.debugger.out.note(f"{count} run{'s' * (len(entries) == 1)} on{names}.")
         else:
@@ -231,14 +238,21 @@ class Interactive:
                 if not interrupted.text.strip():
                     await self._carry_out(self._interrupted())
                 continue
+            if text is None and self._prompt is not None and self.debugger.old.joined is not None:
+                await pdb_commands.leave(self.debugger)
+                continue
             if text is None:
                 return
             try:
-                if text.strip() or last:
+                if self.debugger.old.joined is not None:
+                    # There an empty line repeats, too.
+                    last = ""
+                    await self._carry_out(pdb_commands.say(self.debugger, text))
+                elif text.strip() or last:
                     await self._carry_out(self.execute(text if text.strip() else last))
+                    last = text.strip() or last
             except Leave:
                 return
-            last = text.strip() or last
 
     async def _read(self) -> str | None:
         """A line; None at the end of the input, or of the session. Raises Interrupted."""
@@ -266,7 +280,9 @@ class Interactive:
 
     async def _interrupted(self) -> None:
         """Ctrl-C at an empty line: who runs is paused, if nobody is stopped."""
-        if self.debugger.threads.stops:
+        if self.debugger.old.joined is not None:
+            self.debugger.out.note("`continue` or Ctrl-D leaves this pdb.")
+        elif self.debugger.threads.stops:
             self.debugger.out.note("`quit` leaves; the workers run on.")
         else:
             await BY_NAME["pause"].handler(self.debugger, None, "")
@@ -274,7 +290,7 @@ class Interactive:
     async def _carry_out(self, work: Coroutine[Any, Any, None]) -> None:
         """Raises Leave."""
         task = self._command = asyncio.ensure_future(work)
-        self._has_paused = False
+        self._was_interrupted = False
         try:
             await task
         except asyncio.CancelledError:
@@ -287,11 +303,15 @@ class Interactive:
             self._command = None
 
     def _interrupt(self) -> None:
-        """Ctrl-C pauses the threads that the command waits for, and cancels it when it is pressed again."""
+        """Ctrl-C pauses the threads that the command waits for, and cancels it when it is pressed again. A pdb of Ray's
+        cannot be interrupted: there the second one leaves."""
         if self._command is None:
             return
-        if self.debugger.threads.expected and not self._has_paused:
-            self._has_paused = True
+        if self.debugger.old.joined is not None and not self._was_interrupted:
+            self._was_interrupted = True
+            self.debugger.out.note("pdb answers when this line is done; Ctrl-C leaves it, and the task runs on.")
+        elif self.debugger.threads.expected and not self._was_interrupted:
+            self._was_interrupted = True
             self.tasks.spawn(self._pause_expected())
         else:
             self._command.cancel()

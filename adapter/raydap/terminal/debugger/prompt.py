@@ -68,7 +68,9 @@ class Prompt:
         return HTML("<b>({})</b> ").format(self._debugger.prompt_name)
 
     def _is_unfinished(self) -> bool:
-        """Whether Enter begins another line of a Python block."""
+        """Whether Enter begins another line of a Python block. Ray's pdb takes single lines."""
+        if self._debugger.old.joined is not None:
+            return False
         document = self._session.default_buffer.document
         line = parse(document.text, BY_NAME)
         if line.name or not document.is_cursor_at_the_end or not line.rest:
@@ -113,6 +115,8 @@ class ExpressionCompleter(Completer):
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
+        if self._debugger.old.joined is not None:
+            return
         text = document.text_before_cursor
         opened = text.rfind("[")
         if text.lstrip().startswith("[") and "]" not in text:

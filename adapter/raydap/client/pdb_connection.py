@@ -1,0 +1,149 @@
+"""The client's side of a pdb of Ray's old debugger: lines of text, and prompts that say that pdb waits for one."""
+
+import asyncio
+import codecs
+import re
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.relay import Relay, RelayFailed
+from raydap.inworker import calls, safe_pdb
+from raydap.transport import tcp
+
+CONNECT_TIMEOUT_S = 3.0
+"""Seconds for a direct connection. A firewall drops it silently."""
+
+PROMPT_TIMEOUT_S = 10.0
+"""Seconds for the first prompt. pdb serves one client; another one waits for it in vain."""
+
+LEAVE_TIMEOUT_S = 2.0
+
+_PROMPT = re.compile(r"(\(+Pdb\)+|^\(com\)|^\.\.\.|^>>>)[ \t]+\Z", re.MULTILINE)
+"""Of pdb itself, of its `debug` and its `commands`, of the second line of a block, and of `interact`. Output without a
+line break may precede the first."""
+
+_CHUNK = 65536
+
+
+class NotReached(OSError):
+    """The pdb cannot be joined. The text says why, for users."""
+
+
+async def dial(found: LegacyBreakpoint, relay: Relay) -> socket.socket:
+    """Connects to a pdb, which takes one client only: `PdbConnection.begin` has to follow. Raises NotReached."""
+    is_local = tcp.is_local_address(found.node)
+    if is_local or found.external:
+        try:
+            return await _dial_directly(found.host, found.port)
+        except OSError as error:
+            if is_local:
+                raise NotReached(f"nothing listens at {found.host}:{found.port} ({tcp.reason(error)})") from None
+    try:
+        return await relay.open(found.node_id, {"host": found.host, "port": found.port})
+    except RelayFailed as error:
+        raise NotReached(f"the node {found.node} is reached over the relay only, which fails: {error}") from None
+    except OSError as error:
+        raise NotReached(f"nothing listens at port {found.port} of the node {found.node} ({error})") from None
+
+
+async def _dial_directly(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    connection = socket.socket(family, socket.SOCK_STREAM)
+    connection.setblocking(False)
+    try:
+        connecting = asyncio.get_running_loop().sock_connect(connection, (host, port))
+        await tcp.within(CONNECT_TIMEOUT_S, host, connecting)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class PdbConnection:
+    """A pdb that has been joined. Must be left by `leave`. `on_text` gets whole lines of its output.
+
+    `prompt` is what it shows while it waits for a line, "" while it does not. `is_safe`: the task outlives the
+    connection, however it ends (inworker/safe_pdb.py). `last` is the last line that has come.
+    """
+
+    def __init__(self, connection: socket.socket, on_text: Callable[[str], None]) -> None:
+        self.prompt = ""
+        self.is_safe = False
+        self.has_ended = False
+        self.last = ""
+        self._connection = connection
+        self._on_text = on_text
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._unread = ""
+
+    @property
+    def has_died(self) -> bool:
+        """Whether the connection has ended though pdb has not."""
+        return self.has_ended and self.is_safe and self.last not in safe_pdb.ENDS
+
+    async def begin(self) -> None:
+        """Makes leaving safe, and shows where pdb stands. Raises NotReached."""
+        shown: list[str] = []
+        on_text, self._on_text = self._on_text, shown.append
+        try:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._wait_prompt(), PROMPT_TIMEOUT_S)
+            if not self.prompt:
+                raise NotReached("its pdb does not answer; somebody else has joined it")
+            count = len(shown)
+            await self.ask(calls.safe_pdb())
+            self.is_safe = self.prompt != "" and len(shown) == count
+        finally:
+            self._on_text = on_text
+        for line in shown[:count]:
+            on_text(line)
+
+    async def ask(self, line: str) -> None:
+        """Sends a line, and returns when pdb waits for the next one, or has ended."""
+        self.prompt = ""
+        try:
+            await asyncio.get_running_loop().sock_sendall(self._connection, line.encode("utf-8", "replace") + b"\n")
+        except OSError:
+            self.has_ended = True
+            return
+        await self._wait_prompt()
+
+    async def leave(self) -> None:
+        """Ends the connection; the task runs on. Returns when pdb has been told."""
+        if not self.is_safe and not self.has_ended:
+            # Without this pdb would end the task.
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self.ask("continue"), LEAVE_TIMEOUT_S)
+        self.has_ended = True
+        self._connection.close()
+
+    async def _wait_prompt(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self.prompt and not self.has_ended:
+            try:
+                data = await loop.sock_recv(self._connection, _CHUNK)
+            except OSError:
+                data = b""
+            self._take(self._decoder.decode(data, final=not data))
+            if not data:
+                self.has_ended = True
+                self._say_rest(self._unread)
+
+    def _take(self, text: str) -> None:
+        *lines, self._unread = (self._unread + text).replace("\r\n", "\n").split("\n")
+        for line in lines:
+            self._say(line)
+        found = _PROMPT.search(self._unread)
+        if found is not None:
+            self._say_rest(self._unread[: found.start()])
+            self.prompt, self._unread = found[1], ""
+
+    def _say_rest(self, text: str) -> None:
+        if text:
+            self._say(text)
+
+    def _say(self, line: str) -> None:
+        self.last = line
+        self._on_text(line)

@@ -1,0 +1,171 @@
+"""Makes the pdb of Ray's old debugger safe to leave; runs in the worker, in the pdb that somebody has joined.
+
+Ray's pdb (ray/util/rpdb.py, _RemotePdb) speaks over a socket. It ends the user's task in these cases (measured with Ray
+2.60):
+
+- `quit`: it raises bdb.BdbQuit in the task, as pdb does in a terminal.
+- The client is gone, for whatever reason. pdb reads the end of its input and raises BdbQuit as well, or the error of
+  the socket reaches the task.
+- A breakpoint of pdb's own is hit after `continue`, which has closed the connection.
+- `restart`, which is for programs that pdb itself has started, raises pdb.Restart.
+- The user steps out of the task. pdb then stops in what Ray calls next, and an end there fails the task after all.
+
+So methods of this one pdb are overridden. Whoever leaves lets the task run on; only `quit!` ends it. A post mortem is
+harmless in all these cases, because its task has failed already.
+"""
+
+import inspect
+import pdb
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+RUNS_ON = "The task runs on."
+RETURNED = "The function has returned; the task runs on."
+FAILS_NOW = "The task ends with its exception."
+QUITS = "The task ends with bdb.BdbQuit."
+TO_REMOTE = "The next task that this one starts waits in pdb."
+TO_GET = "Whoever gets the result of this task waits in pdb."
+
+ENDS = (RUNS_ON, RETURNED, FAILS_NOW, QUITS, TO_REMOTE, TO_GET)
+"""The last line before the connection ends. If there is none of these, the process has died."""
+
+QUIT_ENDS_TASK = "`quit` would end the task with bdb.BdbQuit; `continue` lets it run on. `quit!` ends it."
+NO_RESTART = "Ray starts tasks, and pdb cannot start one again."
+
+_RESUMABLE = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+"""Flags of code that seems to return each time that it waits."""
+
+
+class QuietStream:
+    """Ray's stream, for whose client it does not matter that it is gone: then the input is over."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def readline(self, *size: int) -> str:
+        try:
+            return str(self.stream.readline(*size))
+        except (OSError, ValueError):
+            return ""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.readline, "")
+
+    def write(self, text: str) -> int:
+        with suppress(OSError, ValueError):
+            self.stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self.stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+class SafePdb:
+    """The overrides of one pdb. `is_post_mortem`: its task has failed already, and nothing is traced."""
+
+    def __init__(self, debugger: Any, is_post_mortem: bool) -> None:
+        self.debugger = debugger
+        self.is_post_mortem = is_post_mortem
+        self.has_left = False
+        self.outermost = None if is_post_mortem else outermost_frame(debugger.curframe)
+
+    def override(self) -> None:
+        debugger = self.debugger
+        debugger.stdin = debugger.stdout = QuietStream(debugger.handle)
+        # Else pdb takes SIGINT for itself at `continue`, and Ray could not cancel the task by it any more.
+        debugger.nosigint = True
+        debugger.do_EOF = self.end_of_input
+        debugger.do_quit = debugger.do_q = debugger.do_exit = self.quit
+        debugger.do_continue = debugger.do_cont = debugger.do_c = self.go_on
+        debugger.do_remote = self.remote
+        debugger.do_get = self.get
+        debugger.do_run = debugger.do_restart = self.restart
+        debugger.dispatch_return = self.returned
+
+    def leave(self, text: str) -> Any:
+        """`text` is one of ENDS."""
+        self.has_left = True
+        self.debugger.message(text)
+        self.debugger.clear_all_breaks()
+        return type(self.debugger).do_continue(self.debugger, "")
+
+    def end_of_input(self, arg: str) -> Any:
+        return self.leave(RUNS_ON)
+
+    def go_on(self, arg: str) -> Any:
+        """With breakpoints of pdb's own it stays connected, so that they can be hit."""
+        if self.is_post_mortem:
+            return self.leave(FAILS_NOW)
+        if self.debugger.breaks:
+            return pdb.Pdb.do_continue(self.debugger, arg)
+        return self.leave(RUNS_ON)
+
+    def quit(self, arg: str) -> Any:
+        if self.is_post_mortem:
+            return self.leave(FAILS_NOW)
+        if arg.strip() != "!":
+            self.debugger.message(QUIT_ENDS_TASK)
+            return None
+        self.has_left = True
+        self.debugger.message(QUITS)
+        ends = type(self.debugger).do_quit(self.debugger, "")
+        # Ray leaves it to the garbage collector.
+        self.debugger.handle.connection.close()
+        return ends
+
+    def remote(self, arg: str) -> Any:
+        return self.lead_on(TO_REMOTE, "do_remote", arg)
+
+    def get(self, arg: str) -> Any:
+        return self.lead_on(TO_GET, "do_get", arg)
+
+    def lead_on(self, text: str, name: str, arg: str) -> Any:
+        self.has_left = True
+        self.debugger.message(text)
+        self.debugger.clear_all_breaks()
+        return getattr(type(self.debugger), name)(self.debugger, arg)
+
+    def restart(self, arg: str) -> None:
+        self.debugger.message(NO_RESTART)
+
+    def returned(self, frame: FrameType, arg: Any) -> Any:
+        """Takes the place of bdb's method, which sees each return of a function that is traced."""
+        trace = type(self.debugger).dispatch_return(self.debugger, frame, arg)
+        if frame is self.outermost and not self.has_left:
+            self.leave(RETURNED)
+        return trace
+
+
+def outermost_frame(frame: FrameType) -> FrameType | None:
+    """The caller of all others that Ray has called; None if it can wait in the middle."""
+    while frame.f_back is not None and not is_rays(frame.f_back):
+        frame = frame.f_back
+    return None if frame.f_code.co_flags & _RESUMABLE else frame
+
+
+def is_rays(frame: FrameType) -> bool:
+    return f"{frame.f_globals.get('__name__')}.".startswith("ray.")
+
+
+def override_joined() -> None:
+    """Makes that pdb safe in which this code runs."""
+    frame: FrameType | None = sys._getframe()
+    debugger: Any = None
+    is_post_mortem = False
+    while frame is not None:
+        if debugger is not None:
+            is_post_mortem = is_post_mortem or frame.f_code is type(debugger).post_mortem.__code__
+        elif isinstance(frame.f_locals.get("self"), pdb.Pdb):
+            # This comes before the user's frames: to look at the variables of one undoes changes that pdb made there.
+            debugger = frame.f_locals["self"]
+        frame = frame.f_back
+    if debugger is None:
+        raise LookupError("no pdb runs this")
+    SafePdb(debugger, is_post_mortem).override()

@@ -1,0 +1,90 @@
+"""The breakpoints of Ray's old debugger in a debug session of the terminal, and the one that the user has joined."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from raydap.client import pdb_connection
+from raydap.client.pdb_connection import NotReached, PdbConnection
+from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+from raydap.terminal.legacy_listing import LegacyListing
+
+
+class OldDebugger:
+    """`joined` is what the user talks to, with the breakpoint where it began. Must be closed."""
+
+    def __init__(self) -> None:
+        self.listing = LegacyListing()
+        self.joined: tuple[PdbConnection, LegacyBreakpoint] | None = None
+        self._relay = Relay(self._access)
+        self._numbers: dict[tuple[str, float], int] = {}
+        self._told: set[int] = set()
+        self._joining: set[asyncio.Task[PdbConnection]] = set()
+
+    def number(self, found: LegacyBreakpoint) -> int:
+        """By which the user names it. It stays the same, and is given once."""
+        return self._numbers.setdefault((found.key, found.since), len(self._numbers) + 1)
+
+    def untold(self) -> list[LegacyBreakpoint]:
+        """Those of which the user has not been told yet; only once."""
+        new = [found for found in self.listing.breakpoints if self.number(found) not in self._told]
+        self.tell(new)
+        return new
+
+    def tell(self, breakpoints: Iterable[LegacyBreakpoint]) -> None:
+        """The user knows of these."""
+        self._told.update(map(self.number, breakpoints))
+
+    async def join(self, found: LegacyBreakpoint, on_text: Callable[[str], None]) -> PdbConnection:
+        """Raises NotReached. Never cut short: a connection that is closed before pdb is safe ends the task. Who is
+        cancelled does not wait; the pdb is left as soon as that is safe."""
+        joining = asyncio.ensure_future(self._join(found, on_text))
+        self._joining.add(joining)
+        try:
+            connection = await asyncio.shield(joining)
+        except asyncio.CancelledError:
+            leaving = asyncio.ensure_future(_leave(joining))
+            leaving.add_done_callback(lambda _: self._joining.discard(joining))
+            raise
+        except BaseException:
+            self._joining.discard(joining)
+            raise
+        self._joining.discard(joining)
+        self.listing.drop(found.key)
+        self.joined = connection, found
+        return connection
+
+    async def leave(self) -> None:
+        """The task of the pdb that is joined runs on."""
+        joined, self.joined = self.joined, None
+        if joined is not None:
+            await joined[0].leave()
+
+    async def close(self) -> None:
+        await self.leave()
+        for joining in list(self._joining):
+            await _leave(joining)
+        await self._relay.close()
+        await self.listing.close()
+
+    async def _join(self, found: LegacyBreakpoint, on_text: Callable[[str], None]) -> PdbConnection:
+        connection = PdbConnection(await pdb_connection.dial(found, self._relay), on_text)
+        try:
+            await connection.begin()
+        except BaseException:
+            await connection.leave()
+            raise
+        return connection
+
+    async def _access(self) -> ClusterAccess:
+        if self.listing.access is None:
+            raise RelayFailed("it is not known which cluster this is")
+        return self.listing.access
+
+
+async def _leave(joining: "asyncio.Task[PdbConnection]") -> None:
+    try:
+        connection = await joining
+    except NotReached:
+        return
+    await connection.leave()

@@ -1,0 +1,168 @@
+"""The command pdb, which joins a breakpoint of Ray's old debugger, and what the user types there."""
+
+import asyncio
+from collections.abc import Sequence
+
+from raydap.client.pdb_connection import NotReached
+from raydap.cluster.legacy_breakpoints import LegacyBreakpoint, ends_debugger
+from raydap.core.sets.folding import label
+from raydap.inworker import safe_pdb
+from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
+from raydap.terminal import screen
+from raydap.terminal.debugger.command_line import as_set
+from raydap.terminal.debugger.debugger import CommandError, Debugger
+from raydap.terminal.process_list import duration, pdb_age, pdb_place
+
+LISTED_ALONE = 3
+"""More breakpoints than that, which are new at once, are told by their number."""
+
+LOOK_TIMEOUT_S = 15.0
+"""Seconds for Ray's first answer."""
+
+
+async def pdb(debugger: Debugger, select: str | None, rest: str) -> None:
+    """Joins the one that is named, by its number or a set, or the only one there is; lists them if there are more."""
+    wanted = await _look(debugger)
+    if select is None and rest.isdecimal():
+        wanted = [found for found in wanted if debugger.old.number(found) == int(rest)]
+        if not wanted:
+            raise CommandError(f"There is no breakpoint {rest} of Ray's old debugger; `pdb` lists them.")
+    elif select is not None or rest:
+        wanted = await _in_set(debugger, wanted, select if select is not None else as_set(rest))
+        if not wanted:
+            raise CommandError("Nobody in this set waits for Ray's old debugger; `pdb` lists who does.")
+    if not wanted:
+        raise CommandError("No breakpoint waits for Ray's old debugger.")
+    if len(wanted) > 1:
+        show_list(debugger, wanted)
+        debugger.out.note("`pdb NUMBER` joins one of them.")
+    else:
+        await join(debugger, wanted[0])
+
+
+async def join_selected(debugger: Debugger, select: str) -> bool:
+    """Whether one has been joined: the only one of a set that the user has named at the start."""
+    try:
+        wanted = await _in_set(debugger, await _look(debugger), select)
+    except CommandError:
+        return False
+    if len(wanted) != 1:
+        return False
+    await join(debugger, wanted[0])
+    return True
+
+
+async def _look(debugger: Debugger) -> list[LegacyBreakpoint]:
+    listing = debugger.old.listing
+    try:
+        await asyncio.wait_for(listing.looked.wait(), LOOK_TIMEOUT_S)
+    except asyncio.TimeoutError:
+        raise CommandError("Ray has not said yet what waits for its old debugger; try again.") from None
+    if listing.problem:
+        raise CommandError(f"Ray cannot be asked what waits for its old debugger: {listing.problem}.")
+    return listing.breakpoints
+
+
+async def _in_set(debugger: Debugger, found: Sequence[LegacyBreakpoint], select: str) -> list[LegacyBreakpoint]:
+    chosen = await debugger.live.ask("raydap/select", SelectArguments(select=select), SelectedWorkers)
+    return [one for one in found if one.worker in chosen.workers]
+
+
+def show_list(debugger: Debugger, breakpoints: Sequence[LegacyBreakpoint]) -> None:
+    rows = [
+        [
+            str(debugger.old.number(one)),
+            _name(debugger, one),
+            one.node,
+            str(one.pid),
+            duration(pdb_age(one)),
+            pdb_place(one),
+        ]
+        for one in breakpoints
+    ]
+    columns = ["NUMBER", "WORKER", "NODE", "PID", "FOR", "WHERE"]
+    width = debugger.console.width
+    debugger.out.rich(screen.table(columns, rows, width, cut=("WORKER", "WHERE"), drop=("NODE", "FOR", "PID")))
+    debugger.old.tell(breakpoints)
+
+
+def announce(debugger: Debugger) -> None:
+    """Says which are new, and how to join them."""
+    new = debugger.old.untold()
+    if len(new) > LISTED_ALONE:
+        debugger.out.note(f"{len(new)} workers wait for Ray's old debugger; `pdb` lists them.", is_important=True)
+        return
+    for one in new:
+        what = f"{_name(debugger, one)} (pid {one.pid}) waits for Ray's old debugger {pdb_place(one)}"
+        debugger.out.note(f"{what}; `pdb {debugger.old.number(one)}` joins it.", is_important=True)
+
+
+async def join(debugger: Debugger, found: LegacyBreakpoint) -> None:
+    """Raises CommandError."""
+    debugger.old.tell([found])
+    name = _name(debugger, found)
+    try:
+        connection = await debugger.old.join(found, debugger.out.text)
+    except NotReached as error:
+        raise CommandError(f"{name} cannot be joined: {error}.") from None
+    if found.traceback:
+        debugger.out.error(found.error)
+    if not connection.is_safe:
+        debugger.out.note(f"Leave {name} by `continue` only: raydap could not keep its pdb from ending the task.", True)
+    elif found.traceback:
+        debugger.out.note(f"This is the pdb of {name}, whose task has failed. `continue` or Ctrl-D leaves it.")
+    else:
+        debugger.out.note(f"This is the pdb of {name}. `continue` or Ctrl-D leaves it, and the task runs on.")
+
+
+async def say(debugger: Debugger, line: str) -> None:
+    """A line for the pdb that is joined. Who is cancelled leaves it."""
+    assert debugger.old.joined is not None
+    connection, found = debugger.old.joined
+    try:
+        await connection.ask(line)
+    except asyncio.CancelledError:
+        await leave(debugger)
+        raise
+    if not connection.has_ended:
+        return
+    await debugger.old.leave()
+    if connection.has_died:
+        debugger.out.error(f"The connection to {_name(debugger, found)} is gone: its process, or its node, has died.")
+    elif connection.last in (safe_pdb.TO_REMOTE, safe_pdb.TO_GET):
+        await _follow(debugger, found)
+
+
+async def leave(debugger: Debugger) -> bool:
+    """Leaves the pdb that is joined. Whether one was."""
+    if debugger.old.joined is None:
+        return False
+    _, found = debugger.old.joined
+    await debugger.old.leave()
+    name = _name(debugger, found)
+    debugger.out.note(f"{name} ends with its exception." if found.traceback else f"{name} runs on.")
+    return True
+
+
+async def _follow(debugger: Debugger, found: LegacyBreakpoint) -> None:
+    """Joins where `remote` or `get` leads: Ray lists that under the same key."""
+    listing = debugger.old.listing
+    # `ray debug` would wait for this one, too.
+    listing.forget(found.key.replace("RAY_PDB_", "RAY_PDB_CONTINUE_", 1))
+    debugger.out.note("raydap joins it; Ctrl-C gives that up.")
+    while True:
+        await listing.next_look()
+        if ends_debugger(listing.entries.get(found.key, "")):
+            listing.forget(found.key)
+            debugger.out.note("It has ended without such a call.")
+            return
+        for one in listing.breakpoints:
+            if one.key == found.key and one.since != found.since:
+                await join(debugger, one)
+                return
+
+
+def _name(debugger: Debugger, found: LegacyBreakpoint) -> str:
+    """`Trainer`, `prepare`; with a number for an actor whose number is known."""
+    entry = debugger.live.workers.get(found.worker)
+    return label([debugger.member(entry)]) if entry is not None and (entry.actor or entry.task) else found.name

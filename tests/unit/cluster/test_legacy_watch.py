@@ -1,0 +1,98 @@
+"""The process that lists breakpoints of Ray's old debugger, without Ray."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raydap.cluster import legacy_watch, legacy_watch_script, ray_query_script
+from raydap.cluster.legacy_watch import LegacyWatch
+from raydap.cluster.ray_query import QueryFailed
+
+ECHO = """\
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"entries": {"said": line.strip()}}), flush=True)
+"""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the script asks of Ray."""
+    asked: list[Any] = []
+    monkeypatch.setattr(legacy_watch_script, "POLL_S", 0.0)
+
+    def gcs_client(address: str) -> str:
+        asked.append(address)
+        return address
+
+    monkeypatch.setattr(ray_query_script, "gcs_client", gcs_client)
+    monkeypatch.setattr(ray_query_script, "legacy_entries", lambda gcs: {"of": gcs})
+    monkeypatch.setattr(ray_query_script, "forget_legacy", lambda gcs, key: asked.append((gcs, key)))
+    return asked
+
+
+def test_the_script_looks_again_and_again_until_its_input_ends(asked: list[Any]) -> None:
+    ours, theirs = os.pipe()
+    told: list[Mapping[str, Any]] = []
+
+    def write(line: Mapping[str, Any]) -> None:
+        told.append(line)
+        if len(told) == 3:
+            os.write(theirs, b'{"forget": "RAY_PDB_1"}\n{"forget": "other"}\n')
+        if len(told) == 5:
+            os.close(theirs)
+
+    # In two parts, and nothing is looked at before.
+    os.write(theirs, b'{"address": ')
+    os.write(theirs, b'"10.0.0.1:5"}\n')
+    legacy_watch_script.watch(ours, write)
+    os.close(ours)
+    assert told == [{"entries": {"of": "10.0.0.1:5"}}] * 5
+    assert asked == ["10.0.0.1:5", ("10.0.0.1:5", "RAY_PDB_1")]
+
+
+def run(script: Path, monkeypatch: pytest.MonkeyPatch, looks: int, *forgotten: str) -> list[dict[str, str]]:
+    monkeypatch.setattr(legacy_watch, "_SCRIPT", script)
+
+    async def run() -> list[dict[str, str]]:
+        watch = LegacyWatch()
+        await watch.start("10.0.0.1:5", os.environ)
+        try:
+            for key in forgotten:
+                watch.forget(key)
+            return [await watch.entries() for _ in range(looks)]
+        finally:
+            await watch.close()
+            await watch.close()
+
+    return asyncio.run(run())
+
+
+def test_the_process_is_told_the_address_and_what_to_forget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    said = [json.loads(look["said"]) for look in run(tmp_path / "echo.py", monkeypatch, 2, "RAY_PDB_1")]
+    assert said == [{"address": "10.0.0.1:5"}, {"forget": "RAY_PDB_1"}]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ('print(\'{"error": "RaySystemError: no\\\\n GCS"}\')', "RaySystemError: no GCS"),
+        ("", "Ray's client has ended"),
+    ],
+)
+def test_the_end_of_the_process_is_told_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, reason: str
+) -> None:
+    (tmp_path / "ends.py").write_text(source)
+    with pytest.raises(QueryFailed, match=reason):
+        run(tmp_path / "ends.py", monkeypatch, 1)
+
+
+def test_nothing_is_forgotten_where_nothing_was_asked() -> None:
+    LegacyWatch().forget("RAY_PDB_1")

@@ -1,0 +1,35 @@
+"""What the command line of a raylet tells of its cluster."""
+
+from pathlib import Path
+
+import pytest
+
+from raydap.cluster import local_raylet
+from raydap.cluster.local_raylet import LocalRaylet
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    words = {
+        "1": ["/x/raylet", "--node_id=n1", "--session-name=s1", "--gcs-address=10.0.0.1:1"],
+        "2": ["/x/raylet", "--node_id=n2", "--session-name=s2", "--gcs-address=10.0.0.2:2"],
+        "3": ["/x/raylet", "--node_id=n3"],
+        "4": ["python", "--node_id=n4", "--session-name=s4", "--gcs-address=10.0.0.4:4"],
+    }
+    for pid, command in words.items():
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "cmdline").write_bytes("\0".join(command).encode())
+    return tmp_path
+
+
+def test_the_cluster_is_known_by_one_of_its_nodes(proc: Path) -> None:
+    assert local_raylet.find({"n0", "n2"}, proc) == LocalRaylet("s2", "10.0.0.2:2")
+
+
+@pytest.mark.parametrize("nodes", [set(), {"n0"}, {"n3"}, {"n4"}])
+def test_a_cluster_without_a_node_here_is_not_known(proc: Path, nodes: set[str]) -> None:
+    assert local_raylet.find(nodes, proc) is None
+
+
+def test_where_there_is_no_proc(tmp_path: Path) -> None:
+    assert local_raylet.find({"n1"}, tmp_path / "none") is None
