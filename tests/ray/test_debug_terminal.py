@@ -141,7 +141,7 @@ def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
     terminal.ask("break", r"^1   tbreak at .*:16$")
     terminal.ask("[all] c", rf"learn \(program0\.py:{LOSS}\)$|program0\.py\({LOSS}\)learn")
     terminal.ask("barrier 9 3", r"^Breakpoint 2 at .*:9$")
-    terminal.ask("break", r"^2   break  at .*:9 hit all 3$")
+    terminal.ask("break", r"^2   break  at .*:9\s+hit\s+all 3$")
     terminal.ask("[all] c", r"^\+ 3 Trainer\{0-2\} stopped in train \(program0\.py:9\)$")
     terminal.ask("clear", r"^All breakpoints are removed\.$")
     while driver.process.poll() is None:

@@ -27,8 +27,8 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -63,8 +63,13 @@ class Node:
         await self._sending
         await self._actor.finish.remote()
 
+    async def end(self) -> None:
+        """Ends the actor, when it has put away what belongs to its connections, or CLOSE_TIMEOUT_S later."""
+        with suppress(Exception):
+            await asyncio.wait_for(self.finish(), CLOSE_TIMEOUT_S)
+        self.kill()
+
     def kill(self) -> None:
-        """Ends the actor."""
         import ray
 
         ray.kill(self._actor)
@@ -98,8 +103,8 @@ class Nodes:
         self._nodes: dict[str, Node] = {}
         self._connections: Counter[str] = Counter()
 
-    @contextmanager
-    def used(self, node_id: str, last: bool) -> Iterator[None]:
+    @asynccontextmanager
+    async def used(self, node_id: str, last: bool) -> AsyncIterator[None]:
         """While a connection to the node is there, or is made. With `last` its actor ends with the last connection:
         nobody wants it any more."""
         self._connections[node_id] += 1
@@ -108,7 +113,7 @@ class Nodes:
         finally:
             self._connections[node_id] -= 1
             if last and not self._connections[node_id] and node_id in self._nodes:
-                self._nodes.pop(node_id).kill()
+                await self._nodes.pop(node_id).end()
 
     async def get(self, node_id: str) -> Node:
         """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
@@ -201,7 +206,7 @@ class Relay:
             _write_line(writer, await injection_script.answer(question))
             return
         node_id = question.pop("node_id")
-        with self._nodes.used(node_id, last="listen" in question):
+        async with self._nodes.used(node_id, last="listen" in question):
             node = await self._nodes.get(node_id)
             if reader.at_eof():
                 # The hub has given up meanwhile.

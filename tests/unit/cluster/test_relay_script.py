@@ -4,8 +4,8 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -25,8 +25,8 @@ class Nodes:
         self.node = Node(self.actor)
         self.open = asyncio.Event()
 
-    @contextmanager
-    def used(self, node_id: str, last: bool) -> Iterator[None]:
+    @asynccontextmanager
+    async def used(self, node_id: str, last: bool) -> AsyncIterator[None]:
         yield
 
     async def get(self, node_id: str) -> Node:

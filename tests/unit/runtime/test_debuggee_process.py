@@ -135,7 +135,8 @@ def test_stop_ends_the_program_and_its_children(tmp_path: Path) -> None:
     source = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"])
-print("child", child.pid)
+# In one piece: print() writes each word for itself, and the child may write in between.
+sys.stdout.write(f"child {child.pid}\\n")
 time.sleep(600)
 """
 

@@ -27,7 +27,7 @@ after(async () => {
 });
 
 function planners(): Locator {
-  return workbench.callStack('thread', /Planner \d+ · plan · .*breakpoint/s);
+  return workbench.callStack('thread', /Planner \d+ · plan · .*break/s);
 }
 
 /** The lines above functions with stops. */

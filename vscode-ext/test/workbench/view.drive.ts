@@ -109,7 +109,7 @@ step('one is stepped, and then all at one line', async () => {
     .first()
     .waitFor();
   await workbench
-    .callStack('thread', /Trainer .*breakpoint/s)
+    .callStack('thread', /Trainer .*break/s)
     .first()
     .click();
   await workbench.runCommand('Raydap: Step All at This Line');
@@ -162,7 +162,7 @@ step('one is continued from the view, and its next stop arrives by itself', asyn
   await view.press(view.trainer(STOPPED).first(), 'Continue', async () => {
     await workbench.runCommand('View: Show Run and Debug');
     await workbench
-      .callStack('thread', /Trainer .*breakpoint/s)
+      .callStack('thread', /Trainer .*break/s)
       .first()
       .waitFor();
   });

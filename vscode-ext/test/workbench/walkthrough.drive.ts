@@ -87,7 +87,7 @@ step('it is debugged', async () => {
   await workbench.screenshot('w4-debug');
   await section('Debug it').getByText('Debug Example').click();
   await workbench
-    .callStack('thread', /RolloutWorker.* · collect · .*breakpoint/s)
+    .callStack('thread', /RolloutWorker.* · collect · .*break/s)
     .nth(2)
     .waitFor();
   await done('Debug it');

@@ -48,8 +48,11 @@ class Ranks:
         return self._order.get((entry.job, entry.actor), {}).get(entry.key)
 
 
-def _order(entry: WorkerEntry) -> tuple[list[tuple[bool, int, str]], str, int]:
+def natural_order(text: str) -> list[tuple[bool, int, str]]:
     """Numbers in names count as numbers: worker_2 is before worker_10."""
-    parts = _DIGITS.split(entry.actor_name)
-    natural = [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
-    return natural, entry.node, entry.pid
+    parts = _DIGITS.split(text)
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+
+
+def _order(entry: WorkerEntry) -> tuple[list[tuple[bool, int, str]], str, int]:
+    return natural_order(entry.actor_name), entry.node, entry.pid

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap.core.model.compared_value import Summary
+from raydap.core.model.ranks import natural_order
 from raydap.core.sets.differences import difference
 from raydap.core.sets.folding import Holder, label, running_of, statistics_of, threads_of
 from raydap.core.sets.numbers import number
@@ -52,7 +53,7 @@ def groups(answers: Sequence[Compared]) -> tuple[ComparisonGroup, ...]:
     found: dict[object, list[Compared]] = {}
     for each in answers:
         found.setdefault(_key(each.summary, _kind(each.summary) in by_places), []).append(each)
-    ordered = sorted(found.values(), key=lambda group: (len(group), share(group).label))
+    ordered = sorted(found.values(), key=lambda group: (len(group), natural_order(share(group).label)))
     return tuple(
         _group(each, ordered[-1][0].summary if place < MAX_DIFFERENCES else None) for place, each in enumerate(ordered)
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from raydap.core.model.ranks import natural_order
 from raydap.core.sets.numbers import number
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.value_messages import EvaluationGroup, Statistics
@@ -87,7 +88,7 @@ def groups(answers: Iterable[tuple[Answer, Holder]]) -> tuple[EvaluationGroup, .
         found.setdefault(answer, []).append(holder)
     ordered = sorted(
         ((len(holders), label(holder.member for holder in holders), answer) for answer, holders in found.items()),
-        key=lambda each: each[:2],
+        key=lambda each: (each[0], natural_order(each[1])),
     )
     return tuple(
         EvaluationGroup(
