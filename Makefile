@@ -48,8 +48,9 @@ check-vscode:  ## style, types and unit tests of the VS Code extension
 test-vscode: $(STAMP) workbench  ## the extension in the real VS Code; screenshots go into vscode-ext/out
 	$(BIN)/python -m pytest tests/vscode
 
+# Those with 6 are pages of a browser.
 screenshots: test-vscode  ## renew the pictures of docs/usage from those of test-vscode
-	@cd docs/usage/images && for picture in *.png; do cp "$(CURDIR)/vscode-ext/out/screenshots/$$picture" . || exit 1; done
+	@cd docs/usage/images && for picture in [0-5]*.png; do cp "$(CURDIR)/vscode-ext/out/screenshots/$$picture" . || exit 1; done
 
 vscode-tools:
 	@./.ci/vscode tools
