@@ -202,9 +202,11 @@ def test_whoever_leaves_lets_the_task_run_on(legacy: Cluster, job: Job, tmp_path
         terminal.wait_for("^collect runs on.$")
         job.wait_for_results(names, 1)
         # By Ctrl-C, twice, while pdb is busy.
-        done = tmp_path / "done"
+        begun, done = tmp_path / "begun", tmp_path / "done"
         terminal.ask("pdb 2", "This is the pdb of collect.")
-        terminal.ask(f"!while not __import__('os').path.exists({str(done)!r}): pass", "exists")
+        until_done = f"any(0 for _ in iter(lambda: __import__('os').path.exists({str(done)!r}), True))"
+        terminal.line(f"!open({str(begun)!r}, 'w').close() or {until_done}")
+        job.wait_until(begun.exists)
         terminal.send("\x03")
         terminal.wait_for("pdb answers when this line is done")
         terminal.send("\x03")
