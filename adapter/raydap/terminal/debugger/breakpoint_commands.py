@@ -14,7 +14,7 @@ from raydap.terminal.debugger.moving import function_around
 ANSWER_S = 0.2
 """Seconds in which workers mostly say whether they have the code of a new breakpoint. raydap answers before."""
 
-_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>[0-9]{1,9})")
 
 
 async def set_break(debugger: Debugger, select: str | None, rest: str) -> None:
