@@ -67,6 +67,20 @@ def test_the_others_of_a_file_are_set_again_as_they_are() -> None:
     assert asyncio.run(session.breakpoints.specs("/app/c.py")) == []
 
 
+def test_another_condition_leaves_the_number() -> None:
+    other, found = breakpoint_at(1), breakpoint_at(2, line=8)
+    for changed, condition in ((3, "x"), (2, "")):
+        session = Session(other, found)
+        session.breakpoints.temporary = {2}
+        session.live.connection.answers["setBreakpoints"] = {"breakpoints": [{"id": 1}, {"id": changed}]}
+        asyncio.run(session.breakpoints.change(found, condition))
+        specs = [{"line": 7}, {"line": 8, "condition": condition}]
+        assert session.sent == [("setBreakpoints", {"source": {"path": "/app/a.py"}, "breakpoints": specs})]
+        session.kept = [other, breakpoint_at(changed, line=8, condition=condition)]
+        assert session.numbers() == [(1, 1), (2, changed)]
+        assert session.breakpoints.temporary == {changed}
+
+
 def test_functions_are_a_list_of_their_own() -> None:
     step = breakpoint_at(1, path="", line=0, function="step")
     session = Session(step, breakpoint_at(2, path="", line=0, function="Trainer.learn"), breakpoint_at(3))
