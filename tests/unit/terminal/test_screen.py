@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -81,6 +81,7 @@ def test_tiny_widths(width: int) -> None:
     assert len(lines(ROWS, width)) == 3
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(st.text("a訓e\u0301 [é👩\u200d🚀", max_size=60), min_size=5, max_size=5), max_size=3),
     st.integers(1, 120),
