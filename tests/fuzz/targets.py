@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from lsprotocol import types
 
-from fuzz import acceptor, corpus, sessions, text_corpus
+from fuzz import acceptor, corpus, sessions, terminal, text_corpus
 from raydap.core.errors import Code, ProblemError
 from raydap.core.sets.membership import Candidate, is_in
 from raydap.core.sets.set_syntax import parse as parse_set
@@ -139,6 +139,8 @@ TARGETS = {
         Target("session", sessions.Play.run, corpus.SESSIONS, corpus.LINES),
         Target("acceptor", acceptor.run, corpus.VISITS, corpus.HTTP),
         Target("sets", sets, text_corpus.SETS, text_corpus.SET_PIECES),
+        Target("commands", terminal.commands, text_corpus.COMMANDS, text_corpus.COMMAND_PIECES),
+        Target("words", terminal.words, text_corpus.WORDS, text_corpus.WORD_PIECES),
         Target("files", files, text_corpus.FILES, text_corpus.PYTHON),
         Target("frames", frames, corpus.FRAMED, corpus.HTTP),
     )

@@ -56,6 +56,11 @@ FOUND = [
     # Lone surrogates in a choice; a port of more digits than Python turns into a number.
     ("arguments", b'{"workers":["10.0.0.1:5678"],"sessions":"perWor\\udc80ker"}'),
     ("arguments", b'{"workers":["a:' + b"9" * 4400 + b'"]}'),
+    # Numbers of more digits than Python turns into a number, Python that its parser cannot hold, and a user's name with
+    # a NUL.
+    ("commands", b"up " + b"9" * 4400 + b"\nlist " + b"9" * 4400 + b"\nb a.py:" + b"9" * 4400),
+    ("commands", b"[all] " + b"-" * 4000 + b"1\n" + b"x." * 1500 + b"x"),
+    ("commands", b"b ~\x00/a.py:3\nlist 0, 5"),
     # A lone surrogate where a number is wanted.
     ("messages", b'{"seq":4,"type":"response","request_seq":"no \\ud83d"}'),
 ]

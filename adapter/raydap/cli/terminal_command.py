@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Coroutine
+from io import TextIOWrapper
 from typing import Any, TypeVar
 
 import click
@@ -39,6 +41,7 @@ def target(dashboard: str | None, connect: str | None, token_file: str | None, t
 
 def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:
     """Runs a command to its exit code. What the user has to know is one line on standard error."""
+    _take_any_text()
     if log_file is None and not verbose:
         # Users get what concerns them as a sentence; the rest would spoil tables.
         logging.getLogger("raydap").addHandler(logging.NullHandler())
@@ -53,6 +56,13 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
     except KeyboardInterrupt:
         code = 130
     raise SystemExit(code)
+
+
+def _take_any_text() -> None:
+    """No command ends because of text that cannot be encoded or decoded, such as output of a worker in plain ASCII."""
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=errors)
 
 
 def _failed(text: str) -> int:

@@ -7,14 +7,13 @@ from typing import Any
 
 from raydap.core.model.thread_stacks import file_name
 from raydap.protocol.raydap_messages import Barriers, BarriersArguments, SetBreakpoint
-from raydap.terminal.debugger.breakpoint_numbers import as_spec
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import function_around
 
 ANSWER_S = 0.2
 """Seconds in which workers mostly say whether they have the code of a new breakpoint. raydap answers before."""
 
-_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>[0-9]{1,9})")
 
 
 async def set_break(debugger: Debugger, select: str | None, rest: str) -> None:
@@ -85,7 +84,11 @@ async def _path(debugger: Debugger, name: str) -> str:
 
 
 def _file_here(name: str) -> str:
-    path = os.path.abspath(os.path.expanduser(name))
+    try:
+        path = os.path.abspath(os.path.expanduser(name))
+    except ValueError:
+        # It has a NUL behind a ~.
+        return ""
     return path if os.path.isfile(path) else ""
 
 
@@ -140,12 +143,7 @@ async def condition(debugger: Debugger, select: str | None, rest: str) -> None:
     """Gives a breakpoint another condition, or none."""
     number, _, text = rest.partition(" ")
     found = await _named(debugger, number)
-    specs = [
-        {**as_spec(each), "condition": text.strip()} if each.id == found.id else as_spec(each)
-        for _, each in await debugger.breakpoints.all()
-        if each.path == found.path
-    ]
-    await debugger.breakpoints.send(found.path, specs)
+    await debugger.breakpoints.change(found, text.strip())
     debugger.out.text(f"Breakpoint {number} stops {f'if {text.strip()}' if text.strip() else 'always'}.")
 
 

@@ -53,6 +53,18 @@ class Breakpoints:
         found: Sequence[Mapping[str, Any]] = answer["breakpoints"]
         return found
 
+    async def change(self, breakpoint: SetBreakpoint, condition: str) -> None:
+        """Gives it another condition. For raydap it is another breakpoint then, but it keeps its number."""
+        others = [each for _, each in await self.all() if each.path == breakpoint.path]
+        specs = [
+            {**as_spec(each), "condition": condition} if each.id == breakpoint.id else as_spec(each) for each in others
+        ]
+        answers = await self.send(breakpoint.path, specs)
+        changed = next(int(one["id"]) for one, each in zip(answers, others, strict=True) if each.id == breakpoint.id)
+        self._numbers[changed] = self._numbers.pop(breakpoint.id)
+        if breakpoint.id in self.temporary:
+            self.temporary = self.temporary - {breakpoint.id} | {changed}
+
     async def remove(self, breakpoint: SetBreakpoint) -> None:
         self.temporary.discard(breakpoint.id)
         await self.send(breakpoint.path, await self.specs(breakpoint.path, without=breakpoint.id))

@@ -6,6 +6,7 @@ from raydap.core.model.thread_stacks import file_name
 from raydap.core.sets import text_tables
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
 from raydap.terminal.debugger import frames
+from raydap.terminal.debugger.command_line import as_set, number
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import function_around, function_lines
 from raydap.terminal.debugger.printing import highlighted
@@ -31,7 +32,7 @@ async def where(debugger: Debugger, select: str | None, rest: str) -> None:
 
 async def stacks(debugger: Debugger, select: str | None, rest: str) -> None:
     """All stacks of a set, or of everybody who is stopped, as one tree."""
-    wanted = StacksArguments(select=select if select is not None else rest or None)
+    wanted = StacksArguments(select=select if select is not None else as_set(rest) or None)
     found = await debugger.live.ask("raydap/stacks", wanted, MergedStacks)
     debugger.out.text(text_tables.of_stacks(found))
 
@@ -45,9 +46,10 @@ async def down(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 def _count(rest: str) -> int:
-    if rest and not rest.isdecimal():
+    count = number(rest or "1")
+    if count is None:
         raise CommandError(f'"{rest}" is no number of frames.')
-    return int(rest or 1)
+    return count
 
 
 async def _move(debugger: Debugger, frames_up: int) -> None:
@@ -76,15 +78,15 @@ def _range(rest: str, line: int, listed: int) -> tuple[int, int]:
     if rest in ("", "."):
         first = listed + 1 if listed and not rest else max(1, line - AROUND)
         return first, first + 2 * AROUND
-    numbers = [part.strip() for part in rest.split(",")]
-    if len(numbers) > 2 or not all(part.isdecimal() for part in numbers):
+    numbers = [number(part.strip()) for part in rest.split(",")]
+    begin, end = numbers[0], numbers[-1]
+    if len(numbers) > 2 or begin is None or end is None:
         raise CommandError("Give a line, or two with a comma between them: list 40, 60.")
-    first = int(numbers[0])
     if len(numbers) == 1:
-        return max(1, first - AROUND), max(1, first - AROUND) + 2 * AROUND
-    last = int(numbers[1])
+        first = max(1, begin - AROUND)
+        return first, first + 2 * AROUND
     # pdb takes a second number that is smaller for a count.
-    return first, last if last >= first else first + last
+    return max(1, begin), end if end >= begin else begin + end
 
 
 async def long_list(debugger: Debugger, select: str | None, rest: str) -> None:

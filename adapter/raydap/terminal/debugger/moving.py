@@ -11,6 +11,7 @@ from raydap.protocol.raydap_messages import (
     SteppedThreads,
     StepThreadsArguments,
 )
+from raydap.terminal.debugger.command_line import as_set, number
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 
 AGAIN_S = 0.5
@@ -130,7 +131,7 @@ async def wait(debugger: Debugger, select: str | None, rest: str) -> None:
     timeout_s: float | None = None
     if words and re.fullmatch(r"\d+(\.\d+)?s?", words[-1]):
         timeout_s = float(words.pop().rstrip("s"))
-    wanted = select if select is not None else " ".join(words) or None
+    wanted = select if select is not None else as_set(" ".join(words)) or None
     before = {thread: threads.number(thread) for thread in threads.stops}
     chosen = None if wanted is None else {each.worker for each in await debugger.places(wanted)}
 
@@ -153,7 +154,7 @@ async def until(debugger: Debugger, select: str | None, rest: str) -> None:
     lines = await debugger.sources.lines(debugger.connection, frame)
     first, last = function_lines(lines, frame.line)
     if rest:
-        target = int(rest) if rest.isdecimal() else 0
+        target = number(rest) or 0
         if not frame.line < target <= len(lines):
             raise CommandError(f"Give a line behind line {frame.line} of {file_name(frame.path)}.")
         first, last = target, target
@@ -181,10 +182,11 @@ async def until(debugger: Debugger, select: str | None, rest: str) -> None:
 async def jump(debugger: Debugger, select: str | None, rest: str) -> None:
     _alone(select)
     frame = await debugger.frame()
-    if not rest.isdecimal():
+    line = number(rest)
+    if line is None:
         raise CommandError("Give the line that is to be next: jump 42.")
     source = {"path": frame.path, "sourceReference": frame.reference}
-    found = await debugger.request("gotoTargets", source=source, line=int(rest))
+    found = await debugger.request("gotoTargets", source=source, line=line)
     if not found.get("targets"):
         raise CommandError(f"Line {rest} cannot be next.")
     thread = debugger.current()

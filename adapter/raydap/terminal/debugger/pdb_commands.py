@@ -9,7 +9,7 @@ from raydap.core.sets.folding import label
 from raydap.inworker import safe_pdb
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
 from raydap.terminal import screen
-from raydap.terminal.debugger.command_line import as_set
+from raydap.terminal.debugger.command_line import as_set, number
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.process_list import duration, pdb_age, pdb_place
 
@@ -24,7 +24,7 @@ async def pdb(debugger: Debugger, select: str | None, rest: str) -> None:
     """Joins the one that is named, by its number or a set, or the only one there is; lists them if there are more."""
     wanted = await _look(debugger)
     if select is None and rest.isdecimal():
-        wanted = [found for found in wanted if debugger.old.number(found) == int(rest)]
+        wanted = [found for found in wanted if debugger.old.number(found) == number(rest)]
         if not wanted:
             raise CommandError(f"There is no breakpoint {rest} of Ray's old debugger; `pdb` lists them.")
     elif select is not None or rest:

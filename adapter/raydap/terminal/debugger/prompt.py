@@ -2,6 +2,7 @@
 
 import codeop
 import os
+import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.formatted_text import HTML
+from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
@@ -64,23 +65,29 @@ class Prompt:
         if self._session.app.is_running:
             self._session.app.invalidate()
 
-    def _message(self) -> HTML:
-        return HTML("<b>({})</b> ").format(self._debugger.prompt_name)
+    def _message(self) -> FormattedText:
+        return FormattedText([("bold", f"({self._debugger.prompt_name})"), ("", " ")])
 
     def _is_unfinished(self) -> bool:
         """Whether Enter begins another line of a Python block. Ray's pdb takes single lines."""
         if self._debugger.old.joined is not None:
             return False
-        document = self._session.default_buffer.document
-        line = parse(document.text, BY_NAME)
-        if line.name or not document.is_cursor_at_the_end or not line.rest:
-            return False
-        if "\n" in document.text and not document.current_line.strip():
-            return False
-        try:
+        return needs_more_lines(self._session.default_buffer.document)
+
+
+def needs_more_lines(document: Document) -> bool:
+    """Whether what is typed is the beginning of a Python block. An empty line ends a block."""
+    line = parse(document.text, BY_NAME)
+    if line.name or not document.is_cursor_at_the_end or not line.rest:
+        return False
+    if "\n" in document.text and not document.current_line.strip():
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             return codeop.compile_command(line.rest) is None
-        except (SyntaxError, ValueError, OverflowError):
-            return False
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        return False
 
 
 def _new_line(event: KeyPressEvent) -> None:
@@ -120,7 +127,7 @@ class ExpressionCompleter(Completer):
         text = document.text_before_cursor
         opened = text.rfind("[")
         if text.lstrip().startswith("[") and "]" not in text:
-            for each in self._set_words(text[opened + 1 :].rpartition(" ")[2]):
+            for each in self._set_words(text[opened + 1 :].replace("(", " ").rpartition(" ")[2]):
                 yield each
             return
         line = parse(text, BY_NAME)
@@ -146,11 +153,11 @@ class ExpressionCompleter(Completer):
             body = await self._debugger.request(
                 "completions", frameId=frame.id, text=expression, column=len(expression) + 1
             )
-            targets = body["targets"]
-        except (CommandError, SessionError, LookupError, TypeError):
+            targets = [str(target.get("text") or target["label"]) for target in body["targets"]]
+        except (CommandError, SessionError, LookupError, TypeError, AttributeError):
             return
         word = len(expression) - len(
             expression.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
         )
         for target in targets:
-            yield Completion(str(target.get("text") or target["label"]), -word)
+            yield Completion(target, -word)

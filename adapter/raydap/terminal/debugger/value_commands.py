@@ -5,6 +5,7 @@ import asyncio
 
 from raydap.client.dap_connection import RequestRefused
 from raydap.core.sets import text_tables
+from raydap.protocol.python_source import parse_expression
 from raydap.protocol.value_messages import CompareArguments, Comparison, EvaluateThreadsArguments, Evaluations
 from raydap.terminal.debugger.debugger import CommandError, Debugger, last_line
 
@@ -28,7 +29,7 @@ async def pp(debugger: Debugger, select: str | None, rest: str) -> None:
     written = await debugger.evaluate(value)
     try:
         debugger.out.text(str(ast.literal_eval(written)))
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         # debugpy has cut it.
         debugger.out.text(written)
 
@@ -92,8 +93,8 @@ async def python(debugger: Debugger, select: str | None, text: str) -> None:
 
 def _is_expression(text: str) -> bool:
     try:
-        compile(text, "<string>", "eval")
-    except (SyntaxError, ValueError):
+        parse_expression(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
 

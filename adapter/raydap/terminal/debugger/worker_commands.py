@@ -11,7 +11,11 @@ from raydap.terminal.debugger.moving import SLOW_S
 async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
     """As `raydap ps` lists them. The one that the user looks at has a mark."""
     rows = await process_list.look(
-        debugger.live, debugger.old.listing, select if select is not None else rest or None, False, process_list.Seen()
+        debugger.live,
+        debugger.old.listing,
+        select if select is not None else as_set(rest) or None,
+        False,
+        process_list.Seen(),
     )
     if not rows:
         debugger.out.text("No worker runs.")

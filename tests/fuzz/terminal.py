@@ -1,0 +1,113 @@
+"""What is typed: words after `raydap`, and lines in `raydap debug`."""
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+from unittest import mock
+
+from click.testing import CliRunner
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from raydap.cli.main import main
+from raydap.client.dap_connection import SessionError
+from raydap.core.errors import Code, ProblemError
+from raydap.core.sets.set_syntax import parse as parse_set
+from raydap.lsp import attrs_bytecode
+from raydap.terminal.debugger.command_line import parse
+from raydap.terminal.debugger.command_table import BY_NAME, Leave
+from raydap.terminal.debugger.debugger import CommandError
+from raydap.terminal.debugger.prompt import ExpressionCompleter, needs_more_lines
+from raydap.transport import runtime_folder
+from support.scripted_debugger import ScriptedDebugger
+
+_LINES = 6
+"""Lines that are typed in one session; more of them find no more."""
+
+
+def commands(data: bytes) -> None:
+    """Whatever is typed is done, or refused in words. `\\r` is an end of line within what is typed at once."""
+    text = data.decode("utf-8", "surrogateescape")
+    asyncio.run(_type([line.replace("\r", "\n") for line in text.split("\n")[:_LINES]]))
+
+
+async def _type(lines: list[str]) -> None:
+    played = ScriptedDebugger()
+    completer = ExpressionCompleter(played.debugger)
+    for line in lines:
+        command = parse(line, BY_NAME)
+        assert command.name in ("", *BY_NAME)
+        assert command.rest in line
+        if command.select is not None:
+            _check_set(command.select)
+        needs_more_lines(Document(line))
+        async for completion in completer.get_completions_async(Document(line), CompleteEvent()):
+            assert -len(line) <= completion.start_position <= 0
+        try:
+            await played.execute(line)
+        except (CommandError, SessionError) as error:
+            refused = str(error)
+        except Leave:
+            return
+        else:
+            continue
+        assert refused.strip()
+
+
+def _check_set(text: str) -> None:
+    try:
+        parse_set(text, {})
+    except ProblemError as error:
+        problem = error.problem
+    else:
+        return
+    assert problem.code is Code.BAD_ARGUMENT
+    assert problem.text.endswith(".")
+
+
+class _Begun(SystemExit):
+    """The words are understood, and the work begins."""
+
+
+def _begin(work: Coroutine[Any, Any, Any] | None = None, *_: Any, **__: Any) -> NoReturn:
+    if asyncio.iscoroutine(work):
+        work.close()
+    raise _Begun(0)
+
+
+@contextmanager
+def _without_work() -> Iterator[None]:
+    """No command does what the words say: it ends where its work begins."""
+    with (
+        mock.patch.object(asyncio, "run", _begin),
+        mock.patch.object(os, "execvpe", _begin),
+        mock.patch.object(logging, "basicConfig"),
+        mock.patch.object(attrs_bytecode, "import_types"),
+        mock.patch.object(runtime_folder, "directory", side_effect=FileNotFoundError("there is none")),
+    ):
+        yield
+
+
+_REFUSAL = re.compile(r"(Usage: raydap .*\n\n)?Error: \S|Usage: raydap .*\n\nOptions:", re.DOTALL)
+"""Without any word it is the help."""
+
+
+def words(data: bytes) -> None:
+    """One line for each word. They are understood, or refused with exit code 2 and one message, or the work has failed
+    with exit code 1 and a sentence."""
+    # A word cannot have a NUL.
+    typed = [os.fsdecode(word) for word in data.replace(b"\0", b"").split(b"\n")]
+    with _without_work():
+        ended = CliRunner().invoke(main, typed, prog_name="raydap")
+    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    assert ended.exit_code in (0, 1, 2), ended.exit_code
+    if ended.exit_code == 2:
+        assert _REFUSAL.match(ended.output), ended.output
+        assert "Traceback" not in ended.output
+    elif ended.exit_code == 1:
+        assert ended.output.strip()

@@ -1,0 +1,153 @@
+"""Commands of `raydap debug` in a session that is played; tests/ray/test_debug_terminal.py has a real one."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from raydap.client.dap_connection import RequestRefused
+from raydap.terminal.debugger.debugger import CommandError
+from support.scripted_debugger import PATH, ScriptedDebugger
+
+LONG = "9" * 5000
+"""More digits than Python makes a number of."""
+
+
+def typed(*lines: str, **values: Any) -> list[str]:
+    """What each line prints, without the spaces at the ends of lines. `values` are those of expressions."""
+
+    async def run() -> list[str]:
+        played = ScriptedDebugger()
+        played.values = values
+        return [await played.execute(line) for line in lines]
+
+    return ["\n".join(line.rstrip() for line in text.rstrip("\n").split("\n")) for text in asyncio.run(run())]
+
+
+def asked(*lines: str) -> list[tuple[str, Any]]:
+    """What the last line asks of the session."""
+
+    async def run() -> list[tuple[str, Any]]:
+        played = ScriptedDebugger()
+        for line in lines[:-1]:
+            await played.execute(line)
+        before = len(played.requests)
+        await played.execute(lines[-1])
+        return played.requests[before:]
+
+    return asyncio.run(run())
+
+
+def test_lists() -> None:
+    (around,) = typed("list")
+    assert around.split("\n")[:2] == ["  1     import ray", "  2"]
+    assert "  4  -> " in around
+    assert typed("list 3, 4")[0].split("\n") == ["  3     def step(self, rank):", "  4  ->     loss = rank * 10"]
+    # A second number that is smaller is a count, and no file has a line 0.
+    assert typed("list 5, 2")[0].split("\n")[0].startswith("  5")
+    assert typed("list 0, 1") == ["  1     import ray"]
+    assert len(typed("list 0")[0].split("\n")) == 9
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("list x", "Give a line, or two with a comma between them"),
+        ("list 1, 2, 3", "Give a line, or two"),
+        ("list 1,", "Give a line, or two"),
+        (f"list {LONG}", "Give a line, or two"),
+        ("list 400, 401", "The file has no more lines"),
+        (f"up {LONG}", "is no number of frames"),
+        ("down -1", '"-1" is no number of frames'),
+        ("down", "This is the newest frame"),
+        (f"jump {LONG}", "Give the line that is to be next"),
+        (f"until {LONG}", "Give a line behind line 4"),
+        ("until 4", "Give a line behind line 4"),
+        ("[0] until", "This is for one worker at a time"),
+        (f"b {LONG}", "is no line, FILE:LINE or function"),
+        (f"b train.py:{LONG}", "is no line, FILE:LINE or function"),
+        ("b nowhere.py:3", "There is no file nowhere.py here"),
+        ("b ~\0/x.py:3", "There is no file"),
+        ("tbreak", "Name a line or a function"),
+        ("clear 7", "There is no breakpoint 7"),
+        (f"clear {LONG}", "There is no breakpoint"),
+        ("condition", "There is no breakpoint"),
+        (f"pdb {LONG}", "of Ray's old debugger"),
+        ("p", "An expression has to follow: p loss."),
+        ("undisplay x", "x is not displayed"),
+        ("help nothing", "There is no command nothing"),
+    ],
+)
+def test_mistakes_are_sentences(line: str, sentence: str) -> None:
+    with pytest.raises(CommandError, match=r"\.$") as refused:
+        typed(line)
+    assert sentence in str(refused.value)
+
+
+def test_up_stays_at_the_oldest_frame() -> None:
+    assert typed("up 999999999")[0].startswith("> Trainer{0} train.py(5)train()")
+    with pytest.raises(CommandError, match="This is the oldest frame"):
+        typed("up", "up")
+
+
+def test_a_wrong_set_is_refused_as_raydap_says_it() -> None:
+    with pytest.raises(RequestRefused, match="there is no actr: "):
+        typed("[actr:x] p 1")
+
+
+SETS = [
+    ("workers not 0", "raydap/select", "not rank:0"),
+    ("stacks 0-1", "raydap/stacks", "rank:0-1"),
+    ("wait 0, 1 2.5s", "raydap/places", "rank:0,1"),
+    ("[0, 1] p x", "raydap/evaluate", "rank:0,1"),
+    ("[where x[0] == ']'] p x", "raydap/evaluate", "where x[0] == ']'"),
+    ("[all] c", "raydap/continue", "state:stopped"),
+]
+
+
+@pytest.mark.parametrize(("line", "command", "select"), SETS)
+def test_a_set_is_the_same_in_brackets_and_behind_a_command(line: str, command: str, select: str) -> None:
+    assert next(arguments["select"] for name, arguments in asked(line) if name == command) == select
+
+
+def test_the_set_that_is_looked_at_is_meant_by_most_commands() -> None:
+    ((command, arguments),) = asked("focus 0-1", "p x")
+    assert (command, arguments["expression"], arguments["select"]) == ("raydap/evaluate", "x", "rank:0-1")
+    assert [name for name, _ in asked("focus 0-1", "focus", "p x")] == ["evaluate"]
+
+
+def test_python_is_run_in_each_thread_of_a_set() -> None:
+    (said,) = typed("[all] x = 1")
+    assert said == "Done in 2 of 2."
+    # Its parser cannot hold this; each thread says so itself.
+    assert typed("[all] " + "-" * 50_000 + "1") == ["Done in 2 of 2."]
+    # Python warns of this; tests make an error of a warning.
+    assert typed("[all] x is 1") == ["7  2  Trainer{0-1}"]
+
+
+def test_what_pp_cannot_read_is_printed_as_it_came() -> None:
+    value = "__import__('pprint').pformat((x\n), width=79)"
+    assert typed("pp x", **{value: repr("{1: 2,\n 3: 4}")}) == ["{1: 2,\n 3: 4}"]
+    for cut in ("'{1: 2...", "{[]: 1}", "<odd>"):
+        assert typed("pp x", **{value: cut}) == [cut]
+
+
+def test_breakpoints_are_numbered_listed_and_removed() -> None:
+    lines = ("b 5, rank > 1", "tbreak step", "b Unknown.method", "b", "clear 1", "condition 2 x", "break", "clear", "b")
+    said = typed(*lines)
+    assert said[0] == f"Breakpoint 1 at {PATH}:5"
+    assert said[1] == f"Breakpoint 2 at {PATH}:4"
+    assert said[2] == "Breakpoint 3 at Unknown.method"
+    assert len(said[3].split("\n")) == 3
+    assert said[4] == f"Removed the breakpoint at {PATH}:5"
+    assert said[5] == "Breakpoint 2 stops if x."
+    assert [line.split()[0] for line in said[6].split("\n")] == ["2", "3"]
+    assert said[6].startswith(f"2   tbreak at {PATH}:4 if x\n")
+    assert said[7:] == ["All breakpoints are removed.", "No breakpoints are set."]
+
+
+def test_barriers() -> None:
+    ((_, _), (command, arguments), *_) = [each for each in asked("barrier 5 3 60s") if "reakpoints" in each[0]]
+    assert command == "setBreakpoints"
+    assert arguments["breakpoints"] == [{"line": 5, "hitCondition": "all 3 60s"}]
+    assert typed("barrier") == ["No worker waits at a barrier."]

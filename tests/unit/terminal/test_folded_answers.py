@@ -1,0 +1,153 @@
+"""`raydap stacks`, `eval` and `compare` without a cluster: what is asked, printed and written, and the exit codes."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from raydap.client.joining import Target
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.stack_messages import Location, MergedStacks, StackNode
+from raydap.protocol.value_messages import EvaluationGroup, Evaluations
+from raydap.terminal import folded_answers
+from support.scripted_session import ScriptedLive
+from unit.terminal.made_up_pdbs import entry
+
+Answer = Callable[..., Coroutine[Any, Any, int]]
+
+NODE = StackNode(frame=None, count=0, members=(), running=(), label="", children=())
+STEP = msgspec.structs.replace(NODE, frame=Location("step", "/app/train.py", 42), count=2, label="Trainer{0-1}")
+TREE = msgspec.structs.replace(NODE, count=2, label="Trainer{0-1}", children=(STEP,))
+STACKS = MergedStacks(root=TREE, missing=(), silent=(), unread=())
+NO_STACKS = MergedStacks(root=NODE, missing=(), silent=(), unread=())
+GROUP = EvaluationGroup(value="7", type="int", members=(), label="Trainer{0-1}", running=("a", "b"))
+VALUES = Evaluations(results=(), groups=(GROUP,), silent=())
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedLive]:
+    """`session(*entries, **answers)` is what the commands take part in."""
+
+    def begin(*entries: WorkerEntry, **answers: Any) -> ScriptedLive:
+        live = ScriptedLive(*entries, **answers)
+
+        @asynccontextmanager
+        async def looking(target: Target) -> AsyncIterator[ScriptedLive]:
+            yield live
+
+        monkeypatch.setattr(folded_answers, "looking", looking)
+        return live
+
+    return begin
+
+
+def stacks(select: str | None = None, as_json: bool = False, folded: bool = False, svg: str | None = None) -> int:
+    return asyncio.run(folded_answers.stacks(Target(), select, False, as_json, folded, svg))
+
+
+def test_stacks(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    live = session(entry("a"), raydap__stacks=STACKS)
+    assert stacks("actor:Trainer") == 0
+    assert "step (train.py:42)" in capsys.readouterr().out
+    ((_, asked),) = live.connection.requests
+    assert (asked["select"], asked["running"], asked["outside"], asked["maxMembers"]) == (
+        "actor:Trainer",
+        True,
+        True,
+        folded_answers.MAX_MEMBERS,
+    )
+    assert stacks(as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["root"]["count"] == 2
+    assert stacks(folded=True) == 0
+    assert capsys.readouterr().out.strip().endswith(" 2")
+    path = tmp_path / "stacks.svg"
+    assert stacks(svg=str(path)) == 0
+    assert path.read_text(encoding="utf-8").startswith("<svg")
+    assert capsys.readouterr().out == ""
+    with pytest.raises(FileNotFoundError):
+        stacks(svg=str(tmp_path / "none" / "stacks.svg"))
+
+
+def evaluate(select: str | None = None, as_json: bool = False) -> int:
+    return asyncio.run(folded_answers.evaluate(Target(), "self.step", select, 2.5, as_json))
+
+
+def test_values(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]) -> None:
+    live = session(entry("a"), raydap__evaluate=VALUES)
+    assert evaluate("rank:0-1") == 0
+    assert capsys.readouterr().out.startswith("7  2  Trainer{0-1}")
+    ((_, asked),) = live.connection.requests
+    assert (asked["expression"], asked["select"], asked["running"], asked["timeout"]) == (
+        "self.step",
+        "rank:0-1",
+        True,
+        2.5,
+    )
+    assert evaluate(as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["groups"][0]["value"] == "7"
+
+
+def test_a_worker_that_does_not_answer_is_an_answer(
+    session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]
+) -> None:
+    session(entry("a"), raydap__evaluate=msgspec.structs.replace(VALUES, groups=(), silent=(7,)))
+    assert evaluate() == 0
+    assert capsys.readouterr().out != ""
+
+
+SENTENCES = [
+    # Who is there, the set, how many are silent, and what is said before the advice.
+    ((), None, 0, "No worker runs."),
+    ((), "rank:0", 0, "No worker runs."),
+    (("alive",), "rank:0", 0, "No worker in this set can say where they are; `raydap ps` shows who runs."),
+    (("paused", "paused"), None, 0, "No worker can say where they are: 2 wait at breakpoint()."),
+    (
+        ("paused", "alive", "alive"),
+        None,
+        3,
+        "No worker can say where they are: 1 wait at breakpoint() and 2 run without an agent and 3 did not answer.",
+    ),
+    (("running",), None, 0, "No worker can say where they are."),
+]
+
+
+@pytest.mark.parametrize(("states", "select", "silent", "sentence"), SENTENCES)
+def test_why_nobody_can_be_asked(
+    session: Callable[..., ScriptedLive],
+    capsys: pytest.CaptureFixture[str],
+    states: tuple[Any, ...],
+    select: str | None,
+    silent: int,
+    sentence: str,
+) -> None:
+    entries = [entry(str(number), state) for number, state in enumerate(states)]
+    session(*entries, raydap__stacks=msgspec.structs.replace(NO_STACKS, silent=tuple(range(silent))))
+    assert stacks(select) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    text = " ".join(shown.err.split())
+    assert text.startswith(sentence)
+    assert ("`raydap debug` attaches" in text) == (states != ())
+
+
+def test_workers_with_an_agent_are_not_called_unprepared(
+    session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]
+) -> None:
+    session(
+        msgspec.structs.replace(entry("a"), agent=True), raydap__evaluate=msgspec.structs.replace(VALUES, groups=())
+    )
+    assert evaluate() == 1
+    assert capsys.readouterr().err.startswith("No worker can be asked without being stopped. `raydap debug`")
+
+
+def test_json_is_never_a_sentence(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]) -> None:
+    session(raydap__stacks=NO_STACKS, raydap__evaluate=msgspec.structs.replace(VALUES, groups=()))
+    assert stacks(as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["root"]["count"] == 0
+    assert evaluate(as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["groups"] == []

@@ -1,0 +1,110 @@
+"""The workers of a session as they are now, by its events."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from raydap.client import joining
+from raydap.client.dap_connection import ConnectionEnded, SessionError
+from raydap.client.joining import Kind, Session, Target
+from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
+from raydap.terminal import live_session
+from raydap.terminal.live_session import LiveSession, looking
+from support.scripted_session import ScriptedConnection
+from unit.terminal.made_up_pdbs import entry
+
+
+def told(*workers: WorkerEntry, outage: str = "", complete: Any = msgspec.UNSET) -> Any:
+    return msgspec.to_builtins(WorkerList(workers=workers, outage=outage, complete=complete))
+
+
+def test_the_list_follows_the_events() -> None:
+    live, events = LiveSession(), []
+    live.on_event = lambda name, body: events.append((name, list(live.workers)))
+    live._take_event("raydap/workersChanged", told(entry("a"), entry("b")))
+    assert (live.listed.is_set(), live.changed.is_set()) == (False, True)
+    live._take_event("raydap/workersChanged", told(entry("a", "gone"), entry("c", "detached"), complete=True))
+    assert list(live.workers) == ["b"]
+    assert live.listed.is_set()
+    live._take_event("raydap/workersChanged", told(outage="The dashboard does not answer."))
+    assert live.outage == "The dashboard does not answer."
+    # Each event is passed on after its effect here.
+    assert events == [("raydap/workersChanged", names) for names in (["a", "b"], ["b"], ["b"])]
+
+
+def test_the_end_of_a_session_is_no_loss_of_the_connection() -> None:
+    live = LiveSession()
+    live._take_event("terminated", {})
+    live._gone("closed")
+    assert (live.ended.is_set(), live.lost) == (True, "")
+    lost = LiveSession()
+    lost._gone("connection reset")
+    assert (lost.ended.is_set(), lost.changed.is_set(), lost.lost) == (True, True, "connection reset")
+
+
+def test_waiting_for_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        live = LiveSession()
+        asyncio.get_running_loop().call_soon(live.listed.set)
+        assert await live.wait_listed()
+        ended = LiveSession()
+        asyncio.get_running_loop().call_soon(ended._gone, "closed")
+        with pytest.raises(ConnectionEnded, match="start the command again"):
+            await ended.wait_listed()
+        monkeypatch.setattr(live_session, "LIST_TIMEOUT_S", 0.001)
+        assert not await LiveSession().wait_listed()
+
+    asyncio.run(run())
+
+
+class FakeSession(Session):
+    """Begins, or refuses to."""
+
+    def __init__(self, kind: Kind, is_active: bool, refusal: SessionError | None = None) -> None:
+        super().__init__(kind, "a session", lambda name, body: None, lambda reason: None)
+        self.is_active = is_active
+        self.connection = ScriptedConnection({"raydap/workers": told(entry("a"))})
+        self.begun: list[tuple[str, Any]] = []
+        self.has_left = False
+        self._refusal = refusal
+
+    async def begin(self, command: str, arguments: Any, configure: Any = None) -> None:
+        self.begun.append((command, arguments))
+        if self._refusal is not None:
+            raise self._refusal
+
+    async def leave(self) -> None:
+        self.has_left = True
+
+
+def look(monkeypatch: pytest.MonkeyPatch, session: FakeSession) -> None:
+    async def find(target: Target, on_event: Any, on_gone: Any) -> FakeSession:
+        return session
+
+    monkeypatch.setattr(joining, "find", find)
+
+    async def run() -> None:
+        async with looking(Target(dashboard="http://h:8265")) as live:
+            assert list(live.workers) == ["a"]
+            assert not session.has_left
+
+    asyncio.run(run())
+
+
+def test_a_look_attaches_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = FakeSession("own", is_active=False)
+    look(monkeypatch, own)
+    assert own.begun == [("attach", {"dashboard": "http://h:8265", "autoAttach": False})]
+    assert own.has_left
+    joined = FakeSession("hub", is_active=True)
+    look(monkeypatch, joined)
+    assert joined.begun == [("attach", {"join": True})]
+
+
+def test_a_session_that_cannot_begin_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = FakeSession("own", is_active=False, refusal=SessionError("no cluster"))
+    with pytest.raises(SessionError, match="no cluster"):
+        look(monkeypatch, session)
+    assert session.has_left

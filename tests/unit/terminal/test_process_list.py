@@ -1,0 +1,198 @@
+"""The rows of `raydap ps`: what they say, their order, and how often workers without an agent are looked at."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+import pytest
+from msgspec import UNSET, UnsetType
+
+from raydap.protocol.raydap_messages import SelectedWorkers, StoppedThread, WorkerEntry
+from raydap.protocol.stack_messages import Location, Places, WorkerPlace
+from raydap.terminal import process_list
+from raydap.terminal.legacy_listing import LegacyListing
+from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, Row, Seen, duration
+from support.scripted_session import ScriptedLive
+from unit.terminal.made_up_pdbs import FakeListing, entry
+
+
+def worker(key: str, **fields: Any) -> WorkerEntry:
+    return msgspec.structs.replace(entry(key), **fields)
+
+
+def place(
+    worker: str, text: str = "in step (train.py:42)", rank: int | UnsetType = UNSET, label: str = ""
+) -> WorkerPlace:
+    location = Location("step", "/app/train.py", 42)
+    return WorkerPlace(worker=worker, label=label or worker, text=text, location=location, rank=rank)
+
+
+def failed(error: str) -> tuple[StoppedThread, ...]:
+    return (StoppedThread(7, "", "exception", error, 0, ""),)
+
+
+def test_names() -> None:
+    task = worker("a", label="prepare", task="prepare")
+    actor = worker("b", label="Trainer", actor="Trainer", task="Trainer.step")
+    idle = worker("c", label="Trainer", actor="Trainer", task="")
+    there = place("b", label="Trainer{3}")
+    assert [Row(task, place("a")).name, Row(task, None).name] == ["prepare", "prepare"]
+    assert [Row(actor, there).name, Row(actor, None).name] == ["Trainer{3}.step", "Trainer"]
+    assert Row(idle, there).name == "Trainer{3}"
+
+
+def test_where_a_worker_is() -> None:
+    assert Row(worker("a"), place("a")).where == "in step (train.py:42)"
+    assert Row(worker("a", problem="It cannot be reached."), None).where == "It cannot be reached."
+    stopped = Row(worker("a", state="stopped", threads=failed("mine.ValueError")), place("a"))
+    assert (stopped.where, stopped.has_failed) == ("in step (train.py:42) mine.ValueError", True)
+    paused = Row(worker("a", state="paused"), place("a"))
+    assert (paused.where, paused.has_failed) == ("at breakpoint() in step (train.py:42)", False)
+    assert Row(worker("a", state="paused"), None).where == ""
+
+
+def test_for_programs() -> None:
+    told = Row(worker("a", state="stopped", threads=failed("E")), place("a", rank=3)).as_json()
+    assert (told["key"], told["state"], told["rank"], told["file"], told["line"]) == ("a", "stopped", 3, *PLACE)
+    assert told["threads"][0]["error"] == "E"
+    nowhere = Row(worker("a"), None).as_json()
+    assert (nowhere["rank"], nowhere["place"], nowhere["file"], nowhere["line"]) == (None, "", "", 0)
+
+
+PLACE = ("/app/train.py", 42)
+
+
+class Cluster:
+    """Its workers, where they are, and the looks at it: whether each was at those without an agent, too. A look takes
+    `look_s` seconds of a clock that runs for looks only."""
+
+    def __init__(self, *entries: WorkerEntry, places: Sequence[WorkerPlace] = ()) -> None:
+        self.places = list(places)
+        self.outside: list[bool] = []
+        self.look_s = 0.0
+        self.now = 1000.0
+        self.live = ScriptedLive(*entries, raydap__places=self._look, raydap__select=self._select)
+        self.seen = Seen()
+
+    def _look(self, asked: Any) -> Places:
+        self.outside.append(asked["outside"])
+        self.now += self.look_s
+        # Without `outside` nobody knows where the others are.
+        return Places(places=tuple(self.places) if asked["outside"] else (), unread=())
+
+    def _select(self, asked: Any) -> SelectedWorkers:
+        assert asked["running"] is True
+        return SelectedWorkers(workers=tuple(asked["select"].split()))
+
+    def rows(self, select: str | None = None, everybody: bool = False) -> list[Row]:
+        async def look() -> list[Row]:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(asyncio.get_running_loop(), "time", lambda: self.now)
+                return await process_list.look(
+                    self.live, cast(LegacyListing, FakeListing()), select, everybody, self.seen
+                )
+
+        return asyncio.run(look())
+
+    def change(self, key: str, **fields: Any) -> None:
+        self.live.workers[key] = msgspec.structs.replace(self.live.workers[key], **fields)
+
+
+def test_the_order_is_by_state_job_class_rank_and_process() -> None:
+    trainers = [worker(f"t{rank}", actor="Trainer", label="Trainer", pid=50 - rank) for rank in range(3)]
+    others = [
+        worker("stopped", state="stopped", job="02"),
+        worker("running", state="running"),
+        worker("later", job="00", pid=7),
+        worker("first", job="00", pid=6),
+        worker("rollout", actor="Rollout"),
+        worker("detached", state="detached"),
+    ]
+    places = [place(f"t{rank}", rank=rank) for rank in (2, 1)]
+    cluster = Cluster(*trainers, *others, places=places)
+    assert [row.entry.key for row in cluster.rows()] == [
+        *("stopped", "running", "first", "later", "rollout"),
+        # Those without a rank come first.
+        *("t0", "t1", "t2"),
+        "detached",
+    ]
+    assert next(iter(STATES)) == "stopped"
+
+
+def test_idle_workers_are_left_out() -> None:
+    cluster = Cluster(worker("idle", task=""), worker("actor", task="", actor="A"), worker("paused", state="paused"))
+    assert [row.entry.key for row in cluster.rows()] == ["paused", "actor"]
+    assert [row.entry.key for row in cluster.rows(everybody=True)] == ["paused", "actor", "idle"]
+
+
+def test_a_set_restricts_the_rows() -> None:
+    cluster = Cluster(worker("a"), worker("b"))
+    assert [row.entry.key for row in cluster.rows(select="b gone")] == ["b"]
+    assert cluster.live.connection.requests[-1] == ("raydap/places", {"select": "b gone", "outside": True})
+
+
+def test_of_several_threads_the_first_place_is_shown() -> None:
+    cluster = Cluster(worker("a"), places=[place("a", "first"), place("a", "second")])
+    assert [row.where for row in cluster.rows()] == ["first"]
+
+
+def test_workers_without_an_agent_are_looked_at_every_ten_seconds() -> None:
+    cluster = Cluster(worker("a"), places=[place("a")])
+    assert [row.where for row in cluster.rows()] == ["in step (train.py:42)"]
+    cluster.now += OUTSIDE_S - 0.1
+    # What was seen last is shown meanwhile.
+    assert [row.where for row in cluster.rows()] == ["in step (train.py:42)"]
+    cluster.now += 0.1
+    cluster.places = []
+    assert [row.where for row in cluster.rows()] == [""]
+    assert cluster.outside == [True, False, True]
+
+
+def test_such_looks_take_a_small_share_of_the_time() -> None:
+    cluster = Cluster(worker("a"))
+    cluster.look_s = 2.0
+    cluster.rows()
+    assert cluster.seen.outside_at == cluster.now + 2.0 / OUTSIDE_SHARE
+    cluster.look_s = 0.0
+    cluster.now += 2.0 / OUTSIDE_SHARE - 0.1
+    cluster.rows()
+    cluster.now += 0.1
+    cluster.rows()
+    assert cluster.outside == [True, False, True]
+
+
+def test_a_change_of_what_a_worker_does_is_looked_at_at_once() -> None:
+    cluster = Cluster(worker("a"), worker("b"))
+    for fields, expected in (
+        ({}, True),
+        ({}, False),
+        ({"state": "paused"}, True),
+        ({"task": "other"}, True),
+        ({"age": 9.0}, False),
+    ):
+        cluster.change("a", **fields)
+        cluster.rows()
+        assert cluster.outside[-1] == expected
+    cluster.live.workers["c"] = worker("c")
+    cluster.rows()
+    # One that has ended cannot be looked at.
+    del cluster.live.workers["c"]
+    cluster.rows()
+    assert cluster.outside[-2:] == [True, False]
+    assert list(cluster.seen.places) == ["a", "b"]
+
+
+def test_durations() -> None:
+    texts = [duration(seconds) for seconds in (-1, 0.9, 1, 59.9, 60, 3599, 3600, 90061)]
+    assert texts == ["", "", "1s", "59s", "1m00s", "59m59s", "1h00m", "25h01m"]
+
+
+def test_why_the_list_is_empty() -> None:
+    live = ScriptedLive()
+    assert process_list._nobody(live, None) == process_list._nobody(live, "rank:0") == "No worker runs."
+    live.workers = {"a": worker("a", task="")}
+    assert process_list._nobody(live, "x") == "No worker is in this set; raydap ps shows the 1 that run."
+    assert process_list._nobody(live, None).startswith("Nothing runs on this cluster; raydap ps --all")
+    live.outage = "The dashboard does not answer."
+    assert process_list._nobody(live, "x") == "The dashboard does not answer."

@@ -1,0 +1,97 @@
+"""Tables, at every width of a terminal."""
+
+import io
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from raydap.terminal import screen
+
+COLUMNS = ["STATE", "WORKER", "NODE", "PID", "WHERE"]
+CUT, DROP = ("WORKER", "WHERE"), ("NODE", "PID")
+
+
+def lines(rows: Sequence[Sequence[str | Text]], width: int) -> list[str]:
+    """As they are shown, without the spaces at their ends."""
+    file = io.StringIO()
+    console = Console(file=file, width=width, markup=False, emoji=False, highlight=False)
+    console.print(screen.table(COLUMNS, rows, width, CUT, DROP))
+    shown = file.getvalue().split("\n")
+    assert all(cell_len(line) <= width for line in shown)
+    return [line.rstrip() for line in shown[:-1]]
+
+
+ROWS = [
+    ["stopped", "Trainer{0}.step", "10.0.0.1", "4711", "in step (train.py:42) ValueError: " + "x" * 20],
+    ["alive", "Rollout", "10.0.0.12", "5", ""],
+]
+
+
+def test_what_fits_is_shown_whole() -> None:
+    assert lines(ROWS, 200) == [
+        "STATE    WORKER           NODE       PID   WHERE",
+        "stopped  Trainer{0}.step  10.0.0.1   4711  in step (train.py:42) ValueError: xxxxxxxxxxxxxxxxxxxx",
+        "alive    Rollout          10.0.0.12  5",
+    ]
+
+
+def test_the_last_column_is_cut_first() -> None:
+    shown = lines(ROWS, 70)
+    assert shown[0] == "STATE    WORKER           NODE       PID   WHERE"
+    assert shown[1] == "stopped  Trainer{0}.step  10.0.0.1   4711  in step (train.py:42) Valu…"
+
+
+def test_columns_are_left_out_when_it_could_not_be_read() -> None:
+    assert lines(ROWS, 60)[:2] == [
+        "STATE    WORKER           PID   WHERE",
+        "stopped  Trainer{0}.step  4711  in step (train.py:42) Value…",
+    ]
+    assert lines(ROWS, 50)[1] == "stopped  Trainer{0}.step  in step (train.py:42) V…"
+
+
+def test_a_long_name_is_cut_to_what_can_be_read() -> None:
+    rows = [["alive", "prepare_" * 10, "10.0.0.1", "1", "in f (a.py:1)"]]
+    assert lines(rows, 80)[1] == f"alive  {('prepare_' * 10)[: screen.READABLE - 1]}…  10.0.0.1  1    in f (a.py:1)"
+
+
+def test_wide_characters_take_two_columns() -> None:
+    rows = [["alive", "訓練", "10.0.0.1", "1", "停止中" * 10], ["alive", "Rollout", "10.0.0.1", "2", "here"]]
+    shown = lines(rows, 56)
+    assert [line.find("10.0.0.1") for line in shown[1:]] == [14, 16]
+    assert all(cell_len(line[: line.find("10.0.0.1")]) == 16 for line in shown[1:])
+    assert shown[1].endswith("  停止中停止中停止中停止中…")
+
+
+def test_no_rows() -> None:
+    assert lines([], 80) == ["STATE  WORKER  NODE  PID  WHERE"]
+
+
+def test_nothing_in_a_cell_is_markup() -> None:
+    rows: list[list[str | Text]] = [["alive", "[red]x[/red]", ":smile:", "1", Text("[0]", "bold")]]
+    assert lines(rows, 80)[1] == "alive  [red]x[/red]  :smile:  1    [0]"
+
+
+@pytest.mark.parametrize("width", range(1, 30))
+def test_tiny_widths(width: int) -> None:
+    assert len(lines(ROWS, width)) == 3
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.text("a訓e\u0301 [é👩\u200d🚀", max_size=60), min_size=5, max_size=5), max_size=3),
+    st.integers(1, 120),
+)
+def test_no_line_is_wider_than_the_terminal(rows: list[list[str]], width: int) -> None:
+    assert len(lines(rows, width)) == 1 + len(rows)
+
+
+def test_a_pipe_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pytest captures is no terminal."""
+    assert screen.console(environ={}).width > 10_000
+    monkeypatch.setenv("COLUMNS", "33")
+    assert screen.console().width == 33
