@@ -27,8 +27,12 @@ async def show(target: Target, select: str | None, as_json: bool) -> int:
     if as_json:
         console.out(msgspec.json.format(msgspec.json.encode(found), indent=2).decode(), highlight=False)
     else:
-        text = Text(found.text)
-        for pattern, style in _COLOURS.items():
-            text.highlight_regex(pattern, style)
-        console.print(text, soft_wrap=True)
+        console.print(coloured(found), soft_wrap=True)
     return 1 if found.deadlocks else 0
+
+
+def coloured(found: WaitGraph) -> Text:
+    text = Text(found.text)
+    for pattern, style in _COLOURS.items():
+        text.highlight_regex(pattern, style)
+    return text

@@ -102,6 +102,9 @@ SETS = [
     ("[0, 1] p x", "raydap/evaluate", "rank:0,1"),
     ("[where x[0] == ']'] p x", "raydap/evaluate", "where x[0] == ']'"),
     ("[all] c", "raydap/continue", "state:stopped"),
+    ("[all] pause", "raydap/pause", "*"),
+    ("detach all", "raydap/detach", "*"),
+    ("hang 0", "raydap/waits", "rank:0"),
 ]
 
 

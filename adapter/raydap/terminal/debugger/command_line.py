@@ -94,6 +94,13 @@ def as_set(text: str) -> str:
     return "".join(words).strip()
 
 
+def workers_named(select: str | None, rest: str) -> str | None:
+    """The set in brackets, or behind the command, None if none is named, of a command about workers: there `all` is
+    also who runs."""
+    wanted = select if select is not None else as_set(rest) or None
+    return "*" if wanted == EVERYBODY else wanted
+
+
 def number(text: str) -> int | None:
     """Of a line, of frames, or of a breakpoint; None if it is no number, or has more digits than any of these."""
     return int(text) if _NUMBER.fullmatch(text) else None

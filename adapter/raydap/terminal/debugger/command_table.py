@@ -74,6 +74,14 @@ COMMANDS = (
     Command(
         _LOOK, ("stacks",), "stacks [SET]", "the stacks of all that are stopped, as one tree", looking_commands.stacks
     ),
+    Command(
+        _LOOK,
+        ("hang",),
+        "hang [SET]",
+        "what each worker waits for, from the driver down",
+        looking_commands.hang,
+        follows_focus=False,
+    ),
     Command(_MOVE, ("next", "n"), "n(ext)", "to the next line", moving.next_line),
     Command(_MOVE, ("step", "s"), "s(tep)", "the same, into functions", moving.step_in),
     Command(_MOVE, ("return", "r"), "r(eturn)", "out of the function", moving.step_out),

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from raydap.core.model.thread_stacks import file_name
 from raydap.core.sets import text_tables
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
+from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal.debugger import frames
-from raydap.terminal.debugger.command_line import as_set, number
+from raydap.terminal.debugger.command_line import as_set, number, workers_named
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import function_around, function_lines
 from raydap.terminal.debugger.printing import highlighted
+from raydap.terminal.wait_tree import coloured
 
 AROUND = 5
 """Lines that `list` shows before and behind the present one."""
@@ -35,6 +37,12 @@ async def stacks(debugger: Debugger, select: str | None, rest: str) -> None:
     wanted = StacksArguments(select=select if select is not None else as_set(rest) or None)
     found = await debugger.live.ask("raydap/stacks", wanted, MergedStacks)
     debugger.out.text(text_tables.of_stacks(found))
+
+
+async def hang(debugger: Debugger, select: str | None, rest: str) -> None:
+    """As `raydap hang` shows it."""
+    wanted = WaitsArguments(select=workers_named(select, rest))
+    debugger.out.rich(coloured(await debugger.live.ask("raydap/waits", wanted, WaitGraph)))
 
 
 async def up(debugger: Debugger, select: str | None, rest: str) -> None:

@@ -11,7 +11,7 @@ from raydap.protocol.raydap_messages import (
     SteppedThreads,
     StepThreadsArguments,
 )
-from raydap.terminal.debugger.command_line import as_set, number
+from raydap.terminal.debugger.command_line import number, workers_named
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 
 AGAIN_S = 0.5
@@ -131,7 +131,7 @@ async def wait(debugger: Debugger, select: str | None, rest: str) -> None:
     timeout_s: float | None = None
     if words and re.fullmatch(r"\d+(\.\d+)?s?", words[-1]):
         timeout_s = float(words.pop().rstrip("s"))
-    wanted = select if select is not None else as_set(" ".join(words)) or None
+    wanted = workers_named(select, " ".join(words))
     before = {thread: threads.number(thread) for thread in threads.stops}
     chosen = None if wanted is None else {each.worker for each in await debugger.places(wanted)}
 

@@ -3,20 +3,15 @@
 from typing import Any
 
 from raydap.terminal import process_list
-from raydap.terminal.debugger.command_line import EVERYBODY, as_set
+from raydap.terminal.debugger.command_line import EVERYBODY, as_set, workers_named
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import SLOW_S
 
 
 async def workers(debugger: Debugger, select: str | None, rest: str) -> None:
     """As `raydap ps` lists them. The one that the user looks at has a mark."""
-    rows = await process_list.look(
-        debugger.live,
-        debugger.old.listing,
-        select if select is not None else as_set(rest) or None,
-        False,
-        process_list.Seen(),
-    )
+    wanted = workers_named(select, rest)
+    rows = await process_list.look(debugger.live, debugger.old.listing, wanted, False, process_list.Seen())
     if not rows:
         debugger.out.text("No worker runs.")
         return
@@ -47,13 +42,13 @@ async def focus(debugger: Debugger, select: str | None, rest: str) -> None:
 
 async def attach(debugger: Debugger, select: str | None, rest: str) -> None:
     """To workers that wait or have an agent; to all that wait, now and later, without a set."""
-    wanted = _named(select, rest)
+    wanted = workers_named(select, rest)
     await debugger.request("raydap/attach", **({} if wanted is None else {"select": wanted}))
 
 
 async def detach(debugger: Debugger, select: str | None, rest: str) -> None:
     """They run on without a debugger. Without a set it is the worker that the user looks at."""
-    wanted = _named(select, rest)
+    wanted = workers_named(select, rest)
     if wanted is None:
         entry = debugger.worker_of(debugger.current())
         if entry is None:
@@ -68,7 +63,7 @@ async def detach(debugger: Debugger, select: str | None, rest: str) -> None:
 
 async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
     """Stops those that run, where they are; everybody who is attached without a set."""
-    wanted = _named(select, rest)
+    wanted = workers_named(select, rest)
     number = max((stop.number for stop in debugger.threads.stops.values()), default=0)
     if wanted is None:
         await debugger.request("pause", threadId=0)
@@ -77,7 +72,3 @@ async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
     stops = debugger.threads.stops
     if not await debugger.threads.wait(lambda: any(stop.number > number for stop in stops.values()), SLOW_S):
         debugger.out.note("Nobody has stopped.")
-
-
-def _named(select: str | None, rest: str) -> str | None:
-    return select if select is not None else as_set(rest) if rest else None
