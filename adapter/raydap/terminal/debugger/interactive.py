@@ -73,8 +73,10 @@ class Interactive:
             debugger.learn_threads(self.live.workers.values())
             announcing = self.tasks.spawn(debugger.announce())
             self.tasks.spawn(self._watch_end())
+            # In its raw mode the terminal sends no signal: there Ctrl-C is a key.
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             if self.select is None or not await pdb_commands.join_selected(debugger, self.select):
-                await self._wait_first_stop()
+                await self._carry_out(self._wait_first_stop())
             await self._read_lines()
             announcing.cancel()
             self._say_farewell(has_said=await pdb_commands.leave(debugger))
@@ -227,9 +229,6 @@ class Interactive:
 
     async def _read_lines(self) -> None:
         self._prompt = Prompt(self.debugger) if sys.stdin.isatty() and sys.stdout.isatty() else None
-        loop = asyncio.get_running_loop()
-        # In its raw mode the terminal sends no signal: there Ctrl-C is a key.
-        loop.add_signal_handler(signal.SIGINT, self._interrupt)
         last = ""
         while not self.debugger.has_ended:
             try:
