@@ -51,6 +51,13 @@ def renew(blocks: Mapping[str, str]) -> None:
     PAGE.write_text(_BLOCK.sub(new, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
+def make(cluster: Cluster) -> dict[str, str]:
+    """New transcripts by their names. Raises AssertionError and ChildFailed."""
+    # A long path would break lines.
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        return Transcripts(cluster, Path(folder)).make()
+
+
 class Transcripts:
     """Makes the transcripts of the page, one after the other. `folder` is empty, and the user's own meanwhile."""
 
@@ -239,8 +246,8 @@ def _as_text(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    with Cluster(num_cpus=8) as cluster, tempfile.TemporaryDirectory() as folder:
-        renew(Transcripts(cluster, Path(folder)).make())
+    with Cluster(num_cpus=8) as cluster:
+        renew(make(cluster))
 
 
 if __name__ == "__main__":

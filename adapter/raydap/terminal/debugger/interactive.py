@@ -303,6 +303,10 @@ class Interactive:
         cannot be interrupted: there the second one leaves."""
         if self._command is None:
             return
+        if sys.stdout.isatty():
+            # The terminal has written ^C.
+            sys.stdout.write("\n")
+            sys.stdout.flush()
         if self.debugger.old.joined is not None and not self._was_interrupted:
             self._was_interrupted = True
             self.debugger.out.note("pdb answers when this line is done; Ctrl-C leaves it, and the task runs on.")
