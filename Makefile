@@ -90,6 +90,9 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.14), and
 	    echo "Ray $(OLDEST_RAY): not tested, there is no Python 3.11 here"; \
 	fi
 
+transcripts: $(STAMP)  ## renew the transcripts of docs/usage/terminal.md
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.transcripts
+
 bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a look
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m bench .bench $(if $(filter 1,$(QUICK)),--quick)
 
@@ -113,4 +116,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test test-quick editors workbench vsix check-vscode test-vscode screenshots vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test test-quick editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean

@@ -52,10 +52,10 @@ PROMPT = r"^\(Trainer\{\d\}\) ?"
 def debug(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Callable[..., Terminal]:
     """`debug(*arguments)` starts `raydap debug` in a terminal, for the cluster."""
 
-    def start(*arguments: str, columns: int = 100) -> Terminal:
+    def start(*arguments: str, columns: int = 100, cwd: Path | None = None) -> Terminal:
         env = {"RAY_ADDRESS": cluster.address, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
         where = () if "--connect" in arguments else ("--dashboard", cluster.dashboard)
-        return children.enter_context(Terminal([*RAYDAP, "debug", *where, *arguments], env, columns=columns))
+        return children.enter_context(Terminal([*RAYDAP, "debug", *where, *arguments], env, columns, cwd=cwd))
 
     return start
 
@@ -256,6 +256,37 @@ def test_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> N
     while terminal.ask("[all] c", r"^\(.*\) ?$|^The session is over\.$")[0] != "The session is over.":
         pass
     assert terminal.wait() == 7
+
+
+def test_ctrl_c_before_the_first_stop(debug: Callable[..., Terminal], tmp_path: Path) -> None:
+    (tmp_path / "waits.py").write_text("""\
+import threading
+
+print("begun")
+while True:
+    threading.Event().wait(0.05)
+""")
+    terminal = debug("-m", "waits", cwd=tmp_path)
+    terminal.wait_for(r"^begun$")
+    terminal.send("\x03")
+    terminal.wait_for(r"^Cancelled\.\n\(raydap\)")
+    terminal.send("\x03")
+    terminal.wait_for(r"^> driver \d+ waits\.py\(\d\)<module>\n-> ")
+    terminal.line("q")
+    terminal.wait_for(r"^The program ends with its debugger\.$")
+    assert terminal.wait() == 0
+
+
+def test_an_exception_of_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> None:
+    program = tmp_path / "fails.py"
+    program.write_text("def divide(number):\n    return 1 / number\n\n\ndivide(0)\n")
+    terminal = debug(str(program))
+    terminal.wait_for(r"^> driver .*\n-> def divide")
+    terminal.ask("c", r"^\*\*\* ZeroDivisionError: division by zero\n> driver \d+ fails\.py\(2\)divide\(\)$")
+    terminal.ask("p number", r"^0$")
+    terminal.line("c")
+    terminal.wait_for(r"^The session is over\.$")
+    assert terminal.wait() == 1
 
 
 def test_a_killed_hub(

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyte
@@ -34,7 +35,12 @@ class Terminal:
     """Ends its program when it is left."""
 
     def __init__(
-        self, command: Sequence[str], env: Mapping[str, str] | None = None, columns: int = 100, lines: int = 40
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        columns: int = 100,
+        lines: int = 40,
+        cwd: Path | None = None,
     ) -> None:
         self._main, theirs = pty.openpty()
         self._lock = threading.Lock()
@@ -46,8 +52,8 @@ class Terminal:
         for name in ("COLUMNS", "LINES"):
             environment.pop(name, None)
         self.process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=cwd,
+            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )  # fmt: skip
         os.close(theirs)
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -106,8 +112,10 @@ class Terminal:
         self.process.send_signal(signal.SIGWINCH)
 
     def wait(self, seconds: float = 60) -> int:
-        """The exit code."""
-        return self.process.wait(seconds)
+        """The exit code, when all that the program has written is shown."""
+        code = self.process.wait(seconds)
+        self._reader.join(5)
+        return code
 
     def end(self) -> None:
         if self.process.poll() is None:

@@ -123,10 +123,20 @@ class Debugger:
         lines = await self.sources.lines(self.connection, frame)
         name = self.focus.name = await self.name(self.current())
         if stop is not None and stop.reason == "exception":
-            self.out.error(stop.text or stop.description or "exception")
+            self.out.error(await self._exception(stop))
         self.out.place(name, frame.place, lines[frame.line - 1] if 0 < frame.line <= len(lines) else "")
         for expression in self.displays if stop is not None else ():
             self.out.text(f"display {expression}: {await self.shown(expression, frame)}")
+
+    async def _exception(self, stop: Stop) -> str:
+        """What was raised, as Python writes it. Raises SessionError."""
+        try:
+            info = await self.request("exceptionInfo", threadId=stop.thread)
+        except RequestRefused:
+            return stop.description or "exception"
+        # debugpy adds a note about the frame, which is shown anyway.
+        said = [str(info.get(key) or "").partition("(note:")[0].strip() for key in ("exceptionId", "description")]
+        return ": ".join(filter(None, said)) or "exception"
 
     async def evaluate(self, expression: str, frame: Frame | None = None, context: str = "watch") -> str:
         """Raises CommandError with the error of the expression, and SessionError. With other contexts than "watch" and

@@ -32,7 +32,8 @@ def frame_of(body: Any) -> Frame:
     source = body.get("source") or {}
     return Frame(
         body["id"],
-        str(body["name"]),
+        # debugpy marks where an exception is shown.
+        str(body["name"]).removesuffix(" (Current frame)"),
         str(source.get("path") or source.get("name") or "?"),
         int(source.get("sourceReference") or 0),
         int(body["line"]),

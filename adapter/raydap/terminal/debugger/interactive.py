@@ -9,12 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from prompt_toolkit.patch_stdout import patch_stdout
-
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.core.sets.folding import label
-from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments
+from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, WorkerEntry
 from raydap.runtime.tasks import Tasks
 from raydap.terminal import screen
 from raydap.terminal.debugger import pdb_commands, value_commands
@@ -58,12 +56,6 @@ class Interactive:
         """Returns the exit code. Raises what LiveSession.find raises, and SessionError."""
         self.live = LiveSession()
         await self.live.find(self.target)
-        if sys.stdin.isatty() and sys.stdout.isatty():
-            with patch_stdout(raw=True):
-                return await self._run()
-        return await self._run()
-
-    async def _run(self) -> int:
         self.debugger = debugger = Debugger(self.live, screen.console())
         self.live.on_event = self._take_event
         try:
@@ -73,10 +65,14 @@ class Interactive:
             debugger.learn_threads(self.live.workers.values())
             announcing = self.tasks.spawn(debugger.announce())
             self.tasks.spawn(self._watch_end())
+            # In its raw mode the terminal sends no signal: there Ctrl-C is a key.
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             if self.select is None or not await pdb_commands.join_selected(debugger, self.select):
-                await self._wait_first_stop()
+                await self._carry_out(self._wait_first_stop())
             await self._read_lines()
             announcing.cancel()
+            with suppress(SessionError):
+                await debugger.learn_ranks(self._attached())
             self._say_farewell(has_said=await pdb_commands.leave(debugger))
         finally:
             self.tasks.cancel()
@@ -203,9 +199,12 @@ class Interactive:
         self.debugger.has_ended = True
         self.debugger.threads.notify()
 
+    def _attached(self) -> list[WorkerEntry]:
+        return [entry for entry in self.live.workers.values() if entry.state in ("stopped", "running", "held")]
+
     def _say_farewell(self, has_said: bool = False) -> None:
         """`has_said`: of a worker in Ray's pdb."""
-        entries = [entry for entry in self.live.workers.values() if entry.state in ("stopped", "running", "held")]
+        entries = self._attached()
         names = f": {label(map(self.debugger.member, entries))}" if entries else ""
         count = f"{len(entries)} worker{'s' * (len(entries) != 1)}"
         kind = self.live.session.kind
@@ -227,9 +226,6 @@ class Interactive:
 
     async def _read_lines(self) -> None:
         self._prompt = Prompt(self.debugger) if sys.stdin.isatty() and sys.stdout.isatty() else None
-        loop = asyncio.get_running_loop()
-        # In its raw mode the terminal sends no signal: there Ctrl-C is a key.
-        loop.add_signal_handler(signal.SIGINT, self._interrupt)
         last = ""
         while not self.debugger.has_ended:
             try:
@@ -307,6 +303,10 @@ class Interactive:
         cannot be interrupted: there the second one leaves."""
         if self._command is None:
             return
+        if sys.stdout.isatty():
+            # The terminal has written ^C.
+            sys.stdout.write("\n")
+            sys.stdout.flush()
         if self.debugger.old.joined is not None and not self._was_interrupted:
             self._was_interrupted = True
             self.debugger.out.note("pdb answers when this line is done; Ctrl-C leaves it, and the task runs on.")

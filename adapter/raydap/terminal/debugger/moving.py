@@ -46,11 +46,12 @@ async def step_out(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def arrived(debugger: Debugger, thread: int, name: str) -> None:
-    """Shows a thread that was let run, or the next one that is stopped if it has ended."""
+    """Shows a thread that was let run, or the next one that is stopped if it has ended, or if raydap has detached from
+    its worker because nothing can stop it any more."""
     if thread in debugger.threads.stops:
         await debugger.show(thread)
         return
-    debugger.out.note(f"{name} has ended.")
+    debugger.out.note(f"{name} has ended." if debugger.worker_of(thread) is None else f"{name} runs on.")
     await _show_next(debugger)
 
 

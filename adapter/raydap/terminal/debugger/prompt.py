@@ -15,6 +15,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.patch_stdout import patch_stdout
 from pygments.lexers.python import PythonLexer
 
 from raydap.client.dap_connection import SessionError
@@ -56,7 +57,10 @@ class Prompt:
     async def read(self) -> str:
         """Raises EOFError at Ctrl-D, and Interrupted at Ctrl-C."""
         try:
-            return await self._session.prompt_async(self._message, handle_sigint=False)
+            # Only now: this writes later, from a thread of its own, and the end of a command's output would come into
+            # the prompt that is drawn meanwhile.
+            with patch_stdout(raw=True):
+                return await self._session.prompt_async(self._message, handle_sigint=False)
         except KeyboardInterrupt:
             # asyncio ends its event loop when a task raises it.
             raise Interrupted(self._session.default_buffer.text) from None

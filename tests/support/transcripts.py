@@ -1,0 +1,254 @@
+"""The transcripts of docs/usage/terminal.md: the page's program and the commands in a real terminal, on a Ray cluster.
+
+`make transcripts` writes them anew; a test compares. A transcript is the block under a comment
+`<!-- transcript: NAME -->`. Addresses, process ids and what else differs from run to run are replaced by fixed ones.
+"""
+
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from local_cluster import Child, Cluster
+
+from support.raydap_command import RAYDAP
+from support.terminal import Terminal
+
+PAGE = Path(__file__).parents[2] / "docs" / "usage" / "terminal.md"
+
+COLUMNS = 100
+STEPS = 100_000
+"""More than a test can last."""
+
+AGAIN_S = 60.0
+"""Seconds for which a command is given again until all workers are where the page has them."""
+
+_BLOCK = re.compile(r"(?<=<!-- transcript: )(?P<name>\w+)( -->\n```\n)(?P<text>.*?)(?=```\n)", re.DOTALL)
+
+_PROMPT = r"^\([^()\n]*\)\Z"
+
+_PIDS = {"driver": "17944", "Rollout{0}": "18044", "Rollout{1}": "18046", "Rollout{2}": "18049", "Rollout{3}": "18053"}
+
+
+def program() -> str:
+    """The program of the page."""
+    (source,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return str(source)
+
+
+def on_page() -> dict[str, str]:
+    """The transcripts by their names, as they are on the page."""
+    return {found["name"]: found["text"] for found in _BLOCK.finditer(PAGE.read_text(encoding="utf-8"))}
+
+
+def renew(blocks: Mapping[str, str]) -> None:
+    """Writes them into the page."""
+
+    def new(found: re.Match[str]) -> str:
+        return f"{found['name']}{found[2]}{blocks[found['name']]}"
+
+    PAGE.write_text(_BLOCK.sub(new, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def make(cluster: Cluster) -> dict[str, str]:
+    """New transcripts by their names. Raises AssertionError and ChildFailed."""
+    # A long path would break lines.
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        return Transcripts(cluster, Path(folder)).make()
+
+
+class Transcripts:
+    """Makes the transcripts of the page, one after the other. `folder` is empty, and the user's own meanwhile."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._cluster = cluster
+        self._folder = folder
+        self._env = {
+            "RAY_ADDRESS": cluster.address,
+            "RAY_API_SERVER_ADDRESS": cluster.dashboard,
+            "HOME": str(folder),
+            "XDG_RUNTIME_DIR": str(folder),
+            "NO_COLOR": "1",
+        }
+        (folder / "train.py").write_text(program())
+
+    def make(self) -> dict[str, str]:
+        """All of them, by their names. Raises AssertionError and ChildFailed."""
+        made = dict(self._of_launched_program())
+        with Child([*RAYDAP, "run", "train.py", str(STEPS)], self._folder / "run.log", self._env, self._folder):
+            made |= self._of_running_program()
+            made |= self._of_joined_program()
+        return {name: self._steady(text) for name, text in made.items()}
+
+    def _of_running_program(self) -> Iterator[tuple[str, str]]:
+        """What the commands print that stop nobody."""
+        everywhere = r"blocked in time\.sleep \(train\.py:\d+\)"
+        driver = r"driver train\.py .* blocked in ray\.get \(train\.py:\d+\)"
+        yield "ps", self._run("ps", until=rf"(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}")
+        yield "stacks", self._run("stacks", until=r"5 threads .*\n  1 <module> .*\n  4 play .*\n  4 act .*\Z")
+        yield "eval", self._run("eval", "self.rank", "actor:Rollout", until=r"^min 0  max 3 ")
+        lines = [self._run("compare", f"self.{name}", "actor:Rollout", until=r"\b3  Rollout\{0-1,3\}") for name in
+                 ("config", "policy")]  # fmt: skip
+        yield "compare", "\n".join(lines)
+
+    def _of_joined_program(self) -> Iterator[tuple[str, str]]:
+        with self._debug() as user:
+            user.types("attach actor:Rollout")
+            user.repeats("workers", r"^\w+ +driver .*$", r"(running +Rollout.*\n){4}")
+            user.types("b train.py:24, self.rank == 2", r"^-> action = .*$")
+            user.types("w", r"^-> action = .*$")
+            user.types("p float(self.policy.mean())", r"^0\.25$")
+            user.types("q", ends=True)
+            yield "join", user.seen()
+
+    def _of_launched_program(self) -> Iterator[tuple[str, str]]:
+        with self._debug("train.py", "10") as user:
+            user.types("b 24, self.rank == 2", r"^Breakpoint 1 .*$")
+            user.types("c", r"^-> action = .*$")
+            user.types("args", r"^step = \d$")
+            user.types("up", r"^-> reward = .*$")
+            user.types("p total", r"^0\.0$")
+            user.types("display self.config", r"^display .*\}$")
+            yield "launch", user.seen()
+            user.hides("clear", r"^All .*$")
+            user.hides("barrier 24", r"^Breakpoint \d .*$")
+            user.hides("[all] c", r"^-> action = .*$")
+            user.repeats("[all] p 'stopped'", r"^.*Rollout.*$", r"^'stopped'  4  Rollout\{0-3\}")
+            user.hides("undisplay")
+            user.hides("focus 2", r"^-> action = .*$")
+            user.types("workers", r"^\w+ +driver .*$")
+            user.types("[all] p float(self.policy[0, 0])", r"^min 0\.25 .*$")
+            user.types("compare self.config", r"Rollout\{0-1,3\}$")
+            user.types("[0-1] n", r"^\+ 2 .*$")
+            user.types("[all] w", r"Rollout\{2-3\}$")
+            user.types("focus 0", r"^-> return .*$")
+            yield "many", user.seen()
+            user.hides("clear", r"^All .*$")
+            user.types("[all] c", ends=True)
+            yield "end", user.seen()
+
+    def _debug(self, *arguments: str) -> "User":
+        return User(arguments, self._terminal("debug", *arguments))
+
+    def _run(self, *arguments: str, until: str) -> str:
+        """A command, and what it prints when that has `until` in it."""
+        deadline = time.monotonic() + AGAIN_S
+        while True:
+            with self._terminal(*arguments) as terminal:
+                terminal.wait()
+                text = terminal.text
+            if re.search(until, text, re.MULTILINE):
+                return f"{_shell_line(arguments)}\n{text}"
+            assert time.monotonic() < deadline, f"awaited {until!r}:\n{text}"
+
+    def _terminal(self, *arguments: str) -> Terminal:
+        return Terminal([*RAYDAP, *arguments], self._env, columns=COLUMNS, lines=60, cwd=self._folder)
+
+    def _steady(self, text: str) -> str:
+        """The same for each run, with the columns of tables as wide as they are then."""
+        text = "\n".join(_aligned(text.splitlines(), self._cluster.host))
+        text = re.sub(r"\bdriver \d+", f"driver {_PIDS['driver']}", text)
+        text = re.sub(r"\b\d+ workers run\b", "5 workers run", text)
+        text = re.sub(r"\b0x[0-9a-f]+\b", "0x7f5510afc050", text)
+        return text.replace(str(self._folder), "/home/me").rstrip() + "\n"
+
+
+class User:
+    """Types commands into `raydap debug`."""
+
+    def __init__(self, arguments: Sequence[str], terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._start = _shell_line(("debug", *arguments))
+        self._lines: list[str] = []
+
+    def __enter__(self) -> "User":
+        self._terminal.__enter__()
+        self._terminal.wait_for(_PROMPT)
+        # What is connected to differs from run to run.
+        text = re.split(r"^(?=> |Nobody is stopped)", self._terminal.text, maxsplit=1, flags=re.MULTILINE)[1]
+        self._lines = [self._start, *text.splitlines()[:-1]]
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._terminal.end()
+
+    def types(self, line: str, awaited: str = "", ends: bool = False) -> None:
+        """And waits for the next prompt, or with `ends` for the end. `awaited` has to be in the last line that the
+        command prints: the prompt can come earlier."""
+        text = self._terminal.text
+        self._terminal.line(line)
+        after = len(text) + 1 + len(line)
+        self._terminal.wait_for(awaited, after)
+        if ends:
+            self._terminal.wait()
+            self._lines += self._terminal.text.splitlines()[text.count("\n") :]
+        else:
+            self._terminal.wait_for(_PROMPT, after)
+            self._lines += self._terminal.text.splitlines()[text.count("\n") : -1]
+
+    def hides(self, line: str, awaited: str = "") -> str:
+        """The same, but the page has nothing of it. Returns what has been shown."""
+        kept, self._lines = self._lines, []
+        self.types(line, awaited)
+        shown, self._lines = self._lines, kept
+        return "\n".join(shown)
+
+    def repeats(self, line: str, awaited: str, until: str) -> None:
+        """Hides a line that is typed again and again, until what it shows matches `until`."""
+        deadline = time.monotonic() + AGAIN_S
+        while not re.search(until, shown := self.hides(line, awaited), re.MULTILINE):
+            assert time.monotonic() < deadline, f"awaited {until!r}:\n{shown}"
+
+    def seen(self) -> str:
+        """What has been shown since this was asked last."""
+        lines, self._lines = self._lines, []
+        return "\n".join(lines) + "\n"
+
+
+def _shell_line(arguments: Sequence[str]) -> str:
+    """With quotes around what a shell would take apart."""
+    words = [f"'{word}'" if re.search(r"[ :*]", word) else word for word in arguments]
+    return f"$ raydap {' '.join(words)}"
+
+
+def _aligned(lines: Sequence[str], node: str) -> Iterator[str]:
+    """Tables of workers with fixed nodes, pids, jobs and times; all other lines as they are."""
+    table: list[list[str]] = []
+    starts: list[int] = []
+    for line in [*lines, ""]:
+        if line.startswith("STATE "):
+            starts = [found.start() for found in re.finditer(r"\S+", line)]
+        if starts and line and not line.startswith(("(", "$")):
+            ends = [*starts[1:], len(line)]
+            table.append([line[start:end].strip() for start, end in zip(starts, ends, strict=True)])
+            continue
+        if table:
+            yield from _as_text([table[0], *(_fixed(row, node) for row in table[1:])])
+            table, starts = [], []
+        yield line
+
+
+def _fixed(row: Sequence[str], node: str) -> list[str]:
+    state, worker, _, where, _, _, place = row
+    name = re.split(r"[. ]", worker)[0]
+    # Ray says some time after its start which program a driver runs.
+    worker = "driver train.py" if name == "driver" else worker
+    # The driver of a launched program has the name of its machine.
+    where = "10.0.0.7" if where == node else "head"
+    return [state, worker, "01000000", where, _PIDS[name], "12s" if state == "running" else "", place]
+
+
+def _as_text(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def main() -> None:
+    with Cluster(num_cpus=8) as cluster:
+        renew(make(cluster))
+
+
+if __name__ == "__main__":
+    main()
