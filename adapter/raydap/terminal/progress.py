@@ -1,0 +1,46 @@
+"""What a command waits for, said on the terminal when it takes long."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.status import Status
+
+DELAY_S = 1.0
+"""Seconds after which a user wonders."""
+
+
+class Progress:
+    """A line that is there only while something is waited for, from DELAY_S after the first wait began. Without a
+    console, or on one that is no terminal, there is none. Nothing else may be written meanwhile."""
+
+    def __init__(self, console: Console | None = None, delay_s: float = DELAY_S) -> None:
+        can_redraw = console is not None and console.is_terminal and not console.is_dumb_terminal
+        self._status = Status("", console=console) if can_redraw else None
+        self._delay_s = delay_s
+        self._show_at: float | None = None
+
+    @contextmanager
+    def during(self, text: str) -> Iterator[None]:
+        """Says `text` while its block waits. Needs a running event loop."""
+        if self._status is None:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        if self._show_at is None:
+            self._show_at = loop.time() + self._delay_s
+        timer = loop.call_at(self._show_at, self._show, self._status, text)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self._status.stop()
+
+    def end(self) -> None:
+        """From now on something else is shown."""
+        self._status = None
+
+    def _show(self, status: Status, text: str) -> None:
+        status.update(f"{text} ...")
+        status.start()

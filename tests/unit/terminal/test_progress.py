@@ -1,0 +1,50 @@
+"""What is said on a terminal while a command waits."""
+
+import asyncio
+import io
+
+from rich.console import Console
+
+from raydap.terminal.progress import Progress
+
+
+def run(is_terminal: bool, delay_s: float, ended: bool = False, term: str = "xterm") -> str:
+    """What is written during a wait that lasts until something is said, or for a turn of the loop."""
+    out = io.StringIO()
+    environ = {"TERM": term, "NO_COLOR": "1"}
+    console = Console(file=out, force_terminal=is_terminal, width=60, _environ=environ)
+    progress = Progress(console, delay_s)
+    if ended:
+        progress.end()
+
+    async def wait() -> None:
+        with progress.during("asking the workers"):
+            turns = 200 if delay_s == 0 and is_terminal and not ended and term != "dumb" else 3
+            for _ in range(turns):
+                if out.getvalue():
+                    break
+                await asyncio.sleep(0)
+
+    asyncio.run(wait())
+    return out.getvalue()
+
+
+def test_a_long_wait_is_said_and_the_line_is_taken_back() -> None:
+    text = run(is_terminal=True, delay_s=0)
+    assert "asking the workers ..." in text
+    # The line is erased, and the cursor is there again.
+    assert "\x1b[2K" in text
+    assert text.index("\x1b[?25l") < text.rindex("\x1b[?25h")
+
+
+def test_a_short_wait_is_not() -> None:
+    assert run(is_terminal=True, delay_s=1000) == ""
+
+
+def test_without_a_terminal_nothing_is_written() -> None:
+    assert run(is_terminal=False, delay_s=0) == ""
+    assert run(is_terminal=True, delay_s=0, term="dumb") == ""
+
+
+def test_nothing_is_said_beside_what_is_shown_instead() -> None:
+    assert run(is_terminal=True, delay_s=0, ended=True) == ""
