@@ -1,6 +1,7 @@
-"""`raydap ps`, `stacks`, `eval` and `compare` on a real cluster: alone, on a hub, and beside an editor's session."""
+"""`raydap` alone, and `ps`, `stacks`, `eval` and `compare`, on a real cluster: alone, on a hub, beside an editor."""
 
 import json
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -100,6 +101,32 @@ def trainers(ask: Callable[..., str], where: Callable[[list[dict[str, Any]]], bo
 
 def at(found: list[dict[str, Any]], state: str, line: int) -> list[dict[str, Any]]:
     return [row for row in found if (row["state"], row["line"]) == (state, line)]
+
+
+def test_raydap_alone(
+    ordinary: Child, ask: Callable[..., str], cluster: Cluster, environment: Mapping[str, str]
+) -> None:
+    """It says who waits where, and what to do; and leaves all as it is."""
+    trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1)
+    text = raydap(env={**environment, "RAY_API_SERVER_ADDRESS": cluster.dashboard})
+    lines = text[text.index(f"  {cluster.dashboard}  ") :].splitlines()
+    assert "runs train.py, 1 paused worker" in lines[0]
+    assert lines[1].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    assert lines[2].split()[0] == "paused"
+    assert lines[2].rstrip().endswith(f"at breakpoint() in train (train.py:{BREAKPOINT})")
+    assert f"RAY_API_SERVER_ADDRESS is {cluster.dashboard}" in text
+    assert "\n  raydap debug " in text
+    assert text.endswith("raydap --help lists all commands.\n")
+    assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
+    assert ordinary.process.poll() is None
+
+
+def test_raydap_alone_where_a_dashboard_does_not_answer(environment: Mapping[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        text = raydap(env={**environment, "RAY_ADDRESS": url})
+    assert f"\n  {url}\n    " in text
+    assert "raydap doctor" in text
 
 
 def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path, cluster: Cluster) -> None:
