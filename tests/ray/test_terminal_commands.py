@@ -129,6 +129,20 @@ def test_raydap_alone_where_a_dashboard_does_not_answer(environment: Mapping[str
     assert "raydap doctor" in text
 
 
+@pytest.mark.parametrize(
+    "words", [["ps"], ["hang"], ["stacks"], ["eval", "1"], ["compare", "1"]], ids=lambda words: words[0]
+)
+def test_a_long_wait_is_said_on_a_terminal(words: list[str], environment: Mapping[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        command = [*RAYDAP, *words, "--dashboard", f"http://127.0.0.1:{silent.getsockname()[1]}"]
+        with Terminal(command, environment) as terminal:
+            terminal.wait_for(r"looking for the cluster \.\.\.")
+            silent.close()
+            assert terminal.wait() == 1
+            terminal.wait_for(r"^\[raydap 2002\]|\[raydap \d+\]")
+            assert "looking for the cluster" not in terminal.text
+
+
 def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path, cluster: Cluster) -> None:
     found = trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1 and len(at(rows, "alive", TRAINS)) == 2)
     (paused,) = at(found, "paused", BREAKPOINT)

@@ -26,11 +26,11 @@ def status(dashboard: str | None, as_json: bool) -> None:
     import msgspec
 
     from raydap.hub import machine_status
-    from raydap.terminal import screen, status_lines
+    from raydap.terminal import status_lines
     from raydap.terminal.progress import Progress
 
     async def look() -> machine_status.MachineStatus:
-        with Progress(screen.console(stderr=True)).during("looking at this machine"):
+        with Progress.of_command().during("looking at this machine"):
             return await machine_status.look(dashboard, os.environ)
 
     found = asyncio.run(look())

@@ -12,7 +12,6 @@ from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import Session, Target
 from raydap.protocol.message_base import Arguments, Message
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
-from raydap.terminal import screen
 from raydap.terminal.progress import Progress
 
 LIST_TIMEOUT_S = 10.0
@@ -103,7 +102,7 @@ class LiveSession:
 async def looking(target: Target, progress: Progress | None = None) -> AsyncIterator[LiveSession]:
     """A session for a look at a cluster, which attaches to no worker by itself; left at the end. What takes long is
     said on the terminal, by `progress` if there is one already. Raises what joining.find raises, and SessionError."""
-    live = LiveSession(Progress(screen.console(stderr=True)) if progress is None else progress)
+    live = LiveSession(Progress.of_command() if progress is None else progress)
     await live.find(target)
     try:
         own = {"dashboard": target.dashboard, "autoAttach": False}

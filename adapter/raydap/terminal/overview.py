@@ -51,7 +51,7 @@ class Overview:
 
 async def show(environ: Mapping[str, str] = os.environ) -> int:
     """Prints the overview. Returns the exit code."""
-    progress = Progress(screen.console(stderr=True))
+    progress = Progress.of_command()
     with progress.during("looking at this machine"):
         overview = await look(environ)
     write(overview, screen.console(), environ)

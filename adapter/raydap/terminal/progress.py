@@ -1,11 +1,14 @@
 """What a command waits for, said on the terminal when it takes long."""
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.status import Status
+
+from raydap.terminal import screen
 
 DELAY_S = 1.0
 """Seconds after which a user wonders."""
@@ -40,6 +43,11 @@ class Progress:
     def end(self) -> None:
         """From now on something else is shown."""
         self._status = None
+
+    @staticmethod
+    def of_command() -> "Progress":
+        """On standard error, if that is a terminal: FORCE_COLOR makes none of a pipe."""
+        return Progress(screen.console(stderr=True) if sys.stderr.isatty() else None)
 
     def _show(self, status: Status, text: str) -> None:
         status.update(f"{text} ...")

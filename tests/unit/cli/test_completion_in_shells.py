@@ -64,9 +64,11 @@ def test_what_a_user_types_is_completed(shell: Terminal) -> None:
         shell.send(CLEAR_LINE)
 
 
-def test_what_could_follow_is_listed(shell: Terminal) -> None:
-    shell.send("raydap s\t\t")
-    shell.wait_for(r"serve\b[\s\S]*stacks\b[\s\S]*status\b")
-    shell.send(CLEAR_LINE)
-    shell.send("raydap ps state:\t\t")
-    shell.wait_for(r"(?=[\s\S]*attaching)[\s\S]*stopped")
+@pytest.mark.parametrize(
+    ("typed", "listed"),
+    [("raydap s", ("serve", "stacks", "status")), ("raydap ps state:", ("attaching", "held", "stopped"))],
+    ids=["commands", "values"],
+)
+def test_what_could_follow_is_listed(shell: Terminal, typed: str, listed: tuple[str, ...]) -> None:
+    shell.send(f"{typed}\t\t")
+    shell.wait_for("(?s)" + "".join(rf"(?=.*\b{word}\b)" for word in listed))

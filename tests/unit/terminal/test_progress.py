@@ -2,6 +2,9 @@
 
 import asyncio
 import io
+import os
+import subprocess
+import sys
 
 from rich.console import Console
 
@@ -48,3 +51,21 @@ def test_without_a_terminal_nothing_is_written() -> None:
 
 def test_nothing_is_said_beside_what_is_shown_instead() -> None:
     assert run(is_terminal=True, delay_s=0, ended=True) == ""
+
+
+def test_a_pipe_is_no_terminal_even_if_it_gets_colours() -> None:
+    code = """\
+import asyncio
+from raydap.terminal.progress import Progress
+
+async def wait():
+    with progress.during("asking the workers"):
+        await asyncio.get_running_loop().run_in_executor(None, str)
+
+progress = Progress.of_command()
+progress._delay_s = 0
+asyncio.run(wait())
+"""
+    environ = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}
+    ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
