@@ -268,7 +268,7 @@ def test_watch_colours_and_width(
     # The actors that have done their work are looked at anew.
     watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\n(alive +Trainer\{\d\} (?!.*below train).*\n?){2}\Z")
     watch.send("\x03")
-    assert watch.wait() == 130
+    assert watch.wait() == 130, watch.text
     plain = children.enter_context(Terminal([*ps, "actor:Trainer"], {**environment, "NO_COLOR": "1"}, columns=90))
     assert plain.wait() == 0
     plain.wait_for("paused")

@@ -53,10 +53,11 @@ class LiveSession:
             await self.session.begin(command, arguments, configure)
             await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
 
-    async def wait_listed(self) -> bool:
-        """Whether Ray has said in time who runs. Raises ConnectionEnded."""
+    async def wait_listed(self, progress: Progress | None = None) -> bool:
+        """Whether Ray has said in time who runs. `progress` takes the place of the session's own. Raises
+        ConnectionEnded."""
         waiting = [asyncio.ensure_future(event.wait()) for event in (self.listed, self.ended)]
-        with self.progress.during("asking Ray who runs"):
+        with (progress or self.progress).during("asking Ray who runs"):
             await asyncio.wait(waiting, timeout=LIST_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         for each in waiting:
             each.cancel()

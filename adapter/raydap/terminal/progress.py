@@ -27,21 +27,24 @@ class Progress:
     @contextmanager
     def during(self, text: str) -> Iterator[None]:
         """Says `text` while its block waits. Needs a running event loop."""
-        if self._status is None:
+        status = self._status
+        if status is None:
             yield
             return
         loop = asyncio.get_running_loop()
         if self._show_at is None:
             self._show_at = loop.time() + self._delay_s
-        timer = loop.call_at(self._show_at, self._show, self._status, text)
+        timer = loop.call_at(self._show_at, self._show, text)
         try:
             yield
         finally:
             timer.cancel()
-            self._status.stop()
+            status.stop()
 
     def end(self) -> None:
         """From now on something else is shown."""
+        if self._status is not None:
+            self._status.stop()
         self._status = None
 
     @staticmethod
@@ -49,6 +52,7 @@ class Progress:
         """On standard error, if that is a terminal: FORCE_COLOR makes none of a pipe."""
         return Progress(screen.console(stderr=True) if sys.stderr.isatty() else None)
 
-    def _show(self, status: Status, text: str) -> None:
-        status.update(f"{text} ...")
-        status.start()
+    def _show(self, text: str) -> None:
+        if self._status is not None:
+            self._status.update(f"{text} ...")
+            self._status.start()

@@ -53,6 +53,26 @@ def test_nothing_is_said_beside_what_is_shown_instead() -> None:
     assert run(is_terminal=True, delay_s=0, ended=True) == ""
 
 
+def test_the_end_takes_back_what_is_said() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=60, _environ={"TERM": "xterm"})
+    progress = Progress(console, 0)
+
+    async def wait() -> None:
+        with progress.during("asking the workers"):
+            for _ in range(200):
+                if out.getvalue():
+                    break
+                await asyncio.sleep(0)
+            progress.end()
+            begun = len(out.getvalue())
+            await asyncio.sleep(0)
+            assert len(out.getvalue()) == begun
+
+    asyncio.run(wait())
+    assert out.getvalue().endswith("\x1b[2K")
+
+
 def test_a_pipe_is_no_terminal_even_if_it_gets_colours() -> None:
     code = """\
 import asyncio
