@@ -1,6 +1,7 @@
-"""`raydap ps`, `stacks`, `eval` and `compare` on a real cluster: alone, on a hub, and beside an editor's session."""
+"""`raydap` alone, and `ps`, `stacks`, `eval` and `compare`, on a real cluster: alone, on a hub, beside an editor."""
 
 import json
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -100,6 +101,46 @@ def trainers(ask: Callable[..., str], where: Callable[[list[dict[str, Any]]], bo
 
 def at(found: list[dict[str, Any]], state: str, line: int) -> list[dict[str, Any]]:
     return [row for row in found if (row["state"], row["line"]) == (state, line)]
+
+
+def test_raydap_alone(
+    ordinary: Child, ask: Callable[..., str], cluster: Cluster, environment: Mapping[str, str]
+) -> None:
+    """It says who waits where, and what to do; and leaves all as it is."""
+    trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1)
+    text = raydap(env={**environment, "RAY_API_SERVER_ADDRESS": cluster.dashboard})
+    lines = text[text.index(f"  {cluster.dashboard}  ") :].splitlines()
+    assert "runs train.py, 1 paused worker" in lines[0]
+    assert lines[1].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    assert lines[2].split()[0] == "paused"
+    assert lines[2].rstrip().endswith(f"at breakpoint() in train (train.py:{BREAKPOINT})")
+    assert f"RAY_API_SERVER_ADDRESS is {cluster.dashboard}" in text
+    assert "\n  raydap debug " in text
+    assert text.endswith("raydap --help lists all commands.\n")
+    assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
+    assert ordinary.process.poll() is None
+
+
+def test_raydap_alone_where_a_dashboard_does_not_answer(environment: Mapping[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        text = raydap(env={**environment, "RAY_ADDRESS": url})
+    assert f"\n  {url}\n    " in text
+    assert "raydap doctor" in text
+
+
+@pytest.mark.parametrize(
+    "words", [["ps"], ["hang"], ["stacks"], ["eval", "1"], ["compare", "1"]], ids=lambda words: words[0]
+)
+def test_a_long_wait_is_said_on_a_terminal(words: list[str], environment: Mapping[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        command = [*RAYDAP, *words, "--dashboard", f"http://127.0.0.1:{silent.getsockname()[1]}"]
+        with Terminal(command, environment) as terminal:
+            terminal.wait_for(r"looking for the cluster \.\.\.")
+            silent.close()
+            assert terminal.wait() == 1
+            terminal.wait_for(r"^\[raydap 2002\]|\[raydap \d+\]")
+            assert "looking for the cluster" not in terminal.text
 
 
 def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path, cluster: Cluster) -> None:
@@ -227,7 +268,7 @@ def test_watch_colours_and_width(
     # The actors that have done their work are looked at anew.
     watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\n(alive +Trainer\{\d\} (?!.*below train).*\n?){2}\Z")
     watch.send("\x03")
-    assert watch.wait() == 130
+    assert watch.wait() == 130, watch.text
     plain = children.enter_context(Terminal([*ps, "actor:Trainer"], {**environment, "NO_COLOR": "1"}, columns=90))
     assert plain.wait() == 0
     plain.wait_for("paused")

@@ -14,9 +14,13 @@ TIMEOUT_S = 120
 def raydap(*arguments: str, env: Mapping[str, str] | None = None, code: int = 0) -> str:
     """Runs a command to its end, without a terminal. Returns what it has printed; where another exit code than 0 is
     awaited, what it has said on standard error."""
+    environment = clean_environment(dict(env or {}))
+    for name in {"COLUMNS", "LINES"} - set(env or ()):
+        # What runs the tests sets them, though there is no terminal.
+        environment.pop(name, None)
     done = subprocess.run(
         [*RAYDAP, *arguments],
-        env=clean_environment(dict(env or {})),
+        env=environment,
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

@@ -5,11 +5,6 @@ import asyncio
 import click
 
 from raydap.cli import options
-from raydap.cli.signals import end_signal
-from raydap.runtime.engine import Engine
-from raydap.runtime.session_socket import SessionSocket
-from raydap.transport import stdio, tcp
-from raydap.transport.peer import Peer
 
 
 @click.command()
@@ -17,13 +12,26 @@ from raydap.transport.peer import Peer
 @options.log_file
 @options.verbose
 def adapter(listen: tuple[str, int] | None, log_file: str | None, verbose: bool) -> None:
-    """Speak the Debug Adapter Protocol, on standard input and output unless --listen is given."""
+    """Speak the Debug Adapter Protocol, on standard input and output unless --listen is given.
+
+    \b
+    Examples:
+      raydap adapter
+      raydap adapter --listen 127.0.0.1:5678
+      raydap adapter --log-file raydap.log --verbose
+    """
     options.start_log(log_file, verbose)
     # Ctrl-C and SIGTERM detach from every worker first.
     raise SystemExit(asyncio.run(_serve_stdio() if listen is None else _serve_tcp(*listen)))
 
 
 async def _serve_stdio() -> int:
+    # Help and the completion of shells do without these imports.
+    from raydap.cli.signals import end_signal
+    from raydap.runtime.engine import Engine
+    from raydap.runtime.session_socket import SessionSocket
+    from raydap.transport import stdio
+
     ended = end_signal()
     engine = Engine()
     # Editors wait for the end of the process, and send requests until then.
@@ -39,6 +47,12 @@ async def _serve_stdio() -> int:
 
 
 async def _serve_tcp(host: str, port: int) -> int:
+    from raydap.cli.signals import end_signal
+    from raydap.runtime.engine import Engine
+    from raydap.runtime.session_socket import SessionSocket
+    from raydap.transport import tcp
+    from raydap.transport.peer import Peer
+
     ended = end_signal()
     engine = Engine()
     try:

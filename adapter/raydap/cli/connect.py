@@ -1,26 +1,34 @@
 """`raydap connect`: a hub as an adapter on stdio, for editors that start a program."""
 
-import asyncio
 import os
 
 import click
 
 from raydap.cli import options
-from raydap.cli.signals import end_signal
-from raydap.core.errors import Code, Problem, ProblemError
-from raydap.hub import connection_file, hub_address, hub_token, stdio_proxy
 
 
 @click.command()
 @click.argument("url", required=False)
-@click.option("--token-file", metavar="FILE", help="The token is the first line of this file.")
-@click.option("--tls-ca", metavar="FILE", help="Trust these certificates (PEM), too, such as a self-signed one.")
+@options.token_file
+@options.tls_ca
 def connect(url: str | None, token_file: str | None, tls_ca: str | None) -> None:
     """Speak DAP on standard input and output for the hub at URL: ws://, wss://, tcp:// or tcps://HOST:PORT.
 
     HOST:PORT alone is a WebSocket, too. Without URL it is the hub that was started last. Without --token-file the token
     is that of the environment variable RAYDAP_TOKEN, or that of the hub's connection file.
+
+    \b
+    Examples:
+      raydap connect
+      raydap connect ws://127.0.0.1:4711/dap
+      raydap connect wss://head.example.com:4711 --token-file ~/.raydap-token
     """
+    import asyncio
+
+    from raydap.cli.signals import end_signal
+    from raydap.core.errors import Code, Problem, ProblemError
+    from raydap.hub import connection_file, hub_address, hub_token, stdio_proxy
+
     address = token = problem = None
     try:
         if url is None:

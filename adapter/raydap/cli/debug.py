@@ -5,15 +5,21 @@ from typing import Any
 
 import click
 
-from raydap.cli import terminal_command
+from raydap.cli import completing, options, terminal_command
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @terminal_command.session_options
 @click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
-@click.option("--python", metavar="FILE", help="The program's interpreter; default: the one that runs raydap.")
+@options.python
 @click.option("--all-code", is_flag=True, help="Stop and step in libraries, too.")
-@click.argument("what", metavar="[SET | PROGRAM [ARGS]...]", nargs=-1, type=click.UNPROCESSED)
+@click.argument(
+    "what",
+    metavar="[SET | PROGRAM [ARGS]...]",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=completing.set_or_program,
+)
 def debug(
     what: tuple[str, ...],
     module: bool,
@@ -28,9 +34,10 @@ def debug(
     Attaches to each worker that waits at breakpoint(), now and later; with a SET only to those in it.
 
     \b
-    raydap debug
-    raydap debug 'actor:Rollout*'
-    raydap debug train.py --lr 0.1
+    Examples:
+      raydap debug
+      raydap debug 'actor:Rollout*'
+      raydap debug train.py --lr 0.1
     """
     from raydap.terminal.debugger.interactive import Interactive, Program
 

@@ -1,27 +1,30 @@
 """`raydap doctor`: says what keeps debugging from working on a cluster, and what to do."""
 
-import asyncio
+from __future__ import annotations
+
 import logging
 import os
 import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from raydap.cli import options
-from raydap.doctor import diagnosis, gathering
-from raydap.doctor.facts import SourceBreakpoint
+from raydap.cli import completing, options
 from raydap.doctor.finding import FAULTS, Finding
+
+if TYPE_CHECKING:
+    # It brings all that asks a cluster. Help and the completion of shells do without it.
+    from raydap.doctor.facts import SourceBreakpoint
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan", "ok": "green", "skipped": "dim"}
 
 
-class Break(click.ParamType[SourceBreakpoint]):
+class Break(click.ParamType[Any]):
     """FILE:LINE of a file of this machine."""
 
     name = "FILE:LINE"
@@ -29,6 +32,8 @@ class Break(click.ParamType[SourceBreakpoint]):
     def convert(
         self, value: str | SourceBreakpoint, param: click.Parameter | None, ctx: click.Context | None
     ) -> SourceBreakpoint:
+        from raydap.doctor.facts import SourceBreakpoint
+
         if isinstance(value, SourceBreakpoint):
             return value
         name, _, line = value.rpartition(":")
@@ -44,7 +49,14 @@ class Break(click.ParamType[SourceBreakpoint]):
 
 @click.command()
 @options.dashboard
-@click.option("--break", "breakpoints", type=Break(), multiple=True, help="Ask why this breakpoint is not hit.")
+@click.option(
+    "--break",
+    "breakpoints",
+    type=Break(),
+    multiple=True,
+    shell_complete=completing.files,
+    help="Ask why this breakpoint is not hit.",
+)
 @click.option("--no-nodes", is_flag=True, help="Start nothing on nodes; look at this machine's only.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.option("--verbose", "-v", is_flag=True, help="Show what is in order, too, and the log.")
@@ -55,7 +67,19 @@ def doctor(
 
     The exit code is 1 if a warning or an error was found, and 2 for wrong arguments. Nothing is attached, and no debug
     port is connected to.
+
+    \b
+    Examples:
+      raydap doctor
+      raydap doctor --break train.py:42
+      raydap doctor --dashboard http://127.0.0.1:8265 --no-nodes
     """
+    import asyncio
+
+    import msgspec
+
+    from raydap.doctor import diagnosis, gathering
+
     logging.basicConfig(level=logging.INFO if verbose else logging.CRITICAL)
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
     # What is written there does not disturb the result.

@@ -2,12 +2,20 @@
 
 import click
 
-from raydap.cli import cluster_command, options
-from raydap.hub import deploy
+from raydap.cli import options
 
 
 @click.command()
 @options.dashboard
 def down(dashboard: str | None) -> None:
-    """Let the workers of the hub that `raydap up` started go, and end it."""
+    """Let the workers of the hub that `raydap up` started go, and end it.
+
+    \b
+    Examples:
+      raydap down
+      raydap down --dashboard http://127.0.0.1:8265
+    """
+    from raydap.cli import cluster_command
+    from raydap.hub import deploy
+
     raise SystemExit(cluster_command.run(dashboard, lambda rest: deploy.down(rest, click.echo)))

@@ -5,15 +5,15 @@ from typing import Any
 
 import click
 
-from raydap.cli import terminal_command
+from raydap.cli import completing, options, terminal_command
 
 
 @click.command()
-@click.argument("select", metavar="[SET]", required=False)
+@options.worker_set
 @click.option("--locals", "has_locals", is_flag=True, help="The local variables of the innermost frames, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.option("--folded", is_flag=True, help="Print folded stacks, for flame graphs and speedscope.")
-@click.option("--svg", metavar="FILE", help="Write a picture.")
+@click.option("--svg", metavar="FILE", shell_complete=completing.files, help="Write a picture.")
 @terminal_command.session_options
 def stacks(
     select: str | None,
@@ -28,9 +28,10 @@ def stacks(
     """Show the stacks of all workers as one tree: what few do comes first. Nothing is stopped for it.
 
     \b
-    raydap stacks
-    raydap stacks 'actor:Trainer not rank:0' --locals
-    raydap stacks --svg stacks.svg
+    Examples:
+      raydap stacks
+      raydap stacks 'actor:Trainer not rank:0' --locals
+      raydap stacks --svg stacks.svg
     """
     from raydap.terminal import folded_answers
 
@@ -47,7 +48,7 @@ def _arguments(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--timeout", metavar="SECONDS", type=float, default=5.0, show_default=True, help="For each worker."
         ),
-        click.argument("select", metavar="[SET]", required=False),
+        options.worker_set,
         click.argument("expression"),
     ):
         command = add(command)
@@ -70,8 +71,9 @@ def evaluate(
     A worker that runs is not stopped: the expression is evaluated beside its code, in the innermost frame of yours.
 
     \b
-    raydap eval 'self.step'
-    raydap eval 'len(self.buffer)' 'actor:Rollout*'
+    Examples:
+      raydap eval 'self.step'
+      raydap eval 'len(self.buffer)' 'actor:Rollout*'
     """
     from raydap.terminal import folded_answers
 
@@ -95,8 +97,9 @@ def compare(
     Numbers have a histogram, and who is at its ends; containers what is different; arrays their shape and numbers.
 
     \b
-    raydap compare 'self.loss'
-    raydap compare 'self.model.state_dict()' 'actor:Trainer'
+    Examples:
+      raydap compare 'self.loss'
+      raydap compare 'self.model.state_dict()' 'actor:Trainer'
     """
     from raydap.terminal import folded_answers
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from raydap.cli import terminal_command
+from raydap.cli import options, terminal_command
 
 
 @click.command()
-@click.argument("select", metavar="[SET]", required=False)
+@options.worker_set
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @terminal_command.session_options
 def hang(select: str | None, as_json: bool, log_file: str | None, verbose: bool, **named: Any) -> None:
@@ -17,8 +17,9 @@ def hang(select: str | None, as_json: bool, log_file: str | None, verbose: bool,
     The exit code is 1 if there is a deadlock.
 
     \b
-    raydap hang
-    raydap hang 'actor:Trainer rank:3'
+    Examples:
+      raydap hang
+      raydap hang 'actor:Trainer rank:3'
     """
     from raydap.terminal import wait_tree
 

@@ -16,7 +16,13 @@ from raydap.transport.peer import Peer
 @options.log_file
 @options.verbose
 def lsp(listen: tuple[str, int] | None, log_file: str | None, verbose: bool) -> None:
-    """Speak the Language Server Protocol, on standard input and output unless --listen is given."""
+    """Speak the Language Server Protocol, on standard input and output unless --listen is given.
+
+    \b
+    Examples:
+      raydap lsp
+      raydap lsp --listen 127.0.0.1:5679
+    """
     options.start_log(log_file, verbose)
     attrs_bytecode.import_types()
     raise SystemExit(asyncio.run(_serve_stdio() if listen is None else _serve_tcp(*listen)))

@@ -1,18 +1,56 @@
-"""The command `raydap`. A command is one file here, and has an entry in COMMANDS."""
+"""The command `raydap`. A command is one file here, and has an entry in SECTIONS."""
 
+import os
+from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 import raydap
 
-COMMANDS = ["adapter", "compare", "connect", "debug", "doctor", "down", "eval", "hang", "lsp", "prepare", "ps"]
-COMMANDS += ["report", "run", "serve", "stacks", "status", "up"]
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "See what goes on": {
+        "ps": "List the workers: their state, what they run, where they are.",
+        "stacks": "Show where all workers are, as one tree.",
+        "eval": "Evaluate an expression in all workers.",
+        "compare": "Compare the value of an expression in all workers.",
+        "hang": "Show who waits for whom, and name deadlocks.",
+        "status": "Show the hubs, sessions and clusters of this machine.",
+    },
+    "Debug": {
+        "debug": "Debug a cluster or a program in the terminal.",
+        "run": "Run a program that can be debugged at any time.",
+        "prepare": "Say how to start jobs and clusters so.",
+        "report": "Watch a program without anybody, and leave a page.",
+        "doctor": "Say what keeps debugging from working.",
+    },
+    "For editors": {
+        "adapter": "Speak the Debug Adapter Protocol.",
+        "connect": "Speak it for a hub that runs elsewhere.",
+        "lsp": "Speak the Language Server Protocol.",
+    },
+    "Hubs, for clusters elsewhere": {
+        "serve": "Start a hub on this machine.",
+        "up": "Start a hub inside a cluster.",
+        "down": "End the hub that `raydap up` has started.",
+    },
+    "For your shell": {
+        "completion": "Print the script that completes raydap's commands.",
+    },
+}
+"""What `raydap --help` and the completion of shells say of each command, without importing any."""
+
+COMMANDS = sorted(name for section in SECTIONS.values() for name in section)
 
 PLACES = {"compare": ("folded", "compare"), "eval": ("folded", "evaluate"), "stacks": ("folded", "stacks")}
-PLACES |= {"run": ("run_program", "run")}
+PLACES |= {"run": ("run_program", "run"), "completion": ("completion_script", "completion")}
 """The file and the function of a command, where they have other names than the command: a file's name is unique in the
 package, and commands that are alike share one."""
+
+COMPLETE_VARIABLE = "_RAYDAP_COMPLETE"
+"""Set by a shell that completes a command line (click's name for it)."""
 
 
 class _Commands(click.Group):
@@ -29,8 +67,51 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        found = [
+            CompletionItem(name, help=text)
+            for section in SECTIONS.values()
+            for name, text in section.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def main(self, *args: Any, **named: Any) -> Any:
+        if COMPLETE_VARIABLE in os.environ:
+            # click looks for them under the names of the shells.
+            import_module("raydap.cli.shell_scripts")
+        return super().main(*args, **named)
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    subcommand_metavar="[COMMAND] [ARGS]...",
+)
 @click.version_option(raydap.__version__, prog_name="raydap")
-def main() -> None:
-    """One debug session for a whole Ray cluster."""
+@click.pass_context
+def main(context: click.Context) -> None:
+    """One debug session for a whole Ray cluster.
+
+    Without a command raydap says what goes on here, and what to do next.
+
+    \b
+    Examples:
+      raydap
+      raydap debug
+      raydap ps 'state:paused'
+      raydap run train.py --lr 0.1
+      raydap debug --help
+    """
+    if context.invoked_subcommand is None:
+        from raydap.cli import terminal_command
+        from raydap.terminal import overview
+
+        terminal_command.run(overview.show(os.environ), None, False)

@@ -4,6 +4,8 @@ import logging
 
 import click
 
+from raydap.cli import completing
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -52,6 +54,25 @@ no_shared_files = click.option(
     is_flag=True,
     help="Editors do not have the files of the hub's machine: what is not mapped is read from the workers.",
 )
+tls_ca = click.option(
+    "--tls-ca",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="Trust these certificates (PEM), too, such as a self-signed one.",
+)
+token_file = click.option(
+    "--token-file",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="The hub's token is the first line of this file.",
+)
+python = click.option(
+    "--python",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="The program's interpreter; default: the one that runs raydap.",
+)
+worker_set = click.argument("select", metavar="[SET]", required=False, shell_complete=completing.sets)
 verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, not only problems.")
 
 

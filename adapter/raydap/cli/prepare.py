@@ -14,7 +14,13 @@ from raydap.runtime import prepared_environment
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def prepare(as_json: bool) -> None:
-    """Say how to start a program, a job or a cluster so that breakpoints reach its processes."""
+    """Say how to start a program, a job or a cluster so that breakpoints reach its processes.
+
+    \b
+    Examples:
+      raydap prepare
+      raydap prepare --json
+    """
     driver = prepared_environment.driver(os.environ)
     cluster = prepared_environment.cluster(os.environ)
     entrypoint = [sys.executable, "-m", "raydap", "run"]

@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from raydap.cli import terminal_command
+from raydap.cli import options, terminal_command
 
 
 @click.command()
-@click.argument("select", metavar="[SET]", required=False)
+@options.worker_set
 @click.option("--all", "-a", "everybody", is_flag=True, help="Idle workers, too.")
 @click.option("--watch", "-w", is_flag=True, help="Stay, and show each change.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -19,9 +19,10 @@ def ps(
     """List the workers: their state, what they run, and where they are. Nothing is stopped for it.
 
     \b
-    raydap ps
-    raydap ps 'actor:Rollout* state:paused'
-    raydap ps --watch
+    Examples:
+      raydap ps
+      raydap ps 'actor:Rollout* state:paused'
+      raydap ps --watch
     """
     from raydap.terminal import process_list
 

@@ -1,6 +1,5 @@
 """`raydap report`: a program or a job that is watched without anybody, and the page that is left."""
 
-import asyncio
 import os
 import re
 import signal
@@ -9,7 +8,7 @@ from typing import Any
 
 import click
 
-from raydap.cli import terminal_command
+from raydap.cli import completing, options, terminal_command
 from raydap.report.watch_arguments import Launch, Watch, WatchedLine, duration, line, traced
 
 _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
@@ -28,14 +27,29 @@ class Duration(click.ParamType[float]):
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--out", metavar="FILE", default="report.html", show_default=True, help="Write the page there.")
-@click.option("--json", "data", metavar="FILE", help="Write its data there, too, as JSON.")
-@click.option("--trace", metavar="FILE", help="Write a Chrome trace, with the events of `ray timeline`.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    default="report.html",
+    show_default=True,
+    shell_complete=completing.files,
+    help="Write the page there.",
+)
+@click.option(
+    "--json", "data", metavar="FILE", shell_complete=completing.files, help="Write its data there, too, as JSON."
+)
+@click.option(
+    "--trace",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="Write a Chrome trace, with the events of `ray timeline`.",
+)
 @click.option(
     "--break-at",
     "stops",
     metavar="FILE:LINE[ if CONDITION]",
     multiple=True,
+    shell_complete=completing.files,
     help="Look at each worker that gets there, and let it run on at once.",
 )
 @click.option(
@@ -44,6 +58,7 @@ class Duration(click.ParamType[float]):
     metavar="FILE:LINE EXPRESSION",
     nargs=2,
     multiple=True,
+    shell_complete=completing.files,
     help="Note the value of the expression each time, without stopping.",
 )
 @click.option("--on-error", is_flag=True, help="Look at tasks and actors that fail, and at the driver.")
@@ -57,12 +72,12 @@ class Duration(click.ParamType[float]):
     show_default=True,
     help="Which workers of a job that runs are reached.",
 )
-@click.option("--python", metavar="FILE", help="The program's interpreter; default: the one that runs raydap.")
+@options.python
 @click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing while it runs.")
 @terminal_command.session_options
-@click.argument("program", metavar="[PROGRAM|JOB]", required=False)
-@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@click.argument("program", metavar="[PROGRAM|JOB]", required=False, shell_complete=completing.files)
+@click.argument("args", nargs=-1, type=click.UNPROCESSED, shell_complete=completing.files)
 def report(
     out: str,
     data: str | None,
@@ -89,10 +104,13 @@ def report(
     output and the timeline. The exit code is the program's own; for a job it is 1 if the job has failed.
 
     \b
-    raydap report --out report.html --on-error train.py --lr 0.1
-    raydap report --break-at 'train.py:42 if loss > 10' train.py
-    raydap report --trace-at train.py:42 loss --every 5m --job 02000000
+    Examples:
+      raydap report --out report.html --on-error train.py --lr 0.1
+      raydap report --break-at 'train.py:42 if loss > 10' train.py
+      raydap report --trace-at train.py:42 loss --every 5m --job 02000000
     """
+    import asyncio
+
     from raydap.report.report_files import ReportFiles
     from raydap.report.unattended import Reporting
 
@@ -111,7 +129,7 @@ def report(
     terminal_command.run(run(), log_file, verbose)
 
 
-def _end(ended: "asyncio.Future[int]", number: int) -> None:
+def _end(ended: Any, number: int) -> None:
     if not ended.done():
         ended.set_result(number)
 

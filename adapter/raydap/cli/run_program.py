@@ -5,22 +5,29 @@ import sys
 
 import click
 
-from raydap.cli import options
-from raydap.runtime import prepared_environment
-from raydap.transport import runtime_folder
+from raydap.cli import completing, options
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--wait", is_flag=True, help="Begin only when a session has attached and set its breakpoints.")
-@click.option("--python", metavar="FILE", help="The program's interpreter; default: the one that runs raydap.")
+@options.python
 @click.option("--module", "-m", is_flag=True, help="PROGRAM is a module, as for python -m.")
-@click.argument("program")
-@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@click.argument("program", shell_complete=completing.files)
+@click.argument("args", nargs=-1, type=click.UNPROCESSED, shell_complete=completing.files)
 def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[str, ...]) -> None:
     """Run PROGRAM so that a session which attaches later reaches it and all of its workers.
 
     The program needs no breakpoint(). It is an ordinary process: raydap's own is replaced by it.
+
+    \b
+    Examples:
+      raydap run train.py --lr 0.1
+      raydap run --wait train.py
+      raydap run -m package.train
     """
+    from raydap.runtime import prepared_environment
+    from raydap.transport import runtime_folder
+
     try:
         folder = str(runtime_folder.directory()) if wait else ""
     except OSError as error:

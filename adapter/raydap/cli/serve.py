@@ -1,17 +1,17 @@
 """`raydap serve`: one hub, beside the cluster, for editors elsewhere."""
 
-import asyncio
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from raydap.cli import options
+from raydap.cli import completing, options
 from raydap.cli.options import Address, Hold
-from raydap.cli.signals import end_signal
-from raydap.core.settings import AttachSettings, HubSettings
-from raydap.hub import hub_token, server
-from raydap.hub.server import ServerOptions, StartRefused
+
+if TYPE_CHECKING:
+    from raydap.hub.server import ServerOptions
 
 
 @click.command()
@@ -23,7 +23,9 @@ from raydap.hub.server import ServerOptions, StartRefused
     show_default=True,
     help="Serve on this address; port 0 takes a free one.",
 )
-@click.option("--token-file", metavar="FILE", help="The token is the first line of this file.")
+@click.option(
+    "--token-file", metavar="FILE", shell_complete=completing.files, help="The token is the first line of this file."
+)
 @click.option("--token-sha256", metavar="HEX", help="The token is the one with this digest.")
 @click.option("--no-token", is_flag=True, help="Let everybody on this machine in; on loopback only.")
 @click.option("--connection-file", type=click.Path(dir_okay=False), help="Write address and token there.")
@@ -36,8 +38,10 @@ from raydap.hub.server import ServerOptions, StartRefused
     help="How long workers stay stopped when the last client has gone.",
 )
 @click.option("--once", is_flag=True, help="End when the last client has left.")
-@click.option("--tls-cert", metavar="FILE", help="Serve TLS, with this certificate (PEM).")
-@click.option("--tls-key", metavar="FILE", help="The certificate's key (PEM).")
+@click.option(
+    "--tls-cert", metavar="FILE", shell_complete=completing.files, help="Serve TLS, with this certificate (PEM)."
+)
+@click.option("--tls-key", metavar="FILE", shell_complete=completing.files, help="The certificate's key (PEM).")
 @click.option("--allow-host", "names", metavar="NAME", multiple=True, help="A name under which WebSockets may come.")
 @click.option(
     "--relay",
@@ -66,11 +70,25 @@ def serve(
     log_file: str | None,
     verbose: bool,
 ) -> None:
-    """Serve DAP to editors elsewhere, on one port, over TCP and WebSocket, and keep workers while they are away."""
+    """Serve DAP to editors elsewhere, on one port, over TCP and WebSocket, and keep workers while they are away.
+
+    \b
+    Examples:
+      raydap serve
+      raydap serve --listen 127.0.0.1:4711 --hold 600
+      raydap serve --dashboard http://127.0.0.1:8265 --once
+    """
     if sum((token_file is not None, token_sha256 is not None, no_token)) > 1:
         raise click.UsageError("--token-file, --token-sha256 and --no-token exclude each other.")
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together.")
+    import asyncio
+
+    from raydap.cli.signals import end_signal
+    from raydap.core.settings import AttachSettings, HubSettings
+    from raydap.hub import hub_token, server
+    from raydap.hub.server import ServerOptions, StartRefused
+
     options.start_log(log_file, verbose)
 
     async def run(server_options: ServerOptions) -> None:

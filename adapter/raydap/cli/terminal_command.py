@@ -1,19 +1,20 @@
 """What the commands of the terminal have in common: which session they take part in, and how they end."""
 
-import asyncio
+from __future__ import annotations
+
 import logging
 import sys
 from collections.abc import Callable, Coroutine
 from io import TextIOWrapper
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from raydap.cli import options
-from raydap.client.dap_connection import SessionError
-from raydap.client.joining import Target
-from raydap.core.errors import ProblemError
-from raydap.hub.hub_token import TokenError
+
+if TYPE_CHECKING:
+    # What takes part in sessions is imported only when it runs: help and the completion of shells do without it.
+    from raydap.client.joining import Target
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,8 +24,8 @@ def session_options(command: F) -> F:
     for option in (
         options.verbose,
         options.log_file,
-        click.option("--tls-ca", metavar="FILE", help="Trust these certificates (PEM), too."),
-        click.option("--token-file", metavar="FILE", help="The hub's token is the first line of this file."),
+        options.tls_ca,
+        options.token_file,
         click.option("--connect", metavar="URL", help="The hub: ws://, wss://, tcp://, tcps://HOST:PORT or HOST:PORT."),
         options.dashboard,
     ):
@@ -34,6 +35,8 @@ def session_options(command: F) -> F:
 
 def target(dashboard: str | None, connect: str | None, token_file: str | None, tls_ca: str | None) -> Target:
     """Raises click.UsageError for what cannot be meant."""
+    from raydap.client.joining import Target
+
     if dashboard is not None and connect is not None:
         raise click.UsageError("--dashboard and --connect exclude each other: a hub knows its cluster.")
     return Target(dashboard, connect, token_file, tls_ca)
@@ -41,6 +44,12 @@ def target(dashboard: str | None, connect: str | None, token_file: str | None, t
 
 def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:
     """Runs a command to its exit code. What the user has to know is one line on standard error."""
+    import asyncio
+
+    from raydap.client.dap_connection import SessionError
+    from raydap.core.errors import ProblemError
+    from raydap.hub.hub_token import TokenError
+
     _take_any_text()
     if log_file is None and not verbose:
         # Users get what concerns them as a sentence; the rest would spoil tables.

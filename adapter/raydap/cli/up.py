@@ -2,9 +2,7 @@
 
 import click
 
-from raydap.cli import cluster_command, options
-from raydap.hub import deploy
-from raydap.hub.hub_job import HubJobOptions
+from raydap.cli import options
 
 
 @click.command()
@@ -40,7 +38,18 @@ def up(
     python: str,
     replace: bool,
 ) -> None:
-    """Start a hub inside a cluster, as a Ray job, and say how to reach it."""
+    """Start a hub inside a cluster, as a Ray job, and say how to reach it.
+
+    \b
+    Examples:
+      raydap up
+      raydap up --dashboard http://127.0.0.1:8265 --pip
+      raydap up --listen 127.0.0.1:4711 --replace
+    """
+    from raydap.cli import cluster_command
+    from raydap.hub import deploy
+    from raydap.hub.hub_job import HubJobOptions
+
     job = HubJobOptions(listen, hold, shared_files, python, pip)
     # Ctrl-C before the hub serves stops its job.
     code = cluster_command.run(dashboard, lambda rest: deploy.up(rest, job, replace, click.echo, options.note))

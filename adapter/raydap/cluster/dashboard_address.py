@@ -19,6 +19,9 @@ _DEFAULT = ("127.0.0.1", 8265)
 DEFAULT_URL = "http://{}:{}".format(*_DEFAULT)
 """Ray's default (ray/_private/ray_constants.py, DEFAULT_DASHBOARD_IP and _PORT)."""
 
+ARGUMENT = '"dashboard": "{}"'
+"""How users of an editor name a cluster."""
+
 _VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 _HOST_PORT = re.compile(r"(ray://)?(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 _QUERY_TIMEOUT_S = 10.0
@@ -33,7 +36,7 @@ class Location:
 
 
 async def resolve(
-    dashboard: str | None, environ: Mapping[str, str], since: float | None = None, argument: str = '"dashboard": "{}"'
+    dashboard: str | None, environ: Mapping[str, str], since: float | None = None, argument: str = ARGUMENT
 ) -> Location:
     """Finds the dashboard that the user means.
 
@@ -64,7 +67,7 @@ async def resolve(
         return _location(found)
     clusters = local_clusters.read(found["clusters"])
     if not clusters:
-        return _guess(argument)
+        return default(argument)
     named = await asyncio.gather(*(with_url(cluster, environ) for cluster in clusters))
     raise ProblemError(await local_clusters.not_named(named, argument, cleaned))
 
@@ -131,8 +134,9 @@ def _location(found: Mapping[str, Any]) -> Location:
     return Location(found["url"])
 
 
-def _guess(argument: str) -> Location:
-    """Ray's default, where the port of a cluster elsewhere may be forwarded; unless another user listens there."""
+def default(argument: str = ARGUMENT) -> Location:
+    """Ray's default, where the port of a cluster elsewhere may be forwarded. Raises ProblemError if another user
+    listens there."""
     socket = tcp_sockets.listening(tcp_sockets.read() or (), *_DEFAULT)
     if socket is not None and socket.uid != os.getuid():
         text = f"What listens at {DEFAULT_URL} belongs to {_user(socket.uid)}; name it if you mean it"

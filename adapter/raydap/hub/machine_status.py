@@ -21,7 +21,9 @@ from raydap.transport import tcp
 
 MACHINE_TIMEOUT_S = 10.0
 CLUSTER_TIMEOUT_S = 3.0
-"""Seconds for a look at the machine's processes, and for each question to a dashboard."""
+NAMED_TIMEOUT_S = 5.0
+"""Seconds for a look at the machine's processes, for each question to a dashboard, and to find the dashboard of the
+cluster that is named."""
 
 
 class PausedStatus(msgspec.Struct, frozen=True):
@@ -109,6 +111,16 @@ async def look(dashboard: str | None, environ: Mapping[str, str]) -> MachineStat
     )
 
 
+async def look_at_default(environ: Mapping[str, str]) -> list[ClusterStatus]:
+    """The cluster whose dashboard is at Ray's default address, such as a forwarded port; none if it does not answer."""
+    try:
+        url = dashboard_address.default().url
+    except ProblemError:
+        return []
+    status = await _asked(ClusterStatus(url, None, True, None), environ)
+    return [status] if status.problem is None else []
+
+
 async def _local(cluster: LocalCluster, environ: Mapping[str, str]) -> ClusterStatus:
     status = ClusterStatus(cluster.name, cluster.owner, cluster.ours, cluster.started)
     if not cluster.ours:
@@ -121,10 +133,11 @@ async def _local(cluster: LocalCluster, environ: Mapping[str, str]) -> ClusterSt
 async def _named(dashboard: str | None, environ: Mapping[str, str], known: list[str]) -> list[ClusterStatus]:
     """The cluster of the argument or the variables, unless it is known already."""
     try:
-        url = (await dashboard_address.resolve(dashboard, environ)).url
-    except (ProblemError, OSError) as error:
+        url = (await asyncio.wait_for(dashboard_address.resolve(dashboard, environ), NAMED_TIMEOUT_S)).url
+    except (ProblemError, OSError, asyncio.TimeoutError) as error:
         name = dashboard_address.chosen(dashboard, environ)[1] or ""
-        return [ClusterStatus(name, None, True, None, problem=str(error))]
+        problem = str(error) or f"Ray has not answered there within {NAMED_TIMEOUT_S:g} s."
+        return [ClusterStatus(name, None, True, None, problem=problem)]
     return [] if url in known else [await _asked(ClusterStatus(url, None, True, None), environ)]
 
 

@@ -14,6 +14,7 @@ from raydap.cluster.ray_query import QueryFailed
 from raydap.cluster.relay import ClusterAccess
 from raydap.protocol.types import WorkerKey
 from raydap.terminal.live_session import LiveSession
+from raydap.terminal.progress import Progress
 
 PAUSE_S = 1.0
 """Seconds between two looks, while there is nothing to see."""
@@ -83,7 +84,8 @@ class LegacyListing:
 
     async def _look(self, live: LiveSession) -> None:
         """Looks until it is cancelled. Raises QueryFailed, SessionError and OSError."""
-        while not await live.wait_listed():
+        # The session shows something else meanwhile.
+        while not await live.wait_listed(Progress()):
             pass
         while not (nodes := {entry.node_id for entry in live.workers.values() if entry.node_id}):
             self._take({})

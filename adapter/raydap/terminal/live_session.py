@@ -12,6 +12,7 @@ from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import Session, Target
 from raydap.protocol.message_base import Arguments, Message
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
+from raydap.terminal.progress import Progress
 
 LIST_TIMEOUT_S = 10.0
 """Seconds for Ray to say who runs. A dashboard that is loaded takes one or two."""
@@ -25,9 +26,11 @@ T = TypeVar("T", bound=Message)
 class LiveSession:
     """`workers` are those of the cluster that run, by their keys; `listed` is set once Ray has said who they are.
     `changed` is set at each change, and cleared by who waits for it. `ended` is set at the end of the session; `lost`
-    says then why the connection was lost, if that has ended it. `on_event` gets all events, after their effect here."""
+    says then why the connection was lost, if that has ended it. `on_event` gets all events, after their effect here.
+    `progress` says what is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = Progress() if progress is None else progress
         self.workers: dict[str, WorkerEntry] = {}
         self.outage = ""
         self.listed = asyncio.Event()
@@ -39,19 +42,23 @@ class LiveSession:
 
     async def find(self, target: Target) -> None:
         """Finds the session that the user means. Raises what joining.find raises."""
-        self.session = await joining.find(target, self._take_event, self._gone)
+        with self.progress.during("looking for the session"):
+            self.session = await joining.find(target, self._take_event, self._gone)
 
     async def begin(
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         """Like Session.begin, with the list of workers. Raises SessionError."""
-        await self.session.begin(command, arguments, configure)
-        await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
+        with self.progress.during("looking for the cluster"):
+            await self.session.begin(command, arguments, configure)
+            await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
 
-    async def wait_listed(self) -> bool:
-        """Whether Ray has said in time who runs. Raises ConnectionEnded."""
+    async def wait_listed(self, progress: Progress | None = None) -> bool:
+        """Whether Ray has said in time who runs. `progress` takes the place of the session's own. Raises
+        ConnectionEnded."""
         waiting = [asyncio.ensure_future(event.wait()) for event in (self.listed, self.ended)]
-        await asyncio.wait(waiting, timeout=LIST_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        with (progress or self.progress).during("asking Ray who runs"):
+            await asyncio.wait(waiting, timeout=LIST_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         for each in waiting:
             each.cancel()
         if self.ended.is_set():
@@ -60,7 +67,8 @@ class LiveSession:
 
     async def ask(self, command: str, arguments: Arguments, answer: type[T]) -> T:
         """One of raydap's own requests. Raises SessionError."""
-        return await self.session.connection.ask(command, arguments, answer)
+        with self.progress.during("asking the workers"):
+            return await self.session.connection.ask(command, arguments, answer)
 
     def _take_event(self, name: str, body: Any) -> None:
         if name == "raydap/workersChanged":
@@ -92,10 +100,10 @@ class LiveSession:
 
 
 @asynccontextmanager
-async def looking(target: Target) -> AsyncIterator[LiveSession]:
-    """A session for a look at a cluster, which attaches to no worker by itself; left at the end. Raises what
-    joining.find raises, and SessionError."""
-    live = LiveSession()
+async def looking(target: Target, progress: Progress | None = None) -> AsyncIterator[LiveSession]:
+    """A session for a look at a cluster, which attaches to no worker by itself; left at the end. What takes long is
+    said on the terminal, by `progress` if there is one already. Raises what joining.find raises, and SessionError."""
+    live = LiveSession(Progress.of_command() if progress is None else progress)
     await live.find(target)
     try:
         own = {"dashboard": target.dashboard, "autoAttach": False}

@@ -179,6 +179,7 @@ async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, e
             live.changed.set()
 
     legacy.on_look = take_legacy
+    live.progress.end()
     with Live(console=console, auto_refresh=False, vertical_overflow="visible") as view:
         while not live.ended.is_set():
             live.changed.clear()
@@ -232,7 +233,7 @@ async def look(
         seen.outside_at = clock() + max(OUTSIDE_S, (clock() - begun) / OUTSIDE_SHARE)
     seen.running = running
     seen.places = {key: told.get(key, seen.places.get(key)) for key in entries}
-    with suppress(asyncio.TimeoutError):
+    with suppress(asyncio.TimeoutError), live.progress.during("asking Ray what waits for its old debugger"):
         await asyncio.wait_for(legacy.looked.wait(), legacy_timeout_s)
     waiting: dict[str, list[LegacyBreakpoint]] = {}
     for each in legacy.breakpoints:

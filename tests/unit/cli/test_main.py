@@ -1,5 +1,8 @@
 """The commands of `raydap`: one file each."""
 
+import inspect
+import shlex
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -10,7 +13,16 @@ from click.testing import CliRunner
 from raydap.cli import main as main_module
 from raydap.cli.main import COMMANDS, PLACES, main
 
-HELPERS = {"__init__", "main", "cluster_command", "options", "signals", "terminal_command"}
+HELPERS = {
+    "__init__",
+    "main",
+    "cluster_command",
+    "completing",
+    "options",
+    "shell_scripts",
+    "signals",
+    "terminal_command",
+}
 
 
 def place(name: str) -> tuple[str, str]:
@@ -39,3 +51,39 @@ def test_the_list_of_commands_and_an_unknown_one() -> None:
     unknown = CliRunner().invoke(main, ["no-such"])
     assert unknown.exit_code == 2
     assert "No such command" in unknown.output
+
+
+def examples(command: click.Command) -> Iterator[str]:
+    """The lines of the part of its help that has them."""
+    text = inspect.cleandoc(str(command.help))
+    for line in text.partition("\b\nExamples:\n")[2].splitlines():
+        if not line.strip():
+            return
+        yield line.strip()
+
+
+@pytest.mark.parametrize("name", [None, *COMMANDS])
+def test_the_examples_in_the_help_of_a_command_can_be_pasted(
+    name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are parsed, and not run."""
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("pass\n" * 50)
+    group = click.Context(main, info_name="raydap")
+    command = main if name is None else main.get_command(group, name)
+    assert command is not None
+    lines = list(examples(command))
+    assert len(lines) >= 2, "the help has no examples"
+    shown = CliRunner().invoke(main, ["--help"] if name is None else [name, "--help"]).output
+    for line in lines:
+        assert f"    {line}\n" in shown
+        program, *words = shlex.split(line)
+        assert program == "raydap"
+        assert name is None or words[0] == name
+        if not words:
+            continue
+        meant = main.get_command(group, words[0])
+        assert meant is not None, line
+        if words[-1] == "--help":
+            words.pop()
+        meant.make_context(words[0], words[1:], parent=group)

@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from raydap.cli.main import main
-from raydap.cli.status import render
 from raydap.cluster.local_clusters import minute
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
+from raydap.terminal.status_lines import render
 
 URL = "http://127.0.0.1:8265"
 SINCE = minute(0)

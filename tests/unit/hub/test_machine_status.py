@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import ray_query
+from raydap.cluster import dashboard_address, ray_query
 from raydap.cluster.ray_query import QueryFailed
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file, machine_status
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, SessionStatus
@@ -163,3 +164,37 @@ def test_what_fails_is_told_beside_what_is_known(machine: dict[str, Any], enviro
     found = look(environ)
     assert found.problem == "The processes of this machine are not known: no answer within 10 s."
     assert [hub.url for hub in found.hubs] == ["ws://192.0.2.1:4711/dap"]
+
+
+def test_a_dashboard_at_rays_default_address_is_shown_if_it_answers(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def script() -> tuple[str, list[ClusterStatus], list[ClusterStatus]]:
+        fake = FakeDashboard()
+        async with fake.running():
+            location = dashboard_address.Location(fake.url, guessed=True)
+            monkeypatch.setattr(dashboard_address, "default", lambda: location)
+            found = await machine_status.look_at_default(environ)
+        return fake.url, found, await machine_status.look_at_default(environ)
+
+    url, found, gone = asyncio.run(script())
+    assert [(cluster.dashboard, cluster.problem) for cluster in found] == [(url, None)]
+    assert gone == []
+
+    def refuse() -> dashboard_address.Location:
+        raise ProblemError(Problem(Code.CLUSTER_NOT_NAMED, "What listens there belongs to alice."))
+
+    monkeypatch.setattr(dashboard_address, "default", refuse)
+    assert asyncio.run(machine_status.look_at_default(environ)) == []
+
+
+def test_a_named_cluster_that_does_not_answer_is_not_waited_for(
+    machine: dict[str, Any], environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(dashboard_address, "resolve", hang)
+    monkeypatch.setattr(machine_status, "NAMED_TIMEOUT_S", 0.01)
+    (found,) = look(environ, "10.0.0.9:6379").clusters
+    assert (found.dashboard, found.problem) == ("10.0.0.9:6379", "Ray has not answered there within 0.01 s.")

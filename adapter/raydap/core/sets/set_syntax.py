@@ -33,6 +33,9 @@ QUALIFIERS = {
 }
 """What a qualifier looks at."""
 
+FIXED_VALUES: Mapping[str, tuple[str, ...]] = {"state": STATES}
+"""The qualifiers that take no other values."""
+
 _NUMBERS = ("rank", "pid")
 _MAX_DEPTH = 50
 
@@ -189,10 +192,10 @@ class _Parser:
             return Numbers(qualifier, tuple(self._range(token, value) for value in values))
         if qualifier == "set":
             return AnyOf(tuple(self._kept_set(token, name) for name in values))
-        if qualifier == "state":
+        if fixed := FIXED_VALUES.get(qualifier):
             for value in values:
-                if value not in STATES:
-                    self._fail(token, f"there is no state {value} (there are {', '.join(STATES)})")
+                if value not in fixed:
+                    self._fail(token, f"there is no {qualifier} {value} (there are {', '.join(fixed)})")
         return Quality(qualifier, values)
 
     def _range(self, token: _Token, value: str) -> tuple[int, int]:

@@ -1,0 +1,42 @@
+"""`raydap completion`: the script by which a shell completes raydap's commands."""
+
+import click
+from click.shell_completion import get_completion_class
+
+from raydap.cli import shell_scripts
+
+assert shell_scripts, "It gives click the scripts."
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script that makes SHELL complete commands, options, sets of workers and files of raydap.
+
+    bash (4.4 or newer) takes it from ~/.bashrc, by this line:
+
+    \b
+      eval "$(raydap completion bash)"
+
+    zsh takes it from ~/.zshrc, by this line below the one with compinit:
+
+    \b
+      eval "$(raydap completion zsh)"
+
+    fish finds it in a file:
+
+    \b
+      mkdir -p ~/.config/fish/completions
+      raydap completion fish > ~/.config/fish/completions/raydap.fish
+
+    \b
+    Examples:
+      raydap completion bash
+      raydap completion zsh
+      raydap completion fish
+    """
+    from raydap.cli.main import COMPLETE_VARIABLE, main
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(main, {}, "raydap", COMPLETE_VARIABLE).source(), nl=False)

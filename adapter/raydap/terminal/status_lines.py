@@ -1,0 +1,72 @@
+"""What `raydap status` says of hubs, sessions and clusters: a line for each."""
+
+from raydap.cluster.local_clusters import minute
+from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
+
+
+def render(found: MachineStatus) -> str:
+    """The status as text."""
+    lines = [found.problem] if found.problem is not None else []
+    lines += _section("Hubs", [hub_line(hub) for hub in found.hubs])
+    lines += _section("Sessions", [session_line(session) for session in found.sessions])
+    lines += _section("Clusters", [line for cluster in found.clusters for line in _cluster(cluster)])
+    return "\n".join(lines)
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f"{title}:", *(f"  {line}" for line in lines or ["none"])]
+
+
+def hub_line(hub: HubStatus) -> str:
+    words = [f"pid {hub.pid}" if hub.pid is not None else "on another machine"]
+    if hub.started is not None:
+        words.append(f"since {minute(hub.started)}")
+    if hub.clients is not None:
+        words.append(counted(hub.clients, "client"))
+    if hub.forwarded is not None:
+        words.append("its port is forwarded" if hub.forwarded else "nothing forwards its port")
+    return f"{hub.url}  {_joined(words, hub.debugs)}"
+
+
+def session_line(session: SessionStatus) -> str:
+    words = [f"started by {session.parent}" if session.parent else "", f"since {minute(session.started)}"]
+    return f"pid {session.pid}  raydap {session.command}, {_joined([word for word in words if word], session.debugs)}"
+
+
+def _cluster(cluster: ClusterStatus) -> list[str]:
+    lines = [cluster_line(cluster)]
+    if cluster.problem is not None:
+        lines.append(f"  {cluster.problem}")
+    return lines + [f"  {_paused(worker)}" for worker in cluster.paused or ()]
+
+
+def cluster_line(cluster: ClusterStatus) -> str:
+    words = [f"by {cluster.owner}"] if cluster.owner is not None else []
+    if cluster.started is not None:
+        words.append(f"since {minute(cluster.started)}")
+    if not cluster.ours:
+        words.append("not asked")
+    if cluster.jobs is not None:
+        words.append(f"runs {', '.join(cluster.jobs)}" if cluster.jobs else "no job runs")
+    if cluster.paused is not None:
+        words.append(counted(len(cluster.paused), "paused worker"))
+    return f"{cluster.dashboard}  {', '.join(words)}".rstrip()
+
+
+def _paused(worker: PausedStatus) -> str:
+    line = f"{worker.name or 'worker'}  pid {worker.pid} on {worker.node}"
+    return f"{line}, {stuck_text(worker)}" if worker.stuck else line
+
+
+def stuck_text(worker: PausedStatus) -> str:
+    """Why a stuck worker waits for ever, and what to do."""
+    return f"stuck: nothing listens at its debug port {worker.port}; restart its task, actor or job"
+
+
+def _joined(words: list[str], debugs: list[str]) -> str:
+    return ", ".join([*words, f"debugs {' and '.join(debugs)}"] if debugs else words)
+
+
+def counted(number: int, what: str) -> str:
+    """`no workers`, `1 worker`, `2 workers`."""
+    return f"{number} {what}" if number == 1 else f"{number or 'no'} {what}s"
