@@ -1,6 +1,7 @@
 """`raydap` alone, and `ps`, `stacks`, `eval` and `compare`, on a real cluster: alone, on a hub, beside an editor."""
 
 import json
+import re
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -144,11 +145,19 @@ def test_a_long_wait_is_said_on_a_terminal(words: list[str], environment: Mappin
 
 
 def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path, cluster: Cluster) -> None:
-    found = trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1 and len(at(rows, "alive", TRAINS)) == 2)
+    found = trainers(
+        ask,
+        # Ray's list of tasks is late.
+        lambda rows: (
+            [row["task"] for row in at(rows, "paused", BREAKPOINT)] == ["Trainer.train"]
+            and len(at(rows, "alive", TRAINS)) == 2
+        ),
+    )
     (paused,) = at(found, "paused", BREAKPOINT)
     assert (paused["file"], paused["task"], paused["threads"]) == (str(program), "Trainer.train", [])
     assert sorted(row["rank"] for row in found) == [0, 1, 2]
-    assert rows(ask, "state:paused") == [paused | {"age": rows(ask, "state:paused")[0]["age"]}]
+    (again,) = rows(ask, "state:paused")
+    assert again | {"age": 0} == paused | {"age": 0}
     table = [line.rstrip() for line in ask("ps", "actor:Trainer").splitlines()]
     assert table[0].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
     assert table[1].startswith("paused")
@@ -168,7 +177,8 @@ def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path
 
     # Workers without an agent cannot be asked, and are not stopped for it.
     assert "No worker in this set can be asked" in ask("eval", "rank", "actor:Trainer", code=1)
-    assert "1 wait at breakpoint() and 3 run without an agent" in ask("compare", "rank", code=1)
+    # Ray may have an idle worker besides the two trainers and the driver.
+    assert re.search(r"1 wait at breakpoint\(\) and [34] run without an agent", ask("compare", "rank", code=1))
 
     # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
     assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1

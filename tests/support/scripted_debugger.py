@@ -23,6 +23,7 @@ from raydap.protocol.raydap_messages import (
 )
 from raydap.protocol.stack_messages import Location, MergedStacks, Places, StackNode, WorkerPlace
 from raydap.protocol.value_messages import Comparison, EvaluationGroup, Evaluations
+from raydap.protocol.wait_messages import WaitGraph
 from raydap.terminal.debugger.debugger import Debugger
 from raydap.terminal.debugger.interactive import Interactive
 from raydap.terminal.debugger.stopped_threads import StoppedThreads
@@ -148,6 +149,7 @@ class ScriptedDebugger:
             "evaluate": self._evaluate_many,
             "compare": Comparison(groups=(), silent=()),
             "barriers": Barriers(barriers=()),
+            "waits": WaitGraph((), (), (), (), unread=(), idle=1, problem="", text="1 idle"),
             "breakpoints": lambda asked: BreakpointList(breakpoints=tuple(self.kept)),
         }
         return {**plain, **{f"raydap/{name}": _with_set(answer) for name, answer in ours.items()}}

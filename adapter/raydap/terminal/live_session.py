@@ -1,6 +1,7 @@
 """A session that a command of the terminal takes part in, and its workers as they are now."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -23,6 +24,11 @@ ENDED = ("gone", "detached")
 T = TypeVar("T", bound=Message)
 
 
+def is_idle(entry: WorkerEntry) -> bool:
+    """Ray keeps such a worker for later; it runs nothing."""
+    return entry.state == "alive" and entry.type == "worker" and not entry.task and not entry.actor
+
+
 class LiveSession:
     """`workers` are those of the cluster that run, by their keys; `listed` is set once Ray has said who they are.
     `changed` is set at each change, and cleared by who waits for it. `ended` is set at the end of the session; `lost`
@@ -32,6 +38,7 @@ class LiveSession:
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = Progress() if progress is None else progress
         self.workers: dict[str, WorkerEntry] = {}
+        self._told_at: dict[str, float] = {}
         self.outage = ""
         self.listed = asyncio.Event()
         self.changed = asyncio.Event()
@@ -70,6 +77,16 @@ class LiveSession:
         with self.progress.during("asking the workers"):
             return await self.session.connection.ask(command, arguments, answer)
 
+    @property
+    def busy(self) -> list[WorkerEntry]:
+        """Those that run something."""
+        return [entry for entry in self.workers.values() if not is_idle(entry)]
+
+    def age(self, entry: WorkerEntry) -> float:
+        """Seconds since its state began. The entry's own age is that of the moment when the session told of it."""
+        now = time.monotonic()
+        return entry.age + now - self._told_at.get(entry.key, now)
+
     def _take_event(self, name: str, body: Any) -> None:
         if name == "raydap/workersChanged":
             self._take_workers(body)
@@ -82,8 +99,10 @@ class LiveSession:
         for entry in told.workers:
             if entry.state in ENDED:
                 self.workers.pop(entry.key, None)
+                self._told_at.pop(entry.key, None)
             else:
                 self.workers[entry.key] = entry
+                self._told_at[entry.key] = time.monotonic()
         self.outage = told.outage
         if told.complete is True:
             self.listed.set()

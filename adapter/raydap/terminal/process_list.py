@@ -21,7 +21,7 @@ from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, Wo
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
 from raydap.terminal import screen
 from raydap.terminal.legacy_listing import LegacyListing
-from raydap.terminal.live_session import LiveSession, looking
+from raydap.terminal.live_session import LiveSession, is_idle, looking
 
 REFRESH_S = 2.0
 """Seconds between two looks where workers with an agent are."""
@@ -97,8 +97,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def is_idle(self) -> bool:
-        """Ray keeps such a worker for later; it runs nothing."""
-        return self.state == "alive" and not self.entry.task and not self.entry.actor
+        return self.pdb is None and is_idle(self.entry)
 
     def as_json(self) -> dict[str, Any]:
         location = None if self.place is None else self.place.location
@@ -219,14 +218,15 @@ async def look(
     if select is not None:
         wanted = SelectArguments(select=select, running=True)
         keys = list((await live.ask("raydap/select", wanted, SelectedWorkers)).workers)
-    entries = {key: live.workers[key] for key in keys if key in live.workers}
+    found = [live.workers[key] for key in keys if key in live.workers]
+    entries = {entry.key: msgspec.structs.replace(entry, age=live.age(entry)) for entry in found}
     running = {key: (entry.state, entry.task) for key, entry in entries.items()}
     clock = asyncio.get_running_loop().time
     begun = clock()
     outside = begun >= seen.outside_at or any(seen.running.get(key) != runs for key, runs in running.items())
-    found = await live.ask("raydap/places", PlacesArguments(select=select, outside=outside), Places)
+    answer = await live.ask("raydap/places", PlacesArguments(select=select, outside=outside), Places)
     told: dict[str, WorkerPlace] = {}
-    for place in found.places:
+    for place in answer.places:
         told.setdefault(place.worker, place)
     if outside:
         seen.places.clear()

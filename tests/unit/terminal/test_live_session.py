@@ -1,6 +1,7 @@
 """The workers of a session as they are now, by its events."""
 
 import asyncio
+import time
 from typing import Any
 
 import msgspec
@@ -108,3 +109,21 @@ def test_a_session_that_cannot_begin_is_left(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(SessionError, match="no cluster"):
         look(monkeypatch, session)
     assert session.has_left
+
+
+def test_the_age_of_a_state_goes_on_after_the_session_has_told_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    live = LiveSession()
+    live._take_event("raydap/workersChanged", told(msgspec.structs.replace(entry("a"), age=2.0)))
+    now[0] += 5
+    assert live.age(live.workers["a"]) == 7.0
+
+
+def test_who_runs_something() -> None:
+    live = LiveSession()
+    kept = msgspec.structs.replace(entry("kept"), task="", actor="", state="alive", type="worker")
+    driver = msgspec.structs.replace(kept, key="driver", type="driver")
+    actor = msgspec.structs.replace(kept, key="actor", actor="Trainer")
+    live._take_event("raydap/workersChanged", told(kept, driver, actor))
+    assert [each.key for each in live.busy] == ["driver", "actor"]

@@ -154,10 +154,11 @@ class Interactive:
             await threads.wait(lambda: bool(threads.stops) or self.debugger.has_ended, FIRST_STOP_S)
             await self.debugger.show_unseen()
         if not threads.stops and not self.debugger.has_ended:
-            count = len(self.live.workers)
+            count = len(self.live.busy)
+            run = "1 worker runs" if count == 1 else f"{count or 'no'} workers run"
             self.debugger.out.note(
-                f"Nobody is stopped; {count or 'no'} worker{'s' * (count != 1)} run. `workers` lists them, `pause SET` "
-                "stops some, `break FILE:LINE` sets a breakpoint, and `wait` waits for a stop."
+                f"Nobody is stopped; {run}. `workers` lists them, `pause SET` stops some, `break FILE:LINE` sets a "
+                "breakpoint, and `wait` waits for a stop."
             )
 
     def _take_event(self, name: str, body: Any) -> None:
