@@ -1,5 +1,6 @@
 """raydap/places says in one line where each worker is (docs/requests.md)."""
 
+from dataclasses import replace
 from typing import Any
 
 from raydap.core.effects import WatchAlive
@@ -13,7 +14,7 @@ BLOCKED = "blocked in lock.acquire (train.py:41)"
 
 def test_stopped_and_running_workers_say_where_they_are(play: Play) -> None:
     client = play.session()
-    workers = [play.worker(f"w{number}", TRAINER) for number in range(3)]
+    workers = [play.worker(f"w{number}", replace(TRAINER, started=2.5 * number)) for number in range(3)]
     play.paused(*workers)
     client.inbox.clear()
     workers[0].stop()
@@ -33,6 +34,8 @@ def test_stopped_and_running_workers_say_where_they_are(play: Play) -> None:
         None,
     ]
     assert answer["unread"] == []
+    # Ray does not say when the first one began.
+    assert [each.get("started") for each in answer["places"]] == [None, 2.5, 5.0]
     assert len(client.request("raydap/places", select="rank:1")["places"]) == 1
 
 

@@ -79,15 +79,22 @@ def _job_of_process(pid: int, by_job: Mapping[str, Row]) -> str:
 
 def _driver(job: str, details: Row) -> WorkerLabel:
     name = program(str(details.get("entrypoint") or ""))
-    return WorkerLabel(task=f"driver {name}".rstrip(), job=job, submission=details.get("submission_id") or "")
+    return WorkerLabel(
+        task=f"driver {name}".rstrip(),
+        job=job,
+        submission=details.get("submission_id") or "",
+        started=_seconds(details.get("start_time")),
+    )
 
 
 def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> WorkerLabel:
     newest = max(tasks, key=lambda task: task.get("start_time_ms") or 0, default=None)
     job = str((newest or actor or {}).get("job_id") or "")
     submission = str(by_job.get(job, {}).get("submission_id") or "")
+    started = _seconds((newest or {}).get("start_time_ms"))
     if newest is not None and not newest.get("actor_id"):
-        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission, title=_given_name(newest))
+        title = _given_name(newest)
+        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission, title=title, started=started)
     kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
     kind = kind or _class_name(actor or {})
     methods = {_last(task, 2) for task in tasks}
@@ -99,7 +106,12 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> W
         job=job,
         submission=submission,
         title="" if actor is None else _title(actor, kind),
+        started=started,
     )
+
+
+def _seconds(milliseconds: object) -> float:
+    return milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
 
 
 def _given_name(task: Row) -> str:

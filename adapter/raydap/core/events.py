@@ -41,7 +41,8 @@ class WorkerLabel:
 
     `task` is a function's name, or `Class.method` for an actor; `actor` is the actor's class; `actor_name` its
     registered name; `job` Ray's hex job id; `submission` its id in the Jobs API; `title` tells actors of a class apart,
-    and is the name that a task was given.
+    and is the name that a task was given. `started` is when that task began, or the driver's job, in seconds since 1970
+    by the clock of its node; 0.0 if it is not known. It makes no label different: nobody is told of each new task.
     """
 
     task: str = ""
@@ -50,6 +51,7 @@ class WorkerLabel:
     job: str = ""
     submission: str = ""
     title: str = ""
+    started: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,8 @@ class PlacesArguments(Arguments, frozen=True):
 class WorkerPlace(Message, frozen=True):
     """Where one thread of a worker is: `worker` is a key, and `thread` the id of a stopped thread. `label` names the
     worker among those of its class, as in `Trainer{3}`, and `rank` is its number there. `text` is for people:
-    `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs."""
+    `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs. `started` is when the task
+    that it runs began, or the driver's job, in seconds since 1970 by the clock of its node, if Ray says so."""
 
     worker: str
     label: str
@@ -154,6 +155,7 @@ class WorkerPlace(Message, frozen=True):
     location: Location | None
     thread: int | UnsetType = UNSET
     rank: int | UnsetType = UNSET
+    started: float | UnsetType = UNSET
 
 
 class Places(Message, frozen=True):

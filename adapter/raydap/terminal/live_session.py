@@ -12,7 +12,7 @@ from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import Session, Target
 from raydap.protocol.message_base import Arguments, Message
-from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
+from raydap.protocol.raydap_messages import WorkerEntry, WorkerList, WorkerState
 from raydap.terminal.progress import Progress
 
 LIST_TIMEOUT_S = 10.0
@@ -39,6 +39,8 @@ class LiveSession:
         self.progress = Progress() if progress is None else progress
         self.workers: dict[str, WorkerEntry] = {}
         self._told_at: dict[str, float] = {}
+        self._is_new = False
+        self._old: dict[str, WorkerState] = {}
         self.outage = ""
         self.listed = asyncio.Event()
         self.changed = asyncio.Event()
@@ -56,6 +58,7 @@ class LiveSession:
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         """Like Session.begin, with the list of workers. Raises SessionError."""
+        self._is_new = self.session.kind == "own"
         with self.progress.during("looking for the cluster"):
             await self.session.begin(command, arguments, configure)
             await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
@@ -82,10 +85,20 @@ class LiveSession:
         """Those that run something."""
         return [entry for entry in self.workers.values() if not is_idle(entry)]
 
-    def age(self, entry: WorkerEntry) -> float:
-        """Seconds since its state began. The entry's own age is that of the moment when the session told of it."""
+    def age(self, entry: WorkerEntry) -> float | None:
+        """Seconds since its state began, None if that was before this session. The entry's own age is that of the
+        moment when the session told of it."""
+        if entry.key in self._old:
+            return None
         now = time.monotonic()
         return entry.age + now - self._told_at.get(entry.key, now)
+
+    def _note_old(self, entry: WorkerEntry) -> None:
+        """A session of our own finds states that it has not seen begin."""
+        if self._is_new and not self.listed.is_set():
+            self._old[entry.key] = entry.state
+        elif self._old.get(entry.key) != entry.state:
+            self._old.pop(entry.key, None)
 
     def _take_event(self, name: str, body: Any) -> None:
         if name == "raydap/workersChanged":
@@ -100,9 +113,11 @@ class LiveSession:
             if entry.state in ENDED:
                 self.workers.pop(entry.key, None)
                 self._told_at.pop(entry.key, None)
+                self._old.pop(entry.key, None)
             else:
                 self.workers[entry.key] = entry
                 self._told_at[entry.key] = time.monotonic()
+                self._note_old(entry)
         self.outage = told.outage
         if told.complete is True:
             self.listed.set()

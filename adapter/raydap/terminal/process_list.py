@@ -52,20 +52,28 @@ STATES = {
 
 class Row(msgspec.Struct, frozen=True):
     """A worker, and where its first thread with code of the user's is; None if that is not known. With `pdb` the row is
-    about this breakpoint of Ray's old debugger."""
+    about this breakpoint of Ray's old debugger. `age` are the seconds since its state began, None if that is not
+    known."""
 
     entry: WorkerEntry
     place: WorkerPlace | None
     pdb: LegacyBreakpoint | None = None
+    age: float | None = None
 
     @property
     def state(self) -> str:
         return self.entry.state if self.pdb is None else PDB
 
     @property
-    def age(self) -> float:
-        """Seconds since its state began."""
-        return self.entry.age if self.pdb is None else pdb_age(self.pdb)
+    def lasts(self) -> str:
+        """How long its state lasts, as `2m06s`; `<2m06s` if only the age of its task is known. That of a worker that
+        runs without a debugger is the age of what it runs."""
+        if self.age is not None and self.state != "alive":
+            return duration(self.age)
+        if self.place is None or self.place.started is UNSET:
+            return ""
+        since = duration(max(0.0, time.time() - self.place.started))
+        return since if self.state == "alive" else f"<{since or '1s'}"
 
     @property
     def name(self) -> str:
@@ -103,8 +111,11 @@ class Row(msgspec.Struct, frozen=True):
         location = None if self.place is None else self.place.location
         rank = UNSET if self.place is None else self.place.rank
         known: dict[str, Any] = msgspec.to_builtins(self.entry)
+        started = UNSET if self.place is None else self.place.started
         row = {
             **known,
+            "age": self.entry.age if self.age is None else self.age,
+            "started": None if started is UNSET else started,
             "rank": None if rank is UNSET else rank,
             "place": "" if self.place is None else self.place.text,
             "file": "" if location is None else location.path,
@@ -218,8 +229,7 @@ async def look(
     if select is not None:
         wanted = SelectArguments(select=select, running=True)
         keys = list((await live.ask("raydap/select", wanted, SelectedWorkers)).workers)
-    found = [live.workers[key] for key in keys if key in live.workers]
-    entries = {entry.key: msgspec.structs.replace(entry, age=live.age(entry)) for entry in found}
+    entries = {key: live.workers[key] for key in keys if key in live.workers}
     running = {key: (entry.state, entry.task) for key, entry in entries.items()}
     clock = asyncio.get_running_loop().time
     begun = clock()
@@ -240,8 +250,8 @@ async def look(
         waiting.setdefault(each.worker, []).append(each)
     rows = []
     for key, entry in entries.items():
-        of_pdb = [Row(entry, seen.places[key], each) for each in waiting.get(key, [])]
-        own = Row(entry, seen.places[key])
+        of_pdb = [Row(entry, seen.places[key], each, pdb_age(each)) for each in waiting.get(key, [])]
+        own = Row(entry, seen.places[key], age=live.age(entry))
         # What the session says of such a worker is only that it runs.
         rows += of_pdb if of_pdb and own.state in ("alive", "running") else [own, *of_pdb]
     return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
@@ -263,7 +273,7 @@ def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Tabl
         where = Text(row.where, "red" if row.has_failed else "")
         job = entry.submission or entry.job
         name = Text(row.name, "bold cyan" if entry.key == marked else "")
-        cells.append([state, name, job, entry.node, str(entry.pid or ""), duration(row.age), where])
+        cells.append([state, name, job, entry.node, str(entry.pid or ""), row.lasts, where])
     columns = ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
     return screen.table(columns, cells, width, cut=("WORKER", "WHERE"), drop=("NODE", "JOB", "FOR", "PID"))
 

@@ -42,6 +42,15 @@ def test_of_two_tasks_the_newest_counts() -> None:
     assert of([task("new", start_time_ms=2.0), task("old", start_time_ms=1.0), task("x")]).task == "new"
 
 
+def test_when_it_began_makes_no_label_different() -> None:
+    begun = of([task("work", start_time_ms=2500)])
+    assert begun.started == 2.5
+    assert begun == of([task("work", start_time_ms=3000)])
+    assert of([task("work", start_time_ms=None)]).started == 0.0
+    job = {"job_id": "02000000", "start_time": 7000}
+    assert label([DRIVER], [], [], [job])[DRIVER.key].started == 7.0
+
+
 def test_an_actor_with_one_method_is_named_by_both() -> None:
     actors = [{"actor_id": "a1", "class_name": "Act", "name": "bob"}]
     found = of([task("Act.step", "a1"), task("Act.step", "a1")], actors)

@@ -13,7 +13,7 @@ from raydap.client.joining import Kind, Session, Target
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal import live_session
 from raydap.terminal.live_session import LiveSession, looking
-from support.scripted_session import ScriptedConnection
+from support.scripted_session import ScriptedConnection, ScriptedLive
 from unit.terminal.made_up_pdbs import entry
 
 
@@ -118,6 +118,15 @@ def test_the_age_of_a_state_goes_on_after_the_session_has_told_it(monkeypatch: p
     live._take_event("raydap/workersChanged", told(msgspec.structs.replace(entry("a"), age=2.0)))
     now[0] += 5
     assert live.age(live.workers["a"]) == 7.0
+
+
+def test_a_session_of_our_own_has_not_seen_the_states_begin_that_it_finds() -> None:
+    live = ScriptedLive()
+    live.listed.clear()
+    live._is_new = True
+    live._take_event("raydap/workersChanged", told(entry("a", "paused"), entry("b"), complete=True))
+    live._take_event("raydap/workersChanged", told(entry("a", "paused"), entry("b", "running"), entry("c")))
+    assert [each.key for each in live.workers.values() if live.age(each) is None] == ["a"]
 
 
 def test_who_runs_something() -> None:

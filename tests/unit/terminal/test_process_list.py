@@ -1,6 +1,7 @@
 """The rows of `raydap ps`: what they say, their order, and how often workers without an agent are looked at."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -40,6 +41,20 @@ def test_names() -> None:
     assert [Row(task, place("a")).name, Row(task, None).name] == ["prepare", "prepare"]
     assert [Row(actor, there).name, Row(actor, None).name] == ["Trainer{3}.step", "Trainer"]
     assert Row(idle, there).name == "Trainer{3}"
+
+
+def test_how_long_a_state_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    begun = msgspec.structs.replace(place("a"), started=874.0)
+    later = msgspec.structs.replace(place("a"), started=1000.4)
+    paused, alive, stopped = (worker("a", state=state) for state in ("paused", "alive", "stopped"))
+    # The age of a state is known from what a session has seen, that of a task from Ray.
+    assert [Row(stopped, begun, age=61.0).lasts, Row(stopped, None, age=0.5).lasts] == ["1m01s", ""]
+    assert [Row(paused, begun).lasts, Row(paused, later).lasts, Row(paused, place("a")).lasts] == ["<2m06s", "<1s", ""]
+    # A worker without a debugger has been alive since its process began; what it runs now is younger.
+    assert [Row(alive, begun, age=7200.0).lasts, Row(alive, None, age=7200.0).lasts] == ["2m06s", ""]
+    told = [Row(paused, begun).as_json(), Row(paused, None, age=7.0).as_json()]
+    assert [(row["age"], row["started"]) for row in told] == [(3.0, 874.0), (7.0, None)]
 
 
 def test_where_a_worker_is() -> None:

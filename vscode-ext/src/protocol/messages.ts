@@ -153,7 +153,8 @@ export interface PlacesArguments {
 /**
  * Where one thread of a worker is: `worker` is a key, and `thread` the id of a stopped thread. `label` names the
  * worker among those of its class, as in `Trainer{3}`, and `rank` is its number there. `text` is for people:
- * `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs.
+ * `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs. `started` is when the task
+ * that it runs began, or the driver's job, in seconds since 1970 by the clock of its node, if Ray says so.
  */
 export interface WorkerPlace {
   readonly worker: string;
@@ -162,6 +163,7 @@ export interface WorkerPlace {
   readonly location: Location | null;
   readonly thread?: number;
   readonly rank?: number;
+  readonly started?: number;
 }
 
 /**

@@ -38,8 +38,8 @@ class AliveWorkers:
             self._roster.end(key, "")
         for key, worker in workers.items():
             if self.workers.get(key) != worker:
-                self.workers[key] = worker
                 self._roster.mark(key)
+            self.workers[key] = worker
         self.ended.clear()
 
     def take(self, key: WorkerKey) -> WorkerLabel:
