@@ -48,6 +48,7 @@ STACK = {
         {"id": 1004, "name": "main", "source": {"path": "/ray/worker.py"}, "line": 1, "presentationHint": "subtle"},
     ]
 }
+SETS = {"*": ("t0", "t1", "t2"), "nobody": ()}
 VARIABLES = {"variables": [{"name": "rank", "value": "1"}, {"name": "loss", "value": "10"}]}
 _NODE = StackNode(frame=None, count=0, members=(), running=(), label="", children=())
 
@@ -142,7 +143,7 @@ class ScriptedDebugger:
             "detach": None,
             "pause": lambda asked: self._stop(72),
             "places": self._places,
-            "select": SelectedWorkers(workers=("t0", "t1")),
+            "select": lambda asked: SelectedWorkers(workers=SETS.get(asked["select"], ("t0", "t1"))),
             "step": self._step,
             "continue": self._continue,
             "stacks": MergedStacks(root=_NODE, missing=(), silent=(), unread=()),

@@ -95,6 +95,13 @@ def test_a_wrong_set_is_refused_as_raydap_says_it() -> None:
         typed("[actr:x] p 1")
 
 
+def test_pause_says_at_once_that_nobody_runs_there() -> None:
+    with pytest.raises(CommandError, match="All of this set are stopped already"):
+        typed("pause 0-1")
+    with pytest.raises(CommandError, match="Nobody is in this set"):
+        typed("pause nobody")
+
+
 SETS = [
     ("workers not 0", "raydap/select", "not rank:0"),
     ("stacks 0-1", "raydap/stacks", "rank:0-1"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
 from raydap.terminal import process_list
 from raydap.terminal.debugger.command_line import EVERYBODY, as_set, workers_named
 from raydap.terminal.debugger.debugger import CommandError, Debugger
@@ -68,6 +69,12 @@ async def pause(debugger: Debugger, select: str | None, rest: str) -> None:
     if wanted is None:
         await debugger.request("pause", threadId=0)
     else:
+        chosen = await debugger.live.ask("raydap/select", SelectArguments(select=wanted, running=True), SelectedWorkers)
+        states = {debugger.live.workers[key].state for key in chosen.workers if key in debugger.live.workers}
+        if not states:
+            raise CommandError("Nobody is in this set; `workers` lists all.")
+        if states == {"stopped"}:
+            raise CommandError("All of this set are stopped already.")
         await debugger.request("raydap/pause", select=wanted)
     stops = debugger.threads.stops
     if not await debugger.threads.wait(lambda: any(stop.number > number for stop in stops.values()), SLOW_S):
