@@ -189,7 +189,7 @@ def test_a_killed_worker(stopped: tuple[Terminal, Child]) -> None:
     terminal, driver = stopped
     pid = int(terminal.ask("p __import__('os').getpid()", r"^\d+$")[0])
     os.kill(pid, signal.SIGKILL)
-    terminal.wait_for(rf"^Trainer {pid} .* is gone ")
+    terminal.wait_for(rf"^Trainer {pid}\b.* is gone ")
     terminal.ask("p 1", r"^\*\*\* The worker is not stopped any more; `focus` looks at the next one that is\.$")
     terminal.ask("focus", rf"^> Trainer(\{{\d\}})? program0\.py\({HERE}\)train\(\)$")
     terminal.ask("[all] p 1", r"^1  2  Trainer\{\d")

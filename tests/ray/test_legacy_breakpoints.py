@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_cluster import Child, Cluster, clean_environment
+from local_cluster import Child, Cluster
 
 from support import two_machines
+from support.raydap_command import environment
 from support.terminal import Terminal
 from support.two_machines import TwoMachines
 
@@ -116,17 +117,20 @@ def legacy() -> Iterator[Cluster]:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def job(legacy: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
+    """What still waits ends with it, so that a test that fails spoils no other."""
     job = Job(tmp_path_factory.mktemp("job"), legacy.address)
     with job.child:
         yield job
 
 
 def waiting(cluster: Cluster, count: int) -> list[dict[str, Any]]:
-    """The rows of those that wait in pdb, as soon as there are so many: Ray lists a new node a little late."""
-    while len(rows := [row for row in listed(cluster) if row["state"] == "pdb"]) != count:
+    """The rows of those that wait in pdb, as soon as there are so many: Ray lists new nodes and tasks a little late."""
+    deadline = time.monotonic() + 60
+    while len(rows := [row for row in listed(cluster) if row["state"] == "pdb" and row["task"]]) != count:
         assert cluster.child.process.poll() is None, rows
+        assert time.monotonic() < deadline, rows
     return rows
 
 
@@ -144,7 +148,7 @@ def raydap(command: str, dashboard: str, *arguments: str, said: str = "", where:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if not arguments or arguments[0] != "--json" else None,
         timeout=120,
-        env=clean_environment({}),
+        env=environment(),
         check=True,
     )
     return done.stdout
@@ -162,6 +166,7 @@ def debugger(cluster: Cluster, tmp_path: Path, *arguments: str) -> Iterator[Term
 @pytest.mark.core
 def test_ps_lists_them_and_the_debugger_joins_them(legacy: Cluster, job: Job) -> None:
     collect, divide = job.start("collect", "divide")
+    waiting(legacy, 2)
     table = raydap("ps", legacy.dashboard)
     stops, fails = line_of("breakpoint()"), line_of("# fails")
     assert re.search(rf"^pdb +collect .*{legacy.host} .* at breakpoint\(\) \(legacy.py:{stops}\)", table, re.M)
@@ -229,6 +234,7 @@ def test_a_task_is_ended_on_purpose_only(legacy: Cluster, job: Job) -> None:
     assert "The task ends with bdb.BdbQuit." in said
     # Ray's post mortem is on, so that the end waits in pdb, too.
     job.wait_for_more(1)
+    waiting(legacy, 1)
     said = raydap("debug", legacy.dashboard, "collect", said="c\n")
     assert "*** bdb.BdbQuit" in said
     job.child.wait_for(f"{name} fails: RayTaskError.BdbQuit.")
@@ -236,6 +242,7 @@ def test_a_task_is_ended_on_purpose_only(legacy: Cluster, job: Job) -> None:
 
 def test_a_worker_that_is_killed_meanwhile(legacy: Cluster, job: Job, tmp_path: Path) -> None:
     (name,) = job.start("collect")
+    waiting(legacy, 1)
     with debugger(legacy, tmp_path, "collect") as terminal:
         terminal.wait_for("This is the pdb of collect.")
         pid = int(terminal.ask("p __import__('os').getpid()", r"^(\d+)$")[1])

@@ -11,16 +11,20 @@ RAYDAP = (sys.executable, "-m", "raydap")
 TIMEOUT_S = 120
 
 
+def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """That of a command without a terminal: what runs the tests sets the size of one."""
+    made = clean_environment(dict(env or {}))
+    for name in {"COLUMNS", "LINES"} - set(env or ()):
+        made.pop(name, None)
+    return made
+
+
 def raydap(*arguments: str, env: Mapping[str, str] | None = None, code: int = 0) -> str:
     """Runs a command to its end, without a terminal. Returns what it has printed; where another exit code than 0 is
     awaited, what it has said on standard error."""
-    environment = clean_environment(dict(env or {}))
-    for name in {"COLUMNS", "LINES"} - set(env or ()):
-        # What runs the tests sets them, though there is no terminal.
-        environment.pop(name, None)
     done = subprocess.run(
         [*RAYDAP, *arguments],
-        env=environment,
+        env=environment(env),
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

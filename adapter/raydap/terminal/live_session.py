@@ -85,6 +85,11 @@ class LiveSession:
         """Those that run something."""
         return [entry for entry in self.workers.values() if not is_idle(entry)]
 
+    @property
+    def debugged(self) -> list[WorkerEntry]:
+        """Those that are attached or about to be. All others can stop only after that, and may be of other jobs."""
+        return [entry for entry in self.workers.values() if entry.state != "alive"]
+
     def age(self, entry: WorkerEntry) -> float | None:
         """Seconds since its state began, None if that was before this session. The entry's own age is that of the
         moment when the session told of it."""

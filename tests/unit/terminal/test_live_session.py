@@ -136,3 +136,6 @@ def test_who_runs_something() -> None:
     actor = msgspec.structs.replace(kept, key="actor", actor="Trainer")
     live._take_event("raydap/workersChanged", told(kept, driver, actor))
     assert [each.key for each in live.busy] == ["driver", "actor"]
+    assert live.debugged == []
+    live._take_event("raydap/workersChanged", told(entry("a", "running"), entry("b", "paused")))
+    assert [each.key for each in live.debugged] == ["a", "b"]

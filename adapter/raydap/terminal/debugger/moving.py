@@ -109,12 +109,12 @@ async def go_on(debugger: Debugger, select: str | None, rest: str) -> None:
 
 
 async def _await_anybody(debugger: Debugger, resumed: set[int]) -> None:
-    """Waits until somebody is stopped, and shows who, or until nobody is left who could stop. Ctrl-C pauses those that
+    """Waits until somebody is stopped, and shows who, or until nobody is debugged any more. Ctrl-C pauses those that
     were resumed."""
     threads = debugger.threads
     threads.expected |= resumed
     try:
-        await threads.wait(lambda: bool(threads.stops) or debugger.has_ended or not debugger.live.busy)
+        await threads.wait(lambda: bool(threads.stops) or debugger.has_ended or not debugger.live.debugged)
     finally:
         threads.expected -= resumed
     # What they have stopped for is shown with the stops of all others.
