@@ -133,10 +133,11 @@ class Interactive:
         await self.live.session.connection.request("raydap/attach", {"select": f"({self.select}) state:paused"})
 
     async def _keep_attaching(self) -> None:
-        """Workers of the set that pause later are attached to as well."""
-        known: set[str] = set()
+        """Workers of the set that pause later are attached to as well. Ray says only a moment later what one runs; then
+        it may be in the set."""
+        known: set[tuple[str, ...]] = set()
         while not self.live.ended.is_set():
-            paused = {entry.key for entry in self.live.workers.values() if entry.state == "paused"}
+            paused = {_known(entry) for entry in self.live.workers.values() if entry.state == "paused"}
             if paused - known:
                 with suppress(SessionError):
                     await self._attach_selected()
@@ -336,6 +337,11 @@ class Interactive:
             select = self.debugger.focus.select
         handler = value_commands.python if command is None else command.handler
         await handler(self.debugger, select, line.rest)
+
+
+def _known(entry: WorkerEntry) -> tuple[str, ...]:
+    """What a set may be about and Ray may say late."""
+    return entry.key, entry.name, entry.task, entry.actor_name, entry.job, entry.submission
 
 
 def first_line(path: str) -> int:
