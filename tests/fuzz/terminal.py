@@ -92,8 +92,7 @@ def _without_work() -> Iterator[None]:
         yield
 
 
-_REFUSAL = re.compile(r"(Usage: raydap .*\n\n)?Error: \S|Usage: raydap .*\n\nOptions:", re.DOTALL)
-"""Without any word it is the help."""
+_REFUSAL = re.compile(r"(Usage: raydap .*\n\n)?Error: \S", re.DOTALL)
 
 
 def words(data: bytes) -> None:
