@@ -49,6 +49,7 @@ class Debugger:
     sources: Sources = field(default_factory=Sources)
     displays: list[str] = field(default_factory=list)
     has_ended: bool = False
+    has_launched: bool = False
     old: OldDebugger = field(default_factory=OldDebugger)
 
     def __post_init__(self) -> None:

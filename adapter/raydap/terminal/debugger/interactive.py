@@ -57,6 +57,7 @@ class Interactive:
         self.live = LiveSession()
         await self.live.find(self.target)
         self.debugger = debugger = Debugger(self.live, screen.console())
+        debugger.has_launched = self.program is not None
         self.live.on_event = self._take_event
         try:
             await self._begin()

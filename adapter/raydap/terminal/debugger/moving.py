@@ -114,7 +114,10 @@ async def _await_anybody(debugger: Debugger, resumed: set[int]) -> None:
     threads = debugger.threads
     threads.expected |= resumed
     try:
-        await threads.wait(lambda: bool(threads.stops) or debugger.has_ended or not debugger.live.debugged)
+        # The session of a launched program ends by itself.
+        await threads.wait(
+            lambda: bool(threads.stops) or debugger.has_ended or not (debugger.live.debugged or debugger.has_launched)
+        )
     finally:
         threads.expected -= resumed
     # What they have stopped for is shown with the stops of all others.
