@@ -299,7 +299,7 @@ def test_a_job_that_fails(reporting: Reporting, cluster: Cluster) -> None:
 
 
 def test_a_job_that_does_not_run(reporting: Reporting) -> None:
-    run = reporting.start("09000000")
+    run = reporting.start("fe000000")
     assert run.wait() == 1
-    assert 'There is no file and no job "09000000" (' in run.output
+    assert 'There is no file and no job "fe000000" (' in run.output
     assert not (reporting.folder / "report.html").exists()
