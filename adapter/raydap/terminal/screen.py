@@ -1,11 +1,13 @@
 """Where a command writes: tables for people, in the width and the colours of their terminal."""
 
 import os
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -13,11 +15,30 @@ _WIDE = 100_000
 """Columns where no terminal limits them: what reads a pipe wants whole lines."""
 
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class _Console(Console):
+    """On a terminal it replaces control characters: names and values come from workers, and such characters could move
+    the cursor, or type for the user."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if self.is_terminal and not segment.control:
+                yield Segment(_visible(segment.text), segment.style)
+            else:
+                yield segment
+
+
+def _visible(text: str) -> str:
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Console:
     """rich heeds NO_COLOR, FORCE_COLOR, COLUMNS and TERM. Nothing in a value is taken for rich's own markup."""
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if is_terminal or "COLUMNS" in environ else _WIDE
-    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
+    return _Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
 
 
 READABLE = 24
@@ -34,8 +55,9 @@ def table(
     """Columns with two spaces between them. If that is more than `width`, the cells of `cut` are cut, the last column
     of these as far as needed. If they cannot be read then, the columns `drop` are left out, one after the other."""
     shown = list(columns)
+    cells = [[Text(_visible(str(cell)), cell.style if isinstance(cell, Text) else "") for cell in row] for row in rows]
     widths = {
-        column: max([len(column), *(cell_len(str(row[number])) for row in rows)])
+        column: max([len(column), *(cell_len(row[number].plain) for row in cells)])
         for number, column in enumerate(columns)
     }
 
@@ -52,6 +74,6 @@ def table(
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in shown:
         made.add_column(column, no_wrap=True, overflow="ellipsis", width=widths[column])
-    for row in rows:
+    for row in cells:
         made.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in shown))
     return made

@@ -1,6 +1,8 @@
 """Tables, at every width of a terminal."""
 
 import io
+import re
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -95,3 +97,34 @@ def test_a_pipe_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert screen.console(environ={}).width > 10_000
     monkeypatch.setenv("COLUMNS", "33")
     assert screen.console().width == 33
+
+
+class _Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("show", ["text", "table", "out"])
+def test_a_worker_cannot_move_the_cursor(monkeypatch: pytest.MonkeyPatch, show: str) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    bad = "a\x1b]0;title\x07b\x9b2Jc\rd\u00a0e"
+
+    def written(file: io.StringIO) -> str:
+        monkeypatch.setattr(sys, "stdout", file)
+        console = screen.console()
+        if show == "table":
+            console.print(screen.table(["NAME"], [[bad]], 80, ("NAME",), ()))
+        elif show == "text":
+            console.print(Text(bad, "red"))
+        else:
+            console.out(bad, highlight=False)
+        return file.getvalue()
+
+    # rich's own bold header is no character of the worker's.
+    on_terminal = re.sub(r"\x1b\[[01]m", "", written(_Tty()))
+    assert "]0;title" in on_terminal
+    assert "d\u00a0e" in on_terminal
+    assert not set(on_terminal) & {"\x1b", "\x07", "\x9b", "\r"}
+    # What reads a pipe gets a text as it is; a table is for people.
+    assert ("\x1b]0;title" in written(io.StringIO())) == (show != "table")
