@@ -78,6 +78,11 @@ class PausedWorkers:
                 if key not in attached:
                     self.labels.pop(key, None)
 
+    def label(self, key: WorkerKey) -> WorkerLabel:
+        """What Ray has said of a worker, else what is known of it from before its pause."""
+        candidate = self.candidates.get(key)
+        return self.labels.get(key, WorkerLabel() if candidate is None else candidate.known)
+
     def forget_label(self, key: WorkerKey) -> None:
         """Forgets the label of a worker that is no longer attached, unless it is paused again already."""
         if key not in self.candidates:
@@ -85,8 +90,8 @@ class PausedWorkers:
 
     def set_label(self, key: WorkerKey, label: WorkerLabel) -> None:
         if self.labels.get(key) != label:
-            self.labels[key] = label
             self._roster.mark(key)
+        self.labels[key] = label
         if key in self.candidates:
             self.to_examine[key] = None
 

@@ -7,7 +7,6 @@ from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow, gather
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
-from raydap.core.model.ranks import natural_order
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import lockstep, selecting, top_frames
@@ -120,7 +119,7 @@ def _arrived(threads: list[Thread], members: Mapping[str, Member]) -> Flow[tuple
         )
         for place, found in lines.items()
     ]
-    return tuple(sorted(groups, key=lambda group: (len(group.members), natural_order(group.label))))
+    return tuple(sorted(groups, key=lambda group: folding.smallest_first(len(group.members), group.label)))
 
 
 def _location(thread: Thread, frame: top_frames.Frame) -> tuple[str, str, int] | None:

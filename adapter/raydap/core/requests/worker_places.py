@@ -1,10 +1,9 @@
 """Where each worker is, in one line: raydap/places (docs/requests.md)."""
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from raydap.core.errors import ProblemError
-from raydap.core.events import WorkerLabel
 from raydap.core.flows import Flow, gather
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
@@ -41,7 +40,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
             state.log("info", f"{key} does not say where it is: {answer.problem}")
             unread.append(key)
         else:
-            started = _started(state, key)
+            started = worker_entries.label(state, key).started or UNSET
             told += [msgspec.structs.replace(place, started=started) for place in answer]
     return Places(places=tuple(told), unread=tuple(unread))
 
@@ -70,18 +69,6 @@ def _of_running(state: State, key: WorkerKey, member: Member) -> Flow[list[Worke
     users = [thread for thread in stack.threads if thread.is_users]
     shown = [thread for thread in users if not thread.coroutine] or users
     return [_place(member, thread.place, _in_thread(thread)) for thread in shown] or [_place(member, "idle", None)]
-
-
-def _started(state: State, key: WorkerKey) -> float | UnsetType:
-    """When it began what it runs."""
-    run, worker = state.run, state.workers.get(key)
-    if worker is not None:
-        known = worker.label
-    elif key in run.alive.workers:
-        known = run.alive.workers[key].label
-    else:
-        known = run.paused.labels.get(key, WorkerLabel())
-    return known.started or UNSET
 
 
 def _in_thread(thread: ThreadStack) -> Location | None:

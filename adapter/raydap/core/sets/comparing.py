@@ -9,9 +9,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap.core.model.compared_value import Summary
-from raydap.core.model.ranks import natural_order
 from raydap.core.sets.differences import difference
-from raydap.core.sets.folding import Holder, label, running_of, statistics_of, threads_of
+from raydap.core.sets.folding import Holder, label, running_of, smallest_first, statistics_of, threads_of
 from raydap.core.sets.numbers import number
 from raydap.inworker.array_text import array_text as text_of_array
 from raydap.protocol.types import Handle
@@ -48,12 +47,12 @@ def share(answers: Iterable[Compared]) -> Share:
 
 
 def groups(answers: Sequence[Compared]) -> tuple[ComparisonGroup, ...]:
-    """The smallest first, and those of one size in the order of their labels: what differs is what one looks for."""
+    """In the order of `smallest_first`."""
     by_places = {_kind(each.summary) for each in answers if not _hash(each.summary) and not _is_unseen(each.summary)}
     found: dict[object, list[Compared]] = {}
     for each in answers:
         found.setdefault(_key(each.summary, _kind(each.summary) in by_places), []).append(each)
-    ordered = sorted(found.values(), key=lambda group: (len(group), natural_order(share(group).label)))
+    ordered = sorted(found.values(), key=lambda group: smallest_first(len(group), share(group).label))
     return tuple(
         _group(each, ordered[-1][0].summary if place < MAX_DIFFERENCES else None) for place, each in enumerate(ordered)
     )

@@ -80,15 +80,20 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
+def smallest_first(count: int, label: str) -> tuple[int, object]:
+    """The order of groups: what differs from the rest is what one looks for. Those of one size are in the order of
+    their labels, because workers answer in any order."""
+    return count, natural_order(label)
+
+
 def groups(answers: Iterable[tuple[Answer, Holder]]) -> tuple[EvaluationGroup, ...]:
-    """Of equal answers, the smallest first: what differs from the rest is what one looks for. Those of one size are in
-    the order of their labels."""
+    """Of equal answers, in the order of `smallest_first`."""
     found: dict[Answer, list[Holder]] = {}
     for answer, holder in answers:
         found.setdefault(answer, []).append(holder)
     ordered = sorted(
         ((len(holders), label(holder.member for holder in holders), answer) for answer, holders in found.items()),
-        key=lambda each: (each[0], natural_order(each[1])),
+        key=lambda each: smallest_first(*each[:2]),
     )
     return tuple(
         EvaluationGroup(

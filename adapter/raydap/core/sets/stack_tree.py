@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from raydap.core.model.ranks import natural_order
-from raydap.core.sets.folding import Holder, label
+from raydap.core.sets.folding import Holder, label, smallest_first
 from raydap.protocol.stack_messages import (
     FoldedVariable,
     Location,
@@ -122,7 +121,7 @@ def _node(place: Place | None, branch: _Branch, max_members: int, has_locals: bo
         members=_threads(branch.holders, max_members),
         running=_running(branch.holders, max_members),
         label=label(holder.member for holder in branch.holders),
-        children=tuple(sorted(children, key=lambda node: (node.count, natural_order(node.label)))),
+        children=tuple(sorted(children, key=lambda node: smallest_first(node.count, node.label))),
         locals=_locals(branch, max_members) if has_locals else UNSET,
     )
 
@@ -134,10 +133,9 @@ def _locals(branch: _Branch, max_members: int) -> tuple[FoldedVariable, ...]:
 
 
 def _folded(variable: str, values: dict[tuple[str, str], list[Holder]], max_members: int) -> FoldedVariable:
-    """A few groups are enough to see who is apart: of many different values, each is as rare as the others. Those of
-    one size are in the order of their labels, because workers answer in any order."""
+    """A few groups are enough to see who is apart: of many different values, each is as rare as the others."""
     named = [(len(holders), label(holder.member for holder in holders), each) for each, holders in values.items()]
-    largest = sorted(named, key=lambda group: (group[0], natural_order(group[1])))[-MAX_GROUPS:]
+    largest = sorted(named, key=lambda group: smallest_first(*group[:2]))[-MAX_GROUPS:]
     groups = [
         ValueGroup(
             value=value,

@@ -41,7 +41,7 @@ def paused(state: State, event: WorkersPaused) -> None:
         if is_on_node(run.settings, row):
             label = run.alive.take(key)
             # A worker never gets another actor, but another task or method.
-            known = replace(label, task="") if label.actor else WorkerLabel()
+            known = replace(label, task="", started=0.0) if label.actor else WorkerLabel()
             run.paused.add(Candidate(row, state.now + LABELS_RETRY_S, known))
             fresh.append(row)
     _ask_labels(state, fresh)
@@ -90,9 +90,10 @@ def attach_candidates(state: State) -> None:
             # Keep those that the user has chosen: they are attached beyond the limit.
             run.paused.to_examine = {key: None for key in run.paused.to_examine if run.choices.get(key)}
         else:
+            label = run.paused.label(key)
             run.paused.take(key)
             worker = Worker(state, run, candidate.row, run.settings)
-            worker.label = run.paused.labels.get(key, candidate.known)
+            worker.label = label
             attach.begin(state, worker)
 
 
@@ -182,9 +183,10 @@ def labelled(state: State, event: WorkersLabelled) -> None:
         if worker is not None or key in paused.candidates or key in paused.failures or key in state.run.prepared:
             paused.set_label(key, label)
         family = [state.workers[child] for child in state.run.children.get(key, ()) if child in state.workers]
-        if worker is not None and worker.label != label:
+        if worker is not None:
+            if worker.label != label:
+                family.append(worker)
             worker.label = label
-            family.append(worker)
         for each in family:
             is_wanted = _is_wanted(each.run, each.settings, origin(each.run, each.row))
             if each.row.agent and not each.leaving and not is_wanted:

@@ -168,12 +168,19 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
         return _fill(alive.row, alive.label, names.alive(alive.row, alive.label), progress, (), problem)
     paused = state.run.paused
     failure = paused.failures.get(key)
-    candidate = paused.candidates.get(key)
-    waiting = candidate or failure
+    waiting = paused.candidates.get(key) or failure
     assert waiting is not None
-    label = paused.labels.get(key, WorkerLabel() if candidate is None else candidate.known)
+    label = paused.label(key)
     problem = "" if failure is None else failure.problem
     return _fill(waiting.row, label, names.task(waiting.row, label), "paused", (), problem)
+
+
+def label(state: State, key: WorkerKey) -> WorkerLabel:
+    """What Ray has said of a worker, whatever its state is."""
+    worker, alive = state.workers.get(key), state.run.alive.workers.get(key)
+    if worker is not None:
+        return worker.label
+    return state.run.paused.label(key) if alive is None else alive.label
 
 
 def _fill(

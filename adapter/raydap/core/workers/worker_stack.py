@@ -9,14 +9,13 @@ from collections.abc import Mapping
 import msgspec
 
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, decode
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import names, paths, snapshots
-from raydap.core.workers import agent_questions, native_code
+from raydap.core.workers import agent_questions, native_code, worker_entries
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
 from raydap.protocol import stack_messages as messages
@@ -32,35 +31,14 @@ Python code run."""
 
 def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
     """Raises ProblemError if it cannot be read."""
-    run = state.run
-    worker = state.workers.get(key)
-    settings = run.settings or AttachSettings()
-    try:
-        if worker is not None and worker.is_attached:
-            shown, settings = names.worker(worker), worker.settings
-            stacks = yield from _of_attached(state, worker, calls.all_stacks())
-        else:
-            shown = name(state, key)
-            stacks = yield from _of_other(state, key, {"stack": True})
-        return _as_message(shown, stacks, settings)
-    except ValueError as error:
-        problem = Problem(Code.WORKER_BROKEN, f"The stack of {shown} cannot be read.", str(error))
-        raise ProblemError(problem) from None
+    shown = _shown_name(state, key)
+    stacks, settings = yield from _read(state, key)
+    return _as_message(shown, stacks, settings)
 
 
 def threads(state: State, key: WorkerKey) -> Flow[tuple[ThreadStack, ...]]:
     """The same with what each thread waits for, if its agent or debugger says that, and with paths of the client."""
-    worker = state.workers.get(key)
-    settings = state.run.settings or AttachSettings()
-    try:
-        if worker is not None and worker.is_attached:
-            settings = worker.settings
-            stacks = yield from _of_attached(state, worker, calls.all_waits())
-        else:
-            stacks = yield from _of_other(state, key, {"stack": True, "waits": True})
-    except ValueError as error:
-        problem = Problem(Code.WORKER_BROKEN, f"The stack of {name(state, key)} cannot be read.", str(error))
-        raise ProblemError(problem) from None
+    stacks, settings = yield from _read(state, key, with_waits=True)
     folder = paths.workspace(settings)
     replace = msgspec.structs.replace
     return tuple(
@@ -70,6 +48,26 @@ def threads(state: State, key: WorkerKey) -> Flow[tuple[ThreadStack, ...]]:
         )
         for stack in snapshots.mapped(stacks, settings)
     )
+
+
+def _read(state: State, key: WorkerKey, with_waits: bool = False) -> Flow[tuple[Stacks, AttachSettings]]:
+    """The stacks, and the settings by which their paths are mapped. Raises ProblemError."""
+    worker, shown = state.workers.get(key), _shown_name(state, key)
+    try:
+        if worker is not None and worker.is_attached:
+            expression = calls.all_waits() if with_waits else calls.all_stacks()
+            return (yield from _of_attached(state, worker, expression)), worker.settings
+        settings = state.run.settings or AttachSettings()
+        question = {"stack": True, "waits": True} if with_waits else {"stack": True}
+        return (yield from _of_other(state, key, question)), settings
+    except ValueError as error:
+        problem = Problem(Code.WORKER_BROKEN, f"The stack of {shown} cannot be read.", str(error))
+        raise ProblemError(problem) from None
+
+
+def _shown_name(state: State, key: WorkerKey) -> str:
+    worker = state.workers.get(key)
+    return name(state, key) if worker is None or not worker.is_attached else names.worker(worker)
 
 
 def _of_attached(state: State, worker: Worker, expression: str) -> Flow[Stacks]:
@@ -104,8 +102,10 @@ def name(state: State, key: WorkerKey) -> str:
     """The name of a worker that is not attached, for users."""
     alive = state.run.alive.workers.get(key)
     row = state.run.prepared.get(key) if alive is None else alive.row
-    label = state.run.paused.labels.get(key, WorkerLabel()) if alive is None else alive.label
-    return key if row is None else f"{names.alive(row, label)} · {names.where(row, label)}"
+    if row is None:
+        return key
+    label = worker_entries.label(state, key)
+    return f"{names.alive(row, label)} · {names.where(row, label)}"
 
 
 def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages.WorkerStack:
