@@ -147,8 +147,8 @@ class Dashboard:
         return [each for row in rows if isinstance(each := row.get("resources_total"), dict)]
 
     async def used_resources(self) -> Row:
-        """What is in use in the whole cluster, as the autoscaler reports it; {} if it does not. Of the user's own
-        resources the names may be written in another way there, so they may not be found."""
+        """The amount of each resource that the whole cluster uses, as the autoscaler reports it; {} if it reports
+        nothing. The autoscaler may write the names of custom resources differently, so these may be missing."""
         try:
             answer = await self.rest.get("/api/cluster_status")
         except ProblemError:

@@ -1,7 +1,7 @@
 """Says what a thread waits for: objects of Ray, a lock and who holds it, or another thread; runs in the worker.
 
 It looks at the arguments of those functions of Ray and Python that wait (stack_reader.py gives the frames). No code of
-the user's runs. What it does not know is not told: then nobody takes the thread for deadlocked.
+the user's runs. It says nothing of a wait that it does not know, so that nobody takes the thread for deadlocked.
 """
 
 import itertools

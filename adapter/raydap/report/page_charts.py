@@ -17,7 +17,7 @@ MAX_ROWS = 60
 """Workers of the timeline. The trace and the JSON have all."""
 
 MAX_BARS = 4000
-"""Of the timeline, so that a browser can show it."""
+"""Bars that the timeline shows at most; a browser cannot show many more."""
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 12.0, 12.0, 22.0
 _HEIGHT = 180.0
@@ -84,7 +84,8 @@ def _area(series: Series, x: Callable[[float], float], y: Callable[[float], floa
 
 
 def _band(shown: Sequence[Series], x: Callable[[float], float], y: Callable[[float], float]) -> Html:
-    """Of many workers: from the lowest to the highest value in each hundredth of the time."""
+    """An area instead of many lines. It reaches from the lowest to the highest value of all workers in each hundredth
+    of the time."""
     slots: dict[int, list[float]] = {}
     for series in shown:
         for point in series.points:

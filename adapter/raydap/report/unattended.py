@@ -91,7 +91,7 @@ class Reporting:
         try:
             done = await _first(waits)
             if done == "limit" and not is_job:
-                # What it does from now on is not watched, but how it ends is worth knowing.
+                # The report still needs the exit code of the program, so it waits for its end.
                 self._say("the time is over; the program runs on, and nothing stops there any more")
                 await run.stop_watching()
                 run.outcome = Outcome(

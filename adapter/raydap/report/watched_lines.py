@@ -84,7 +84,8 @@ class Looks:
         return tree.root(MAX_MEMBERS)
 
     def statistics(self) -> dict[str, Statistics]:
-        """Of the numbers in the innermost frame."""
+        """The minimum, maximum, mean and so on of each variable of the innermost frame that is a number in all
+        workers."""
         answers: dict[str, list[Answer]] = {}
         for look in self.latest.values():
             for each in look.frames[-1].variables:
@@ -94,7 +95,7 @@ class Looks:
 
 
 class _Hits:
-    """Of one worker. `before` are those of an earlier debugger in the same process."""
+    """The hits of one worker. `before` counts those that an earlier debugger in the same process has seen."""
 
     def __init__(self) -> None:
         self.told = self.before = self.stops = self.failed = 0

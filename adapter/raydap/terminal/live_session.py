@@ -12,7 +12,7 @@ from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import Session, Target
 from raydap.protocol.message_base import Arguments, Message
-from raydap.protocol.raydap_messages import WorkerEntry, WorkerList, WorkerState
+from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal.progress import Progress
 
 LIST_TIMEOUT_S = 10.0
@@ -38,9 +38,8 @@ class LiveSession:
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = Progress() if progress is None else progress
         self.workers: dict[str, WorkerEntry] = {}
-        self._told_at: dict[str, float] = {}
-        self._is_new = False
-        self._old: dict[str, WorkerState] = {}
+        self._began: dict[str, float | None] = {}
+        self._is_own = False
         self.outage = ""
         self.listed = asyncio.Event()
         self.changed = asyncio.Event()
@@ -58,7 +57,7 @@ class LiveSession:
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         """Like Session.begin, with the list of workers. Raises SessionError."""
-        self._is_new = self.session.kind == "own"
+        self._is_own = self.session.kind == "own"
         with self.progress.during("looking for the cluster"):
             await self.session.begin(command, arguments, configure)
             await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
@@ -93,17 +92,16 @@ class LiveSession:
     def age(self, entry: WorkerEntry) -> float | None:
         """Seconds since its state began, None if that was before this session. The entry's own age is that of the
         moment when the session told of it."""
-        if entry.key in self._old:
-            return None
-        now = time.monotonic()
-        return entry.age + now - self._told_at.get(entry.key, now)
+        began = self._began.get(entry.key, time.monotonic() - entry.age)
+        return None if began is None else time.monotonic() - began
 
-    def _note_old(self, entry: WorkerEntry) -> None:
+    def _take_entry(self, entry: WorkerEntry) -> None:
         """A session of our own finds states that it has not seen begin."""
-        if self._is_new and not self.listed.is_set():
-            self._old[entry.key] = entry.state
-        elif self._old.get(entry.key) != entry.state:
-            self._old.pop(entry.key, None)
+        before = self.workers.get(entry.key)
+        is_found = self._is_own and not self.listed.is_set()
+        is_as_found = before is not None and before.state == entry.state and self._began.get(entry.key, 0.0) is None
+        self._began[entry.key] = None if is_found or is_as_found else time.monotonic() - entry.age
+        self.workers[entry.key] = entry
 
     def _take_event(self, name: str, body: Any) -> None:
         if name == "raydap/workersChanged":
@@ -117,12 +115,9 @@ class LiveSession:
         for entry in told.workers:
             if entry.state in ENDED:
                 self.workers.pop(entry.key, None)
-                self._told_at.pop(entry.key, None)
-                self._old.pop(entry.key, None)
+                self._began.pop(entry.key, None)
             else:
-                self.workers[entry.key] = entry
-                self._told_at[entry.key] = time.monotonic()
-                self._note_old(entry)
+                self._take_entry(entry)
         self.outage = told.outage
         if told.complete is True:
             self.listed.set()

@@ -123,7 +123,7 @@ def test_the_age_of_a_state_goes_on_after_the_session_has_told_it(monkeypatch: p
 def test_a_session_of_our_own_has_not_seen_the_states_begin_that_it_finds() -> None:
     live = ScriptedLive()
     live.listed.clear()
-    live._is_new = True
+    live._is_own = True
     live._take_event("raydap/workersChanged", told(entry("a", "paused"), entry("b"), complete=True))
     live._take_event("raydap/workersChanged", told(entry("a", "paused"), entry("b", "running"), entry("c")))
     assert [each.key for each in live.workers.values() if live.age(each) is None] == ["a"]

@@ -69,8 +69,8 @@ class TaskNodes:
         return self._resources.of_waiting_groups(job)
 
     def children(self, thread: Thread, process: Process) -> list[Node]:
-        """The unfinished tasks that this thread may have begun: those of its own tasks, or of a driver. Of an actor
-        that runs several methods at once Ray says only that the actor has begun them."""
+        """The unfinished tasks that this thread may have begun: the children of its own tasks, or of the driver. If an
+        actor runs several methods at once, Ray names the actor as the parent and not the method."""
         entry = process.member.entry
         parents = {task.id for task in thread.tasks} | {
             _CREATION_TASK + task.actor for task in thread.tasks if task.actor

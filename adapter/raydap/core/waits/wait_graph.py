@@ -1,10 +1,9 @@
 """A graph of who waits for whom, and what can never go on in it.
 
 A node goes on when enough of those that it waits for do: all of them (`needed` is 0), or some number, as in ray.wait.
-Whoever cannot go on, even if everybody else does all that he can, is deadlocked, or waits for those who are. That is
-the reduction of a wait-for graph with AND and OR (Holt 1972). What is not known may go on: nobody is called deadlocked
-without need.
-"""
+The graph is reduced: each node that can go on is removed, and with it the waits for it, again and again. The nodes that
+are left are deadlocked, or wait for deadlocked ones (Holt 1972). A node of which nothing is known counts as one that
+can go on, so that raydap never invents a deadlock."""
 
 import itertools
 from collections import deque

@@ -25,7 +25,7 @@ _WORDS: dict[tuple[str, bool], str] = {
     ("event loop", True): "its event loop: ",
     ("collective", False): "not there: ",
 }
-"""What is said before the name of the one that is waited for."""
+"""The words before the target of an edge, by its kind and whether it is certain."""
 
 
 def one_line(text: str) -> str:

@@ -19,6 +19,9 @@ from raydap.terminal.debugger.printing import Output
 from raydap.terminal.debugger.stopped_threads import Stop, StoppedThreads
 from raydap.terminal.live_session import LiveSession
 
+GATHER_S = 0.05
+"""Seconds in which stops are gathered for one line: those of a class come within moments of each other."""
+
 
 class CommandError(Exception):
     """A command cannot be done. The text is for the user."""
@@ -40,7 +43,7 @@ class Focus:
 @dataclass
 class Debugger:
     """`displays` are the expressions that are shown at each stop. `keys` are the workers of all threads that have
-    stopped so far."""
+    stopped so far. `has_launched`: the session has launched a program, and ends with it."""
 
     live: LiveSession
     console: Console
@@ -232,8 +235,7 @@ class Debugger:
         """Shows stops as they come, many at once as one, until it is cancelled."""
         while True:
             await self.threads.wait(lambda: bool(self.threads.unseen))
-            # The stops of a class come within moments of each other.
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(GATHER_S)
             await self.show_unseen()
 
     async def show_unseen(self) -> None:
