@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from support.playbook import Play
+from support.waiting_workers import Hung
 
 
 @pytest.fixture
@@ -19,3 +20,9 @@ def rough_play() -> Iterator[Play]:
     play = Play(conform=False)
     yield play
     play.finish()
+
+
+@pytest.fixture
+def hung(play: Play) -> Hung:
+    """A session with workers that wait."""
+    return Hung(play)

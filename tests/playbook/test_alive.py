@@ -8,33 +8,14 @@ from raydap.core.effects import ReleaseAgent, StartDebuggee, StartDiscovery, Wat
 from raydap.core.errors import Code
 from raydap.core.events import AgentCalled, AgentsSearched, WorkerGone, WorkerLabel, WorkersAlive
 from raydap.core.settings import AttachSettings, HubSettings
+from support.alive_workers import end, listed, told, watching
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import launched
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
 DRIVER = WorkerLabel(task="driver train.py", job="01000000")
 LISTED = {"autoAttach": False}
-
-
-def told(client: FakeClient) -> list[tuple[str, str]]:
-    """All changes of a state that nobody has taken yet: keys and states."""
-    changes: dict[tuple[str, str], None] = {}
-    while client.inbox and client.inbox[0].get("event") == "raydap/workersChanged":
-        for worker in client.event("raydap/workersChanged")["workers"]:
-            changes[worker["key"], worker["state"]] = None
-    return list(changes)
-
-
-def listed(client: FakeClient, **arguments: Any) -> dict[str, str]:
-    return {worker["key"]: worker["state"] for worker in client.request("raydap/workers", **arguments)["workers"]}
-
-
-def watching(play: Play, arguments: dict[str, Any] | None = None) -> FakeClient:
-    client = play.session(arguments)
-    assert listed(client, all=True) == {}
-    assert play.take(WatchAlive) == WatchAlive(True)
-    return client
 
 
 def released(play: Play, key: str, **row: Any) -> FakeWorker:
@@ -43,13 +24,6 @@ def released(play: Play, key: str, **row: Any) -> FakeWorker:
     play.feed(AgentCalled(worker.row))
     assert play.take(ReleaseAgent).worker == key
     return worker
-
-
-def end(play: Play, client: FakeClient) -> None:
-    """The client leaves; whatever it is told of that is not the matter of the script."""
-    client.send("disconnect")
-    client.inbox.clear()
-    play._effects.clear()
 
 
 def test_all_that_is_known_of_an_alive_worker(play: Play) -> None:
@@ -372,35 +346,4 @@ def test_the_list_is_complete_when_the_agents_are_found_too(play: Play) -> None:
     assert "complete" not in client.event("raydap/workersChanged")
     play.feed(AgentsSearched())
     assert client.event("raydap/workersChanged") == {"workers": [], "outage": "", "complete": True}
-    end(play, client)
-
-
-def test_a_worker_that_pauses_keeps_the_name_of_its_actor(play: Play) -> None:
-    client = watching(play)
-    worker, other = play.worker("w1", pid=7), play.worker("w2")
-    play.feed(WorkersAlive({worker.row: ACTOR, other.row: WorkerLabel(task="normalise")}))
-    told(client)
-    worker.hold = other.hold = {"attach"}
-    play.paused(worker, other)
-    entries = {entry["key"]: entry for entry in client.event("raydap/workersChanged")["workers"]}
-    # It may be at another method by now.
-    assert [entries["w1"][name] for name in ("actor", "job", "task", "label")] == [
-        "Trainer",
-        "01000000",
-        "",
-        "Trainer 7",
-    ]
-    assert [entries["w2"][name] for name in ("task", "label")] == ["", "worker"]
-    worker.release()
-    other.release()
-    end(play, client)
-
-
-def test_filters_wait_for_what_ray_says_of_the_pause(play: Play) -> None:
-    client = watching(play, {"actor": "Trainer"})
-    worker = play.worker("w1", pid=7)
-    play.feed(WorkersAlive({worker.row: ACTOR}))
-    told(client)
-    play.paused(worker)
-    assert told(client) == [("w1", "paused")]
     end(play, client)

@@ -1,85 +1,15 @@
 """raydap/waits says who waits for whom, and who can never go on (docs/requests.md)."""
 
-import json
 from typing import Any
 
 import pytest
 
 from raydap.core.effects import AskRayState, WatchAlive
-from raydap.core.events import RayStateListed, WorkerLabel
-from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask
+from raydap.core.events import RayStateListed
+from raydap.core.ray_state import RayState, RayTask
 from raydap.protocol.types import WorkerKey
-from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
-
-RAY = "/venv/lib/python3.11/site-packages/ray/_private/worker.py"
-DRIVER = {"worker_type": "DRIVER"}
-
-
-def label(name: str, job: str = "01000000") -> WorkerLabel:
-    actor = "" if name.startswith("driver") else name.rpartition(".")[0]
-    return WorkerLabel(task=name, actor=actor, job=job)
-
-
-def frame(name: str, line: int = 0, owner: int = 0) -> dict[str, Any]:
-    return {"name": name, "path": "/app/train.py" if owner == 0 else RAY, "line": line, "owner": owner}
-
-
-def thread(function: str, line: int, call: str = "ray.get", **more: Any) -> dict[str, Any]:
-    """A thread that is blocked in a function of the user's, or what `more` says of it."""
-    frames = [frame("get", owner=2)] * (call == "ray.get") + [frame(function, line), frame("main_loop", owner=2)]
-    user = len(frames) - 2
-    shown = {"name": "MainThread", "main": True, "activity": "blocked", "call": call, "frames": frames, "user": user}
-    return {**shown, "is_users": True, "ident": 1, **more}
-
-
-def objects(*tasks: str, **more: Any) -> dict[str, Any]:
-    return {"kind": "objects", "tasks": tasks, **more}
-
-
-def stacks(*threads: dict[str, Any]) -> str:
-    return json.dumps({"cwd": "/app", "threads": threads})
-
-
-def running(task: str, name: str, worker: str, actor: str = "", **more: Any) -> RayTask:
-    return RayTask(task, name, "RUNNING", job="01000000", actor=actor, worker=WorkerKey(worker), **more)
-
-
-def queued(task: str, name: str, worker: str, actor: str) -> RayTask:
-    return RayTask(task, name, "SUBMITTED_TO_WORKER", job="01000000", actor=actor, worker=WorkerKey(worker))
-
-
-class Hung:
-    """A session with workers that are attached, each by its key."""
-
-    def __init__(self, play: Play) -> None:
-        self.play = play
-        self.client: FakeClient = play.session()
-        self.workers: dict[str, FakeWorker] = {}
-
-    def add(self, key: str, name: str, *threads: dict[str, Any]) -> None:
-        row = DRIVER if name.startswith("driver") else {}
-        worker = self.workers[key] = self.play.worker(key, label(name), **row)
-        worker.blocked = stacks(*threads)
-
-    def begin(self, *states: RayState) -> None:
-        self.play.ray_states = list(states)
-        self.play.paused(*self.workers.values())
-        self.client.inbox.clear()
-
-    def ask(self, **arguments: Any) -> dict[str, Any]:
-        answer = self.client.request("raydap/waits", **arguments)
-        for node in answer["nodes"]:
-            assert all(edge["node"] < len(answer["nodes"]) for edge in node["waits"])
-        return answer
-
-    def text(self, **arguments: Any) -> list[str]:
-        return str(self.ask(**arguments)["text"]).splitlines()
-
-
-@pytest.fixture
-def hung(play: Play) -> Hung:
-    return Hung(play)
+from support.playbook import Play
+from support.waiting_workers import DRIVER, Hung, frame, label, objects, queued, running, stacks, thread
 
 
 def test_a_tree_from_the_driver_down(hung: Hung) -> None:
@@ -184,116 +114,6 @@ def test_locks_of_threads(hung: Hung) -> None:
         "      └─ held by A thread loader (pid 101 on 10.0.0.1): blocked in with self.a (train.py:20)  [deadlock]",
         "         └─ held by A.step (see above)  [deadlock]",
     ]
-
-
-def test_tasks_that_have_not_begun(hung: Hung) -> None:
-    hung.add("d", "driver train.py", thread("main", 41, wait=objects("g", "s", "x", "q", "o", "r", "y")))
-    actors = (RayActor("a1", "Big", "PENDING_CREATION", "01000000", resources={"GPU": 2}),)
-
-    def pending(task: str, state: str, **more: Any) -> RayTask:
-        return RayTask(task, task * 3, state, job="01000000", **more)
-
-    hung.begin(
-        RayState(
-            (
-                pending("g", "PENDING_NODE_ASSIGNMENT", resources={"GPU": 8, "CPU": 1}),
-                pending("s", "PENDING_NODE_ASSIGNMENT", resources={"CPU": 1}),
-                pending("x", "PENDING_NODE_ASSIGNMENT", actor="a1"),
-                RayTask(
-                    "f" * 16 + "a1", "Big.__init__", "PENDING_NODE_ASSIGNMENT", "01000000", "a1", creates_actor=True
-                ),
-                pending("q", "PENDING_NODE_ASSIGNMENT", actor="dead"),
-                pending("o", "PENDING_OBJ_STORE_MEM_AVAIL"),
-                pending("r", "PENDING_ARGS_AVAIL", parent="p", created=2),
-                pending("y", "SOMETHING_NEW", parent="p", created=1),
-            ),
-            actors,
-            nodes=({"CPU": 4, "GPU": 1},),
-        )
-    )
-    assert hung.text() == [
-        "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:41)",
-        "├─ ggg: pending: no node has {GPU: 8}",
-        "├─ ooo: pending: the object store of its node is full",
-        "├─ qqq: pending: its actor is dead",
-        "├─ rrr: pending: its arguments are not ready",
-        "│  └─ perhaps for yyy: pending: SOMETHING_NEW",
-        "├─ sss: pending: a process for it is starting, or the resources of no node suffice",
-        "├─ xxx: pending: its actor has still to be made",
-        "│  └─ Big.__init__: pending: no node has {GPU: 2}",
-        "└─ yyy: pending: SOMETHING_NEW",
-    ]
-
-
-def test_cpus_that_are_all_kept_by_actors_that_wait_for_tasks(hung: Hung) -> None:
-    hung.add("d", "driver train.py", thread("main", 41, wait=objects("t1", "t2")))
-    rows = [(number, f"w{number}") for number in (1, 2)]
-    for number, key in rows:
-        hung.add(key, "W.run", thread("run", 5, wait=objects(f"f{number}")))
-    tasks = [running(f"t{number}", "W.run", key, f"a{number}") for number, key in rows]
-    tasks += [
-        RayTask(f"f{number}", "f", "PENDING_NODE_ASSIGNMENT", "01000000", resources={"CPU": 1}) for number, _ in rows
-    ]
-    actors = [
-        RayActor(f"a{number}", "W", "ALIVE", "01000000", pid=101 + number, resources={"CPU": 1}) for number, _ in rows
-    ]
-    state = RayState(tuple(tasks), tuple(actors), nodes=({"CPU": 2},), used={"CPU": 2})
-    hung.begin(state)
-    answer = hung.ask()
-    (deadlock,) = answer["deadlocks"]
-    assert deadlock["text"].splitlines()[2:5] == [
-        "  -> f: pending: no {CPU: 1} is left",
-        "  -> CPU: 2 of 2 are in use",
-        "  -> in use by W{0} (pid 102 on 10.0.0.1): keeps {CPU: 1} until it ends",
-    ]
-    assert "├─" not in answer["text"], "the two are one line"
-    # A detached actor may end at any time, and so may one whose driver goes on.
-    detached = RayActor("a3", "Other", "ALIVE", "01000000", pid=9, resources={"CPU": 1}, is_detached=True)
-    hung.play.ray_states = [RayState(state.tasks, (*state.actors, detached), nodes=state.nodes, used=state.used)]
-    assert hung.ask()["deadlocks"] == []
-    hung.workers["d"].blocked = stacks(thread("main", 41, "time.sleep"))
-    hung.play.ray_states = [state]
-    assert hung.ask()["deadlocks"] == []
-
-
-def test_placement_groups(hung: Hung) -> None:
-    hung.add("d", "driver train.py", thread("main", 41, wait=objects(puts=1)))
-    hung.add("w1", "f", thread("f", 5, wait=objects("t")))
-    hung.begin(
-        RayState(
-            (
-                running("f", "f", "w1"),
-                RayTask("t", "t", "PENDING_NODE_ASSIGNMENT", "01000000", resources={"GPU": 1}, group="g1"),
-            ),
-            groups=(RayGroup("g1", "PENDING", "01000000", ({"GPU": 1}, {"GPU": 1})),),
-            nodes=({"CPU": 2, "GPU": 1},),
-        )
-    )
-    assert hung.text() == [
-        "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:41), for an object that no task makes",
-        "└─ a placement group: all nodes together have no {GPU: 2}",
-        "f (pid 102 on 10.0.0.1): blocked in ray.get (train.py:5)",
-        "└─ t: pending: its placement group (2 x {GPU: 1}) has no place yet",
-        "   └─ a placement group: all nodes together have no {GPU: 2}",
-    ]
-
-
-def test_a_placement_group_that_is_full(hung: Hung) -> None:
-    hung.add("d", "driver train.py", thread("main", 41, wait=objects("t")))
-    hung.add("w1", "f", thread("f", 5, "sum", activity="running"))
-    inside: dict[str, Any] = {"resources": {"CPU": 1}, "group": "g1"}
-    waiting = RayTask("t", "t", "PENDING_NODE_ASSIGNMENT", "01000000", **inside)
-    group = RayGroup("g1", "CREATED", "01000000", ({"CPU": 1},))
-    state = RayState((running("f", "f", "w1", **inside), waiting), groups=(group,), nodes=({"CPU": 2},))
-    hung.begin(state)
-    assert hung.text() == [
-        "driver train.py (pid 101 on 10.0.0.1): blocked in ray.get (train.py:41)",
-        "└─ t: pending: its placement group has no {CPU: 1} left",
-        "   └─ CPU: all of its placement group is in use",
-        "      └─ in use by f (pid 102 on 10.0.0.1): running f (train.py:5)",
-    ]
-    hung.play.ray_states = [RayState((waiting,), groups=(group,), nodes=state.nodes)]
-    assert "no bundle of its placement group suffices" in hung.ask()["text"]
 
 
 def test_coroutines_and_an_event_loop_that_is_blocked(hung: Hung) -> None:

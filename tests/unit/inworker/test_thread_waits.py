@@ -1,6 +1,5 @@
 """What a thread or a coroutine waits for: a lock and who holds it, another thread, objects of Ray."""
 
-import ast
 import asyncio
 import concurrent.futures
 import contextlib
@@ -13,8 +12,6 @@ from importlib import resources
 from typing import Any
 
 import pytest
-
-from raydap.inworker.agent_code import AGENT_FILES
 
 FILES: tuple[str, ...] = ("thread_frames.py", "safe_values.py", "coroutines.py", "stack_reader.py", "lock_owners.py")
 FILES += ("object_waits.py", "coroutine_waits.py", "thread_waits.py")
@@ -401,12 +398,3 @@ def test_the_task_of_ray_for_which_a_coroutine_runs(read: dict[str, Any], monkey
         waits(read, "the coroutine")
         told = {thread["name"]: thread.get("task") for thread in read["read_waits"]()["threads"]}
     assert told["the coroutine"] == "07"
-
-
-def test_the_files_of_an_agent_share_no_name_by_mistake() -> None:
-    seen: dict[str, str] = {}
-    for file in AGENT_FILES:
-        for node in ast.parse(resources.files("raydap.inworker").joinpath(file).read_text("utf-8")).body:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
-            for name in {getattr(each, "id", getattr(each, "name", "")) for each in targets} - {""}:
-                assert seen.setdefault(name, file) == file, f"{name} is in {seen[name]} and in {file}"

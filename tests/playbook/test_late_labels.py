@@ -1,0 +1,38 @@
+"""Ray says what a worker runs some time after its pause; until then it keeps what is known of it."""
+
+from raydap.core.events import WorkerLabel, WorkersAlive
+from support.alive_workers import end, told, watching
+from support.playbook import Play
+
+ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")
+
+
+def test_a_worker_that_pauses_keeps_the_name_of_its_actor(play: Play) -> None:
+    client = watching(play)
+    worker, other = play.worker("w1", pid=7), play.worker("w2")
+    play.feed(WorkersAlive({worker.row: ACTOR, other.row: WorkerLabel(task="normalise")}))
+    told(client)
+    worker.hold = other.hold = {"attach"}
+    play.paused(worker, other)
+    entries = {entry["key"]: entry for entry in client.event("raydap/workersChanged")["workers"]}
+    # It may be at another method by now.
+    assert [entries["w1"][name] for name in ("actor", "job", "task", "label")] == [
+        "Trainer",
+        "01000000",
+        "",
+        "Trainer 7",
+    ]
+    assert [entries["w2"][name] for name in ("task", "label")] == ["", "worker"]
+    worker.release()
+    other.release()
+    end(play, client)
+
+
+def test_filters_wait_for_what_ray_says_of_the_pause(play: Play) -> None:
+    client = watching(play, {"actor": "Trainer"})
+    worker = play.worker("w1", pid=7)
+    play.feed(WorkersAlive({worker.row: ACTOR}))
+    told(client)
+    play.paused(worker)
+    assert told(client) == [("w1", "paused")]
+    end(play, client)

@@ -1,0 +1,33 @@
+"""A client that asks for all workers, and what it is told of them."""
+
+from typing import Any
+
+from raydap.core.effects import WatchAlive
+from support.playbook import FakeClient, Play
+
+
+def told(client: FakeClient) -> list[tuple[str, str]]:
+    """All changes of a state that nobody has taken yet: keys and states."""
+    changes: dict[tuple[str, str], None] = {}
+    while client.inbox and client.inbox[0].get("event") == "raydap/workersChanged":
+        for worker in client.event("raydap/workersChanged")["workers"]:
+            changes[worker["key"], worker["state"]] = None
+    return list(changes)
+
+
+def listed(client: FakeClient, **arguments: Any) -> dict[str, str]:
+    return {worker["key"]: worker["state"] for worker in client.request("raydap/workers", **arguments)["workers"]}
+
+
+def watching(play: Play, arguments: dict[str, Any] | None = None) -> FakeClient:
+    client = play.session(arguments)
+    assert listed(client, all=True) == {}
+    assert play.take(WatchAlive) == WatchAlive(True)
+    return client
+
+
+def end(play: Play, client: FakeClient) -> None:
+    """The client leaves; whatever it is told of that is not the matter of the script."""
+    client.send("disconnect")
+    client.inbox.clear()
+    play._effects.clear()
