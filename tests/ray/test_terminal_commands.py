@@ -232,7 +232,7 @@ def test_on_a_hub(
     connect_to: Callable[[str, int], Client],
 ) -> None:
     hub = Hub.start(tmp_path / "hub.log", "--dashboard", cluster.dashboard)
-    children.callback(hub.end)
+    children.callback(hub.child.end)
     token = tmp_path / "token"
     token.touch(0o600)
     token.write_text(hub.token)
@@ -247,9 +247,14 @@ def test_on_a_hub(
     assert raydap("eval", "loss", "state:stopped", *named, env=environment).startswith("0.5  1  Trainer")
     over_tcp = ["--connect", f"tcp://{hub.host}:{hub.port}", "--token-file", str(token)]
     assert f"train.py:{BREAKPOINT}" in raydap("ps", *over_tcp, "state:stopped", env=environment)
+    watch = children.enter_context(Terminal([*RAYDAP, "ps", "--watch", *named, "state:stopped"], environment))
+    watch.wait_for("^stopped +Trainer")
     token.write_text("wrong")
     assert "[raydap 1011]" in raydap("ps", *over_tcp, env=environment, code=1)
     assert raydap("ps", *named, env=environment, code=1).count("\n") == 1
+    hub.child.process.kill()
+    watch.wait_for(r"^The session has ended; start the command again\.$")
+    assert watch.wait() == 1
 
 
 def test_wrong_words(ask: Callable[..., str], environment: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from raydap.client.dap_connection import SessionError
+from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.model.thread_stacks import file_name
@@ -179,7 +179,7 @@ async def _show(
 
 
 async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> None:
-    """Until the user ends it by Ctrl-C, or the session ends."""
+    """Until the user ends it by Ctrl-C. Raises ConnectionEnded when the session ends."""
     seen = Seen()
     console = screen.console()
     shown: list[LegacyBreakpoint] = []
@@ -204,6 +204,8 @@ async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, e
                 await asyncio.wait_for(live.changed.wait(), REFRESH_S)
             except asyncio.TimeoutError:
                 continue
+    # A list that stands still must not be taken for the present.
+    raise ConnectionEnded("The session has ended; start the command again.")
 
 
 @dataclass
