@@ -24,6 +24,10 @@ class SessionError(Exception):
     """A request has no answer that can be used. The text says why, for users."""
 
 
+_UNREADABLE = (EnvelopeError, LookupError, TypeError, ValueError, RecursionError)
+"""What reading a message raises that is malformed, or nested too deeply. msgspec's errors are ValueErrors."""
+
+
 class ConnectionEnded(SessionError):
     """The connection is gone."""
 
@@ -113,7 +117,7 @@ class DapConnection:
                 self._take_answer(message)
             elif message.type == "event":
                 self._on_event(message.event, envelope.load(message.body or b"{}"))
-        except (EnvelopeError, msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
+        except _UNREADABLE as error:
             log.info("a message of the session cannot be read: %r", error)
 
     def _take_answer(self, message: Envelope) -> None:
@@ -124,7 +128,7 @@ class DapConnection:
             body = envelope.load(message.body or b"{}")
             if message.success and take is not None:
                 take(body)
-        except (EnvelopeError, msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
+        except _UNREADABLE as error:
             answer.set_exception(SessionError(f"The answer to {message.command} cannot be read ({error})."))
             return
         if message.success:

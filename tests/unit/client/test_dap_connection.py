@@ -6,10 +6,11 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from raydap.client.dap_connection import ConnectionEnded, DapConnection, RequestRefused, SessionError
-from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
+from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerList
 from raydap.wire import envelope
 
 
@@ -204,12 +205,16 @@ def test_who_is_cancelled_cancels_the_request() -> None:
 def test_messages_that_cannot_be_read_cost_only_themselves(caplog: pytest.LogCaptureFixture) -> None:
     async def work(peer: FakePeer) -> None:
         def on_event(name: str, body: Any) -> None:
+            if name == "output":
+                # What a report reads in it; json would raise the same.
+                msgspec.json.decode(body["output"], type=WorkerList)
             peer.events.append((name, body["threadId"]))
 
         peer.connection._on_event = on_event
         (task,) = await begun(peer.connection.request("threads"))
         for odd in (b"", b"[", b"[]", b'{"seq":1,"type":"event"}', b'{"seq":1,"type":"event","event":"x","body":7}'):
             peer.take(odd)
+        peer.event("output", {"output": '{"odd":' + "[" * 50_000})
         # A request of the session is not for such a client.
         peer.take(envelope.request(1, "runInTerminal"))
         peer.event("stopped", {"threadId": 7})
@@ -219,4 +224,4 @@ def test_messages_that_cannot_be_read_cost_only_themselves(caplog: pytest.LogCap
 
     with caplog.at_level(logging.INFO, "raydap.client.dap_connection"):
         play(work)
-    assert sum("cannot be read" in record.message for record in caplog.records) == 5
+    assert sum("cannot be read" in record.message for record in caplog.records) == 6
