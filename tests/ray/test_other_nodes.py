@@ -251,7 +251,10 @@ def test_the_workers_run_on_when_raydap_is_killed(
         assert select.select([actor], [], [], 30)[0], "an actor outlives its hub"
         os.close(actor)
     assert sockets(cluster) == []
-    client = attach(hub(), "# in a new worker")
+    after = hub()
+    client = attach(after, "# in a new worker")
+    # A worker that begins before raydap can be called on its node is found some seconds later.
+    after.wait_for(f"{NODE_REACHED}[^|]*{NODE_REACHED}")
     (program.parent / "start").touch()
     until(client, "# in a new worker")
     leave(client, program)
