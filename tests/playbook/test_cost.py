@@ -99,6 +99,26 @@ def test_a_stop_costs_the_same_beside_many_workers(arguments: dict[str, Any]) ->
     assert cost(MANY, arguments) == alone
 
 
+@pytest.mark.parametrize("label", [WorkerLabel(task="train"), WorkerLabel(task="train", actor="Trainer")])
+def test_an_arrival_at_a_barrier_costs_the_same_beside_many_workers(label: WorkerLabel) -> None:
+    def arrival(count: int) -> tuple[Counter[str], int]:
+        play = Play(conform=False)
+        client = play.session()
+        breakpoints = [{"line": 7, "hitCondition": "all"}]
+        client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=breakpoints)
+        workers = [play.worker(f"w{number}", label) for number in range(count)]
+        play.paused(*workers)
+        client.inbox.clear()
+        for worker in workers[: count // 2]:
+            worker.stop(hitBreakpointIds=[0])
+        counted = Counted(play)
+        workers[-2].stop(hitBreakpointIds=[0])
+        client.nothing()
+        return counted.effects, counted.lines
+
+    assert arrival(MANY) == arrival(4)
+
+
 def test_a_stop_costs_the_same_beside_many_alive_workers() -> None:
     def stop(count: int) -> tuple[Counter[str], int]:
         play, client, (worker,) = crowd(1, {})

@@ -5,7 +5,7 @@ from typing import Any
 
 from raydap.core.events import ListedActor, WorkerLabel
 from raydap.core.model.breakpoints import Breakpoint
-from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 
@@ -33,13 +33,13 @@ def class_of(worker: Worker) -> WorkerClass | None:
     return WorkerClass(label.job, name, is_actor=label.actor != "" and not is_child, children=is_child)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class BarrierWait:
     """What goes on at one barrier until it opens.
 
-    `arrived` are the threads that have come, each with the body of its `stopped`. Most are WAITING; one that the user
-    has led there by a step is shown, and counts while it stays stopped. `members` are the attached workers that have to
-    come, or have; `ended` counts those that have ended instead.
+    `arrived` are the threads that have come, by worker, each with the body of its `stopped`. Most are WAITING; one that
+    the user has led there by a step is shown, and counts while it stays stopped. `members` are the attached workers
+    that have to come, or have; `ended` counts those that have ended instead.
 
     Ray is asked for its actors when all members have arrived: others may be about to start. `asked_at` is that time,
     None if it was not asked since the last arrival; `actors` is the answer, None without one. `starting` and
@@ -54,7 +54,7 @@ class BarrierWait:
     breakpoint: Breakpoint
     of: WorkerClass | None
     began: float
-    arrived: dict[Thread, dict[str, Any]] = field(default_factory=dict)
+    arrived: dict[WorkerKey, dict[Thread, dict[str, Any]]] = field(default_factory=dict)
     members: dict[WorkerKey, Worker] = field(default_factory=dict)
     ended: int = 0
     asked_at: float | None = None
@@ -70,22 +70,50 @@ class BarrierWait:
     clients: list[ClientId] = field(default_factory=list)
 
     @property
+    def first(self) -> Worker:
+        """The first of those that have arrived. There is one as long as the barrier is waited at."""
+        return next(iter(next(iter(self.arrived.values())))).worker
+
+    @property
     def waiting(self) -> list[Thread]:
-        return [thread for thread in self.arrived if thread.state is ThreadState.WAITING]
+        threads = (thread for arrived in self.arrived.values() for thread in arrived)
+        return [thread for thread in threads if thread.state is ThreadState.WAITING]
+
+    @property
+    def missing(self) -> list[Worker]:
+        return [worker for key, worker in self.members.items() if key not in self.arrived]
+
+    def stopped(self, thread: Thread) -> dict[str, Any] | None:
+        """The body of its `stopped`; None if it has not arrived."""
+        return self.arrived.get(thread.worker.key, {}).get(thread)
 
     def arrive(self, thread: Thread, stopped: dict[str, Any]) -> None:
-        self.arrived[thread] = stopped
+        self.arrived.setdefault(thread.worker.key, {})[thread] = stopped
         # What Ray said before this may be out of date.
         self.asked_at = self.actors = None
 
-    def drop_gone(self) -> None:
-        """Drops the threads that are not there any more: they run on, or have ended."""
-        for thread in list(self.arrived):
+    def drop_gone(self, key: WorkerKey) -> None:
+        """Drops the threads of a worker that are not there any more: they run on, or have ended."""
+        threads = self.arrived.get(key, {})
+        for thread in list(threads):
             worker = thread.worker
             is_there = thread.state is ThreadState.WAITING or thread.is_held
             if not is_there or worker.leaving or worker.threads.get(thread.local) is not thread:
-                del self.arrived[thread]
+                del threads[thread]
+        if not threads:
+            self.arrived.pop(key, None)
 
-    def workers(self) -> dict[WorkerKey, Worker]:
-        """Those that have arrived."""
-        return {thread.worker.key: thread.worker for thread in self.arrived}
+    def count(self, key: WorkerKey, worker: Worker | None) -> None:
+        """Counts a worker as a member, or no more; None if its connection has ended."""
+        arrived = self.arrived.get(key)
+        if arrived:
+            self.members[key] = next(iter(arrived)).worker
+        elif worker is not None and self.awaits(worker):
+            self.members[key] = worker
+        elif key in self.members:
+            self.ended += self.members.pop(key).stage is AttachStage.GONE
+
+    def awaits(self, worker: Worker) -> bool:
+        """Whether an attached worker has to come."""
+        is_other = worker.leaving or worker.key in self.idle or worker.run is not self.first.run
+        return not is_other and class_of(worker) == self.of

@@ -22,7 +22,7 @@ from raydap.core.settings import HubSettings
 from raydap.protocol import messages
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.raydap_messages import OutputData, ProblemData
-from raydap.protocol.types import ClientId, LocalId, WorkerKey
+from raydap.protocol.types import ClientId, Handle, LocalId, WorkerKey
 from raydap.wire.envelope import Body
 
 
@@ -74,7 +74,7 @@ class State(WorkerContext):
         self.cooling_down: dict[WorkerKey, float] = {}
         self.pauses: dict[WorkerKey, PendingPause] = {}
         self.arrivals: list[Arrivals] = []
-        self.barriers: list[BarrierWait] = []
+        self.barriers: dict[Handle, BarrierWait] = {}
         self.child_port: ChildPortOpened | None = None
         self._questions = count(1)
         self.run = Run(self.handles)

@@ -11,11 +11,11 @@ _ACTIONS = {"show": show, "release": release}
 
 
 def barriers(state: State, _: Request, arguments: BarriersArguments) -> Barriers:
-    if arguments.barrier is not None and all(wait.id != arguments.barrier for wait in state.barriers):
+    if arguments.barrier is not None and arguments.barrier not in state.barriers:
         text = f"No worker waits at a barrier {arguments.barrier} any more; raydap/barriers lists them."
         raise ProblemError(Problem(Code.STALE_ID, text))
     if arguments.action is not None:
-        for wait in [each for each in state.barriers if arguments.barrier in (None, each.id)]:
+        for wait in [each for each in state.barriers.values() if arguments.barrier in (None, each.id)]:
             _ACTIONS[arguments.action](state, wait)
-    shown = [wait for wait in state.barriers if wait.waiting]
+    shown = [wait for wait in state.barriers.values() if wait.waiting]
     return Barriers(barriers=tuple(barrier_progress.describe(state, wait) for wait in shown))

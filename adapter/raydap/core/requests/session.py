@@ -147,7 +147,7 @@ def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
     """Answers the named request as cancelled, unless it has its answer already. Who cancels the progress of a barrier
     sees the workers that wait there."""
     progress = arguments.get("progressId")
-    for wait in [each for each in state.barriers if each.progress and each.progress == progress]:
+    for wait in [each for each in state.barriers.values() if each.progress and each.progress == progress]:
         if request.client.role is not Role.OBSERVER:
             barriers.show(state, wait)
     seq = arguments.get("requestId")

@@ -26,12 +26,13 @@ def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str
 
 def _wait(state: State, worker: Worker, breakpoint: Breakpoint) -> BarrierWait:
     of = class_of(worker)
-    for wait in state.barriers:
-        if wait.breakpoint is breakpoint and wait.of == of and (of is not None or worker.key in wait.workers()):
+    for wait in state.barriers.values():
+        if wait.breakpoint is breakpoint and wait.of == of and (of is not None or worker.key in wait.arrived):
             return wait
     wait = BarrierWait(state.handles.new(), breakpoint, of, state.now)
-    state.barriers.append(wait)
-    ask_labels(state, worker)
+    state.barriers[wait.id] = wait
+    if of is not None:
+        ask_labels(state, worker)
     return wait
 
 

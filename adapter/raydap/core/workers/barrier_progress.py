@@ -31,9 +31,9 @@ READ_PAUSE_S = 2.0
 def describe(state: State, wait: BarrierWait) -> Barrier:
     """What raydap/barriers says of it."""
     members = worker_entries.members(state)
-    arrived = wait.workers()
+    arrived = wait.arrived
     path, place = wait.breakpoint.place
-    missing = [worker for key, worker in wait.members.items() if key not in arrived]
+    missing = wait.missing
     terms = wait.breakpoint.barrier
     known = len(arrived) + len(missing) + wait.starting
     barrier = Barrier(
@@ -84,7 +84,7 @@ def place_of(barrier: Barrier) -> str:
 
 def tell(state: State) -> None:
     """Called at every Tick."""
-    for wait in state.barriers:
+    for wait in state.barriers.values():
         if wait.of is not None and wait.waiting and state.now >= wait.began + QUIET_S:
             _tell(state, wait)
             if not wait.reading and state.now >= wait.read_at + READ_PAUSE_S:
@@ -128,8 +128,7 @@ def _send(state: State, wait: BarrierWait, event: str, body: dict[str, object]) 
 
 def _read_places(state: State, wait: BarrierWait) -> Flow[None]:
     """Asks the first of those that are missing where they are, without stopping them."""
-    arrived = wait.workers()
-    missing = [worker for key, worker in wait.members.items() if key not in arrived and worker.is_attached]
+    missing = [worker for worker in wait.missing if worker.is_attached]
     wait.reading = True
     read = yield from gather({worker.key: _place(state, worker.key) for worker in missing[:MAX_READ]})
     wait.places = {key: place for key, place in read.items() if isinstance(place, str)}

@@ -8,6 +8,8 @@ not waited for. For a task all workers count that run it; Ray's list of tasks la
 looks into those that are missing: Ray does not say that a worker runs a task no more.
 """
 
+from collections.abc import Iterable
+
 from raydap.core.effects import AskActors
 from raydap.core.errors import ProblemError
 from raydap.core.events import ActorsListed
@@ -15,9 +17,10 @@ from raydap.core.flows import Flow
 from raydap.core.model.barrier_wait import BarrierWait, WorkerClass, class_of
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import AttachStage, Thread, ThreadState
+from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.workers import barrier_arrivals, barrier_progress, selection, stops
 from raydap.inworker import calls
+from raydap.protocol.types import WorkerKey
 
 LABEL_WAIT_S = 5.0
 """Seconds for Ray to say what a worker runs that has arrived. Then it is shown: nobody knows whom it waits for."""
@@ -33,8 +36,18 @@ ASK_AGAIN_S = 1.0
 
 def examine(state: State) -> None:
     """Shows the workers at barriers at which all have arrived. Called after every event."""
-    if state.barriers and state.run.roster.changed:
-        examine_all(state)
+    changed = state.run.roster.changed
+    if not state.barriers or not changed:
+        return
+    classes = {key: class_of(worker) for key in changed if (worker := state.workers.get(key)) is not None}
+    for wait in list(state.barriers.values()):
+        keys = [key for key in changed if key in wait.arrived or key in wait.members or _is_of(wait, classes.get(key))]
+        if keys and wait.id in state.barriers:
+            _examine(state, wait, keys)
+
+
+def _is_of(wait: BarrierWait, of: WorkerClass | None) -> bool:
+    return of is not None and of == wait.of
 
 
 def examine_again(state: State) -> None:
@@ -45,24 +58,28 @@ def examine_again(state: State) -> None:
 
 def examine_all(state: State) -> None:
     """Called when breakpoints have changed, too."""
-    for wait in list(state.barriers):
-        if wait in state.barriers:
-            _examine(state, wait)
+    for wait in list(state.barriers.values()):
+        if wait.id in state.barriers:
+            _examine(state, wait, state.workers | wait.members)
 
 
 def actors_listed(state: State, event: ActorsListed) -> None:
-    for wait in list(state.barriers):
+    for wait in list(state.barriers.values()):
         if wait.asked_at is not None and wait.actors is None:
             wait.actors = event.actors
-            _examine(state, wait)
+            _examine(state, wait, ())
 
 
-def _examine(state: State, wait: BarrierWait) -> None:
-    wait.drop_gone()
+def _examine(state: State, wait: BarrierWait, changed: Iterable[WorkerKey]) -> None:
+    """Only those that have changed are counted anew: each arrival is examined, and they may be thousands."""
+    for key in changed:
+        wait.drop_gone(key)
     if not wait.arrived:
         _end(state, wait)
     elif _has_breakpoint(state, wait) and _has_class(state, wait):
-        _count_members(state, wait)
+        # At first, nobody is counted.
+        for key in changed if wait.members else state.workers:
+            wait.count(key, state.workers.get(key))
         _show_if_complete(state, wait)
 
 
@@ -70,7 +87,7 @@ def _show_if_complete(state: State, wait: BarrierWait) -> None:
     terms = wait.breakpoint.barrier
     assert terms is not None
     assert wait.of is not None
-    arrived = len(wait.workers())
+    arrived = len(wait.arrived)
     if terms.seconds and state.now >= wait.began + terms.seconds:
         barrier_progress.tell_limit(state, wait, f"{terms.seconds:g} s are over")
         show(state, wait)
@@ -83,8 +100,7 @@ def _show_if_complete(state: State, wait: BarrierWait) -> None:
 
 def _has_breakpoint(state: State, wait: BarrierWait) -> bool:
     """Whether a barrier is set there still. If not, its workers run on, or are shown if they stop there in any case."""
-    breakpoints = next(iter(wait.arrived)).worker.run.breakpoints
-    current = breakpoints.at_place(wait.breakpoint.place)
+    current = wait.first.run.breakpoints.at_place(wait.breakpoint.place)
     if current is None or current.mistake:
         release(state, wait)
     elif current.barrier is None:
@@ -99,32 +115,21 @@ def _has_class(state: State, wait: BarrierWait) -> bool:
     """Whether it is known whom to wait for."""
     if wait.of is not None:
         return True
-    thread = next(iter(wait.arrived))
-    wait.of = class_of(thread.worker)
+    wait.of = class_of(wait.first)
     if wait.of is None:
         if state.now >= wait.began + LABEL_WAIT_S:
             show(state, wait)
         return False
-    for other in state.barriers:
+    for other in state.barriers.values():
         if other is not wait and other.breakpoint is wait.breakpoint and other.of == wait.of:
-            for thread, stopped in wait.arrived.items():
-                other.arrive(thread, stopped)
+            for arrived in wait.arrived.values():
+                for thread, stopped in arrived.items():
+                    other.arrive(thread, stopped)
             _end(state, wait)
-            _examine(state, other)
+            _examine(state, other, wait.arrived)
             return False
+    barrier_arrivals.ask_labels(state, wait.first)
     return True
-
-
-def _count_members(state: State, wait: BarrierWait) -> None:
-    before = wait.members
-    run = next(iter(wait.arrived)).worker.run
-    wait.members = {
-        worker.key: worker
-        for worker in state.workers.values()
-        if worker.run is run and not worker.leaving and class_of(worker) == wait.of and worker.key not in wait.idle
-    }
-    wait.members |= wait.workers()
-    wait.ended += sum(worker.stage is AttachStage.GONE for key, worker in before.items() if key not in wait.members)
 
 
 def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
@@ -141,7 +146,7 @@ def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
     if wait.starting and wait.asked_at is not None and state.now >= wait.asked_at + ASK_AGAIN_S:
         wait.asked_at, wait.actors = state.now, None
         state.emit(AskActors())
-        barrier_arrivals.ask_labels(state, next(iter(wait.arrived)).worker)
+        barrier_arrivals.ask_labels(state, wait.first)
     return not wait.starting
 
 
@@ -172,7 +177,7 @@ def show(state: State, wait: BarrierWait) -> None:
     """Shows all that wait."""
     _end(state, wait)
     for thread in wait.waiting:
-        stops.halt(state, thread, wait.arrived[thread])
+        stops.halt(state, thread, wait.arrived[thread.worker.key][thread])
 
 
 def release(state: State, wait: BarrierWait) -> None:
@@ -191,11 +196,11 @@ def _resume(state: State, thread: Thread, wait: BarrierWait) -> Flow[None]:
     except WorkerRefusedError as error:
         state.log("warning", f"{thread.worker} cannot resume a thread: {error.reply.message}")
         if thread.state is ThreadState.RUNNING:
-            stops.halt(state, thread, wait.arrived[thread])
+            stops.halt(state, thread, wait.arrived[thread.worker.key][thread])
     except ProblemError as error:
         state.log("warning", str(error.problem))
 
 
 def _end(state: State, wait: BarrierWait) -> None:
-    state.barriers.remove(wait)
+    del state.barriers[wait.id]
     barrier_progress.end(state, wait)

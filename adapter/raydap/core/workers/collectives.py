@@ -56,7 +56,7 @@ def _staying(state: State, resumed: Collection[Thread]) -> list[Worker]:
 def _stopped(state: State) -> list[Worker]:
     """The workers with a thread that is stopped, seen or at a barrier."""
     held = [thread for thread in state.stopped.values() if thread.is_held]
-    waiting = [thread for wait in state.barriers for thread in wait.waiting]
+    waiting = [thread for wait in state.barriers.values() for thread in wait.waiting]
     return list({thread.worker: None for thread in [*held, *waiting]})
 
 

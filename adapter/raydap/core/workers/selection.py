@@ -188,6 +188,7 @@ def labelled(state: State, event: WorkersLabelled) -> None:
                 family.append(worker)
             worker.label = label
         for each in family:
+            each.mark()  # What a child runs is what its parent does.
             is_wanted = _is_wanted(each.run, each.settings, origin(each.run, each.row))
             if each.row.agent and not each.leaving and not is_wanted:
                 detach_worker(state, each.key)

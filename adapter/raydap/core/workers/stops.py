@@ -133,8 +133,8 @@ def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
     there are any."""
     found = False
     for thread in list(threads):
-        for stopped in [wait.arrived[thread] for wait in state.barriers if thread in wait.arrived]:
-            if thread.state is ThreadState.WAITING:
+        for stopped in [wait.stopped(thread) for wait in state.barriers.values()]:
+            if stopped is not None and thread.state is ThreadState.WAITING:
                 halt(state, thread, stopped)
                 found = True
     return found
