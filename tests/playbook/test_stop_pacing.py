@@ -8,7 +8,7 @@ from raydap.core.workers.stop_pacing import MAX_UNREAD, PATIENCE_S
 from support.fake_worker import FakeWorker
 from support.playbook import VSCODE, FakeClient, Play
 
-MANY = MAX_UNREAD + 10
+MANY = 2 * MAX_UNREAD
 
 
 def vscode(play: Play) -> FakeClient:
@@ -79,7 +79,30 @@ def test_a_client_that_reads_no_more_is_told_of_all(play: Play) -> None:
         client.event("continued")
     for worker in workers:
         worker.stop()
-    assert len(stops(client)) == MANY, "and from now on at once"
+    told = stops(client)
+    assert len(told) == MANY, "and from now on at once"
+    read(client, told[0])
+    for worker in workers:
+        worker.resume(1)
+        client.event("continued")
+    for worker in workers:
+        worker.stop()
+    assert len(stops(client)) == MAX_UNREAD, "until it reads again"
+    play.tick(PATIENCE_S)
+    stops(client)
+
+
+def test_a_stop_waits_no_shorter_after_a_long_time_without_any(play: Play) -> None:
+    client = vscode(play)
+    play.tick(PATIENCE_S + 1)
+    stop_all(play)
+    told = stops(client)
+    play.tick(PATIENCE_S - 1)
+    client.nothing()
+    read(client, told[0])
+    assert len(stops(client)) == 1
+    play.tick(PATIENCE_S)
+    stops(client)
 
 
 def test_who_reads_slowly_is_told_as_slowly(play: Play) -> None:

@@ -44,9 +44,9 @@ class View:
     """A client's knowledge of one run. `focus` is the thread that its user looks at, as far as requests show it.
     `threads` and `breakpoints` were sent to it. `seen` are the threads whose stack it has fetched since they stopped,
     `renamed` those with a name that it has not got yet. `unread` are those whose stop it was sent while it has not
-    asked for their stack, `waiting` those whose stop it will be sent later (workers/stop_pacing.py); `read_at` is the
-    time when it last asked for a stack. `watching`: it gets changes of workers (raydap/workers); with `all` also those
-    of alive ones.
+    asked for their stack, `waiting` those whose stop it will be sent later (workers/stop_pacing.py); they wait since it
+    last asked for a stack, or since the first of them came, which is `waiting_since`. `watching`: it gets changes of
+    workers (raydap/workers); with `all` also those of alive ones.
 
     `offered` are the workers for which a PARENT got a startDebugging request; `adopted` are those for which its editor
     opened no session, so that it shows them itself. `only` is the worker of a CHILD.
@@ -60,7 +60,7 @@ class View:
         self.renamed: set[Handle] = set()
         self.unread: set[Handle] = set()
         self.waiting: dict[Handle, Thread] = {}
-        self.read_at = 0.0
+        self.waiting_since = 0.0
         self.watching = False
         self.all = False
         self.offered: dict[int, WorkerKey] = {}
@@ -76,7 +76,8 @@ class View:
 class Client:
     """One connection. `open` are its requests without an answer. `type` is that of its own configuration, by which the
     editor knows the adapter; None if it did not send one. `is_vscode`: it is VS Code, whose ways can block its window.
-    `reads_all`: it asks for the stack of each stop, also where its user does not look. `joined`: it takes part in the
+    `reads_all`: it asks for the stack of each stop, also where its user does not look; VS Code does, until it asks for
+    none (workers/stop_pacing.py). `joined`: it takes part in the
     run of others, and the run may end while it is there."""
 
     def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: Role) -> None:

@@ -10,18 +10,20 @@ from raydap.core.model.client import Client
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
 
-MAX_UNREAD = 32
+MAX_UNREAD = 8
 """Stops that a client is sent before it has asked for a stack."""
 
 PATIENCE_S = 2.0
-"""Seconds without a request for a stack. After that the client gets all stops at once, from now on."""
+"""Seconds for which stops wait without a request for a stack. The client then gets all stops at once, until it asks."""
 
 
-def announce(client: Client, thread: Thread) -> None:
+def announce(state: State, client: Client, thread: Thread) -> None:
     """The thread has stopped. The client is told now, or when it has read earlier stops."""
     view = client.view
     view.seen.discard(thread.handle)
     if client.reads_all and len(view.unread) >= MAX_UNREAD:
+        if not view.waiting:
+            view.waiting_since = state.now
         view.waiting[thread.handle] = thread
     else:
         tell(client, thread)
@@ -46,7 +48,8 @@ def tell(client: Client, thread: Thread) -> None:
 def read(state: State, client: Client, thread: Thread) -> None:
     """The client asks for the stack of a thread. The worker may be slow to answer; nobody waits for that."""
     client.view.unread.discard(thread.handle)
-    client.view.read_at = state.now
+    client.view.waiting_since = state.now
+    client.reads_all = client.is_vscode
     tell_waiting(client)
 
 
@@ -60,6 +63,6 @@ def tell_waiting(client: Client) -> None:
 def examine(state: State) -> None:
     """Lets no stop wait for long. Called at every Tick."""
     for client in state.ready_clients():
-        if client.view.waiting and state.now - client.view.read_at >= PATIENCE_S:
+        if client.view.waiting and state.now - client.view.waiting_since >= PATIENCE_S:
             client.reads_all = False
         tell_waiting(client)

@@ -145,7 +145,7 @@ def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: Thread
     thread.halt(stopped, snapshot)
     for client in state.ready_clients():
         if client.sees(thread.worker.key):
-            stop_pacing.announce(client, thread)
+            stop_pacing.announce(state, client, thread)
     state.note_arrival(thread)
 
 
@@ -153,7 +153,7 @@ def show_missing(state: State, client: Client) -> None:
     """Sends a client the stops that it may see but does not know yet."""
     for thread in state.stopped_threads(client):
         if thread.handle not in client.view.threads:
-            stop_pacing.announce(client, thread)
+            stop_pacing.announce(state, client, thread)
 
 
 def continued(state: State, worker: Worker, body: dict[str, Any]) -> None:
