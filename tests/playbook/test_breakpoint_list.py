@@ -13,7 +13,7 @@ def test_those_of_all_clients_with_their_texts(play: Play) -> None:
     other.inbox.clear()
     found = other.request("raydap/breakpoints")["breakpoints"]
     none = {"condition": "", "hitCondition": "", "logMessage": "", "function": "", "verified": False}
-    message = "No worker has this code yet; the breakpoint is set in each one that is attached."
+    message = "No worker has set this breakpoint yet; each one that is attached gets it."
     first, second, third = ({**each, "id": 0} for each in found)
     line = {"id": 0, "path": "/app/train.py", "message": message}
     assert first == {**none, **line, **spec}

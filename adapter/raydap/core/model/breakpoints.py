@@ -15,7 +15,7 @@ from raydap.core.model.handles import Handles
 from raydap.protocol import messages
 from raydap.protocol.types import Handle, WorkerKey
 
-WAITING = "No worker has this code yet; the breakpoint is set in each one that is attached."
+WAITING = "No worker has set this breakpoint yet; each one that is attached gets it."
 
 FILTERS = ("raised", "uncaught", "userUnhandled")
 """debugpy's exception filters (debugpy/adapter/clients.py, initialize_request)."""
