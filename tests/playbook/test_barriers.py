@@ -158,6 +158,28 @@ def test_an_actor_that_starts_is_waited_for_where_raydap_reaches_new_ones(play: 
     assert len(shown(client)) == 1
 
 
+def test_one_that_has_started_is_not_counted_twice(play: Play) -> None:
+    client = play.session({"reach": "any"}, supportsProgressReporting=True)
+    set_barrier(client)
+    play.take(WatchAlive)
+    workers = trainers(play, 1)
+    arrive(workers[0])
+    answer(play, *workers, starting=2)
+    play.tick(1.0)
+    assert client.event("progressStart")["message"] == "1 of 3 arrived, missing: 2 that start"
+    client.event("output")
+    answer(play, workers[0], starting=2)
+    workers += [play.worker(f"w{number}", TRAINER) for number in (1, 2)]
+    play.paused(*workers)
+    arrive(workers[1])
+    play.tick(1.0)
+    assert client.event("progressUpdate")["message"] == "2 of 3 arrived, missing: Trainer{2} (running)"
+    arrive(workers[2])
+    answer(play, *workers)
+    client.event("progressEnd")
+    assert len(shown(client)) == 3
+
+
 def test_one_that_raydap_does_not_reach_is_not_waited_for(play: Play) -> None:
     client = play.session({"reach": "paused"})
     set_barrier(client)

@@ -52,7 +52,7 @@ PROMPT = r"^\(Trainer\{\d\}\) ?"
 def debug(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Callable[..., Terminal]:
     """`debug(*arguments)` starts `raydap debug` in a terminal, for the cluster."""
 
-    def start(*arguments: str, columns: int = 100, cwd: Path | None = None) -> Terminal:
+    def start(*arguments: str, columns: int = 120, cwd: Path | None = None) -> Terminal:
         env = {"RAY_ADDRESS": cluster.address, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
         where = () if "--connect" in arguments else ("--dashboard", cluster.dashboard)
         return children.enter_context(Terminal([*RAYDAP, "debug", *where, *arguments], env, columns, cwd=cwd))

@@ -107,8 +107,11 @@ class BarrierWait:
         """Counts a worker as a member, or no more; None if its connection has ended."""
         arrived = self.arrived.get(key)
         if arrived:
-            self.members[key] = next(iter(arrived)).worker
-        elif worker is not None and self.awaits(worker):
+            worker = next(iter(arrived)).worker
+        if worker is not None and (arrived or self.awaits(worker)):
+            if key not in self.members:
+                # It is one of those that were about to start, until Ray says again how many there are.
+                self.starting = max(0, self.starting - 1)
             self.members[key] = worker
         elif key in self.members:
             self.ended += self.members.pop(key).stage is AttachStage.GONE

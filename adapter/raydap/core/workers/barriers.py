@@ -51,8 +51,13 @@ def _is_of(wait: BarrierWait, of: WorkerClass | None) -> bool:
 
 
 def examine_again(state: State) -> None:
-    """Called at every Tick."""
+    """Called at every Tick. Users read how many are about to start, so Ray is asked while there are any, whoever else
+    has still to come."""
     examine_all(state)
+    for wait in state.barriers.values():
+        is_answered = wait.actors is not None and wait.asked_at is not None
+        if wait.starting and (wait.asked_at is None or (is_answered and state.now >= wait.asked_at + ASK_AGAIN_S)):
+            _ask_again(state, wait)
     barrier_progress.tell(state)
 
 
@@ -67,6 +72,8 @@ def actors_listed(state: State, event: ActorsListed) -> None:
     for wait in list(state.barriers.values()):
         if wait.asked_at is not None and wait.actors is None:
             wait.actors = event.actors
+            if wait.of is not None:
+                _count_others(state, wait, wait.of)
             _examine(state, wait, ())
 
 
@@ -143,11 +150,14 @@ def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
             state.emit(AskActors())
         return state.now >= wait.asked_at + ACTORS_WAIT_S
     _count_others(state, wait, of)
-    if wait.starting and wait.asked_at is not None and state.now >= wait.asked_at + ASK_AGAIN_S:
-        wait.asked_at, wait.actors = state.now, None
-        state.emit(AskActors())
-        barrier_arrivals.ask_labels(state, wait.first)
     return not wait.starting
+
+
+def _ask_again(state: State, wait: BarrierWait) -> None:
+    """Asks Ray for its actors, and what those do that are not known yet."""
+    wait.asked_at, wait.actors = state.now, None
+    state.emit(AskActors())
+    barrier_arrivals.ask_labels(state, wait.first)
 
 
 def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
