@@ -212,6 +212,12 @@ class Play:
         assert isinstance(effect, kind), effect
         return effect
 
+    def take_all(self, kind: type[E]) -> list[E]:
+        """All of this kind that nobody has taken yet, whatever else has come."""
+        found: list[E] = [effect for effect in self._effects if isinstance(effect, kind)]
+        self._effects = [effect for effect in self._effects if not isinstance(effect, kind)]
+        return found
+
     def warned(self, part: str) -> None:
         """The bridge has logged a warning with this in it."""
         text = self.take(Log).text

@@ -151,6 +151,8 @@ class Transcripts:
         text = re.sub(r"\bdriver \d+", f"driver {_PIDS['driver']}", text)
         text = re.sub(r"\b\d+ workers run\b", "5 workers run", text)
         text = re.sub(r"\b0x[0-9a-f]+\b", "0x7f5510afc050", text)
+        # Ray says so before the session has ended, or after it.
+        text = re.sub(r"^Job \S+ \(\w+\) has ended\.\n", "", text, flags=re.MULTILINE)
         return text.replace(str(self._folder), "/home/me").rstrip() + "\n"
 
 
@@ -178,13 +180,15 @@ class User:
         command prints: the prompt can come earlier."""
         text = self._terminal.text
         self._terminal.line(line)
-        after = len(text) + 1 + len(line)
-        self._terminal.wait_for(awaited, after)
+        # The line is looked for: its prompt may have changed since, and then all behind it is elsewhere.
+        after = text.rfind("\n") + 1
+        typed = rf"^\([^()\n]*\) {re.escape(line)}(?:\n|\Z)(?s:.*?)"
+        self._terminal.wait_for(typed + awaited, after)
         if ends:
             self._terminal.wait()
             self._lines += self._terminal.text.splitlines()[text.count("\n") :]
         else:
-            self._terminal.wait_for(_PROMPT, after)
+            self._terminal.wait_for(typed + _PROMPT, after)
             self._lines += self._terminal.text.splitlines()[text.count("\n") : -1]
 
     def hides(self, line: str, awaited: str = "") -> str:

@@ -38,15 +38,16 @@ async def _set(debugger: Debugger, rest: str, hit_condition: str = "") -> int:
     spec |= {"condition": condition} if condition else {}
     spec |= {"hitCondition": hit_condition} if hit_condition else {}
     specs = [*await debugger.breakpoints.specs(path), spec]
-    answer = (await debugger.breakpoints.send(path, specs))[-1]
-    if not answer["verified"]:
-        await asyncio.sleep(ANSWER_S)
-    for number, each in await debugger.breakpoints.all():
-        if each.id == answer["id"]:
-            where = f"{path}:{each.line}" if path else place
-            debugger.out.text(f"Breakpoint {number} at {where}")
-            if each.message:
-                debugger.out.note(each.message)
+    async with debugger.announcing:
+        answer = (await debugger.breakpoints.send(path, specs))[-1]
+        if not answer["verified"]:
+            await asyncio.sleep(ANSWER_S)
+        for number, each in await debugger.breakpoints.all():
+            if each.id == answer["id"]:
+                where = f"{path}:{each.line}" if path else place
+                debugger.out.text(f"Breakpoint {number} at {where}")
+                if each.message:
+                    debugger.out.note(each.message)
     return int(answer["id"])
 
 

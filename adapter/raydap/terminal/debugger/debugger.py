@@ -43,7 +43,8 @@ class Focus:
 @dataclass
 class Debugger:
     """`displays` are the expressions that are shown at each stop. `keys` are the workers of all threads that have
-    stopped so far. `has_launched`: the session has launched a program, and ends with it."""
+    stopped so far. `has_launched`: the session has launched a program, and ends with it. While a command holds
+    `announcing`, no stop is shown by itself: what the command says comes before the stops that follow from it."""
 
     live: LiveSession
     console: Console
@@ -59,6 +60,7 @@ class Debugger:
         self.out = Output(self.console)
         self.breakpoints = Breakpoints(self.live)
         self.keys: dict[int, str] = {}
+        self.announcing = asyncio.Lock()
         self._ranks: dict[str, int | None] = {}
         self._ranked: set[str] = set()
         self._stacks: dict[int, tuple[int, list[Frame]]] = {}
@@ -236,7 +238,8 @@ class Debugger:
         while True:
             await self.threads.wait(lambda: bool(self.threads.unseen))
             await asyncio.sleep(GATHER_S)
-            await self.show_unseen()
+            async with self.announcing:
+                await self.show_unseen()
 
     async def show_unseen(self) -> None:
         """Who looks at nobody goes to the first of them."""
