@@ -1,5 +1,8 @@
 """The transcripts of the page about the terminal are what a user sees."""
 
+from difflib import unified_diff
+from itertools import chain
+
 from local_cluster import Cluster
 
 from support import transcripts
@@ -8,4 +11,9 @@ from support import transcripts
 def test_the_page_shows_what_the_commands_print() -> None:
     # On the cluster of the other tests a driver of theirs may still be listed.
     with Cluster(num_cpus=8) as cluster:
-        assert transcripts.make(cluster) == transcripts.on_page(), "`make transcripts` renews the page"
+        made = transcripts.make(cluster)
+    page = transcripts.on_page()
+    assert made.keys() == page.keys()
+    blocks = [unified_diff(page[name].splitlines(), made[name].splitlines(), name, lineterm="") for name in page]
+    difference = "\n".join(chain.from_iterable(blocks))
+    assert not difference, f"`make transcripts` renews the page:\n{difference}"

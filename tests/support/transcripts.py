@@ -85,11 +85,14 @@ class Transcripts:
         """What the commands print that stop nobody."""
         everywhere = r"blocked in time\.sleep \(train\.py:\d+\)"
         driver = r"driver train\.py .* blocked in ray\.get \(train\.py:\d+\)"
-        yield "ps", self._run("ps", until=rf"(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}")
+        yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}\Z")
         yield "stacks", self._run("stacks", until=r"5 threads .*\n  1 <module> .*\n  4 play .*\n  4 act .*\Z")
-        yield "eval", self._run("eval", "self.rank", "actor:Rollout", until=r"^min 0  max 3 ")
-        lines = [self._run("compare", f"self.{name}", "actor:Rollout", until=r"\b3  Rollout\{0-1,3\}") for name in
-                 ("config", "policy")]  # fmt: skip
+        yield (
+            "eval",
+            self._run("eval", "self.rank", "actor:Rollout", until=r"\A0 .*\n1 .*\n2 .*\n3 .*\nmin 0  max 3 .*\Z"),
+        )
+        names, two = ("config", "policy"), r"\A.*\n.*\b3  Rollout\{0-1,3\}\Z"
+        lines = [self._run("compare", f"self.{name}", "actor:Rollout", until=two) for name in names]
         yield "compare", "\n".join(lines)
 
     def _of_joined_program(self) -> Iterator[tuple[str, str]]:

@@ -3,15 +3,20 @@
 import asyncio
 import os
 import re
+import time
 from typing import Any
 
+from raydap.core.model.breakpoints import WAITING
 from raydap.core.model.thread_stacks import file_name
 from raydap.protocol.raydap_messages import Barriers, BarriersArguments, SetBreakpoint
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import function_around
 
-ANSWER_S = 0.2
-"""Seconds in which workers mostly say whether they have the code of a new breakpoint. raydap answers before."""
+ANSWER_S = 1.0
+"""Seconds in which workers say whether they have the code of a new breakpoint, also on a busy machine. raydap answers
+before."""
+
+ASK_AGAIN_S = 0.02
 
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>[0-9]{1,9})")
 
@@ -39,16 +44,26 @@ async def _set(debugger: Debugger, rest: str, hit_condition: str = "") -> int:
     spec |= {"hitCondition": hit_condition} if hit_condition else {}
     specs = [*await debugger.breakpoints.specs(path), spec]
     async with debugger.announcing:
-        answer = (await debugger.breakpoints.send(path, specs))[-1]
-        if not answer["verified"]:
-            await asyncio.sleep(ANSWER_S)
-        for number, each in await debugger.breakpoints.all():
-            if each.id == answer["id"]:
-                where = f"{path}:{each.line}" if path else place
-                debugger.out.text(f"Breakpoint {number} at {where}")
-                if each.message:
-                    debugger.out.note(each.message)
-    return int(answer["id"])
+        handle = int((await debugger.breakpoints.send(path, specs))[-1]["id"])
+        if found := await _answered(debugger, handle):
+            number, each = found
+            where = f"{path}:{each.line}" if path else place
+            debugger.out.text(f"Breakpoint {number} at {where}")
+            if each.message:
+                debugger.out.note(each.message)
+    return handle
+
+
+async def _answered(debugger: Debugger, handle: int) -> tuple[int, SetBreakpoint] | None:
+    """A new breakpoint and its number, once a worker has said whether it has the code, or none has in ANSWER_S. None if
+    somebody has removed it meanwhile. Raises SessionError."""
+    deadline = time.monotonic() + ANSWER_S
+    while True:
+        found = next((pair for pair in await debugger.breakpoints.all() if pair[1].id == handle), None)
+        waits = found is not None and found[1].message == WAITING and debugger.live.debugged
+        if not waits or time.monotonic() >= deadline:
+            return found
+        await asyncio.sleep(ASK_AGAIN_S)
 
 
 async def _place(debugger: Debugger, text: str) -> tuple[str, int]:
