@@ -41,7 +41,6 @@ class Detached:
 ray.init()
 restarted = Restarted.remote()
 first = ray.get(restarted.get.remote())
-restarted.end.options(max_task_retries=0).remote()
 try:
     ray.get(restarted.end.options(max_task_retries=0).remote())
 except ray.exceptions.RayActorError:
