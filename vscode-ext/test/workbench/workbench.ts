@@ -157,11 +157,19 @@ export class Workbench {
 
   // What a user does.
 
-  async openFile(name: string): Promise<void> {
+  /** Again if nothing has opened: the list is drawn anew while files are searched, and a click can miss its row. */
+  async openFile(name: string, attempts = 3): Promise<void> {
     await this.page.keyboard.press('Control+P');
     await this.page.locator('.quick-input-widget input').fill(name);
     await this.choose(name);
-    await this.page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+    const tab = this.page.locator(`.tab.active[data-resource-name="${name}"]`);
+    try {
+      await tab.waitFor({ timeout: 20_000 });
+    } catch (error) {
+      if (attempts === 1) throw error;
+      await this.page.keyboard.press('Escape');
+      await this.openFile(name, attempts - 1);
+    }
   }
 
   /** Until the extension's contributions are there, which is after the workbench itself. */
