@@ -84,11 +84,13 @@ class PromptThreads(StoppedThreads):
 
 
 class ScriptedDebugger:
-    """`execute` takes a line as the user types it; `text` is all that was printed."""
+    """`execute` takes a line as the user types it; `text` is all that was printed. With `hits_at_once` a worker stops
+    at a new breakpoint before raydap has answered that it is set, as one that runs in a loop can."""
 
     def __init__(self) -> None:
         self.kept: list[SetBreakpoint] = []
         self.values: dict[str, Any] = {}
+        self.hits_at_once = False
         self._count = 0
         entries = [_trainer(0, True), _trainer(1, True), _trainer(2, False)]
         self.live = ScriptedLive(*entries)
@@ -115,6 +117,7 @@ class ScriptedDebugger:
         """What it prints. Raises CommandError, SessionError and Leave."""
         before = len(self.text)
         await self._interactive.execute(line)
+        await self._interactive.tasks.wait()
         return self.text[before:]
 
     def _stop(self, thread: int) -> None:
@@ -192,6 +195,9 @@ class ScriptedDebugger:
             # Like raydap, it keeps the ids of those that stay as they are.
             if (id := before.get(key)) is None:
                 id = self._count = self._count + 1
+                if self.hits_at_once:
+                    stop = {"threadId": 72, "reason": "breakpoint", "hitBreakpointIds": [id]}
+                    self._interactive._take_event("stopped", stop)
             texts = (spec.get("condition", ""), spec.get("hitCondition", ""), spec.get("logMessage", ""))
             made.append(SetBreakpoint(id, path, spec.get("line", 0), spec.get("name", ""), *texts, True, ""))
         self.kept = [each for each in self.kept if each.path != path] + made

@@ -87,10 +87,8 @@ class Transcripts:
         driver = r"driver train\.py .* blocked in ray\.get \(train\.py:\d+\)"
         yield "ps", self._run("ps", until=rf"\ASTATE .*\n(.*Rollout\{{\d\}}\.play .* {everywhere}\n){{4}}.*{driver}\Z")
         yield "stacks", self._run("stacks", until=r"5 threads .*\n  1 <module> .*\n  4 play .*\n  4 act .*\Z")
-        yield (
-            "eval",
-            self._run("eval", "self.rank", "actor:Rollout", until=r"\A0 .*\n1 .*\n2 .*\n3 .*\nmin 0  max 3 .*\Z"),
-        )
+        ranks = r"\A0 .*\n1 .*\n2 .*\n3 .*\nmin 0  max 3 .*\Z"
+        yield "eval", self._run("eval", "self.rank", "actor:Rollout", until=ranks)
         names, two = ("config", "policy"), r"\A.*\n.*\b3  Rollout\{0-1,3\}\Z"
         lines = [self._run("compare", f"self.{name}", "actor:Rollout", until=two) for name in names]
         yield "compare", "\n".join(lines)

@@ -156,6 +156,19 @@ def test_breakpoints_are_numbered_listed_and_removed() -> None:
     assert said[7:] == ["All breakpoints are removed.", "No breakpoints are set."]
 
 
+def test_a_temporary_breakpoint_goes_if_it_is_hit_before_it_is_said_to_be_set() -> None:
+    async def run() -> ScriptedDebugger:
+        played = ScriptedDebugger()
+        played.hits_at_once = True
+        await played.execute("tbreak 5")
+        await played.execute("b 3")
+        return played
+
+    played = asyncio.run(run())
+    assert [each.line for each in played.kept] == [3]
+    assert played.debugger.breakpoints.temporary == set()
+
+
 def test_barriers() -> None:
     ((_, _), (command, arguments), *_) = [each for each in asked("barrier 5 3 60s") if "reakpoints" in each[0]]
     assert command == "setBreakpoints"

@@ -1,9 +1,7 @@
 """Commands about breakpoints: break, tbreak, clear, condition, barrier. They hold in all workers."""
 
-import asyncio
 import os
 import re
-import time
 from typing import Any
 
 from raydap.core.model.breakpoints import WAITING
@@ -16,8 +14,6 @@ ANSWER_S = 1.0
 """Seconds in which workers say whether they have the code of a new breakpoint, also on a busy machine. raydap answers
 before."""
 
-ASK_AGAIN_S = 0.02
-
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>[0-9]{1,9})")
 
 
@@ -29,41 +25,34 @@ async def set_temporary(debugger: Debugger, select: str | None, rest: str) -> No
     """For the worker that is there first."""
     if not rest:
         raise CommandError("Name a line or a function: tbreak train.py:42.")
-    debugger.breakpoints.temporary.add(await _set(debugger, rest))
+    await _set(debugger, rest, is_temporary=True)
 
 
-async def _set(debugger: Debugger, rest: str, hit_condition: str = "") -> int:
-    """Sets one, and returns its id; lists all without a place."""
+async def _set(debugger: Debugger, rest: str, hit_condition: str = "", is_temporary: bool = False) -> None:
+    """Sets one; lists all without a place."""
     if not rest:
         await _list(debugger)
-        return 0
+        return
     place, _, condition = (part.strip() for part in rest.partition(","))
     path, line = await _place(debugger, place)
     spec: dict[str, Any] = {"line": line} if path else {"name": place}
     spec |= {"condition": condition} if condition else {}
     spec |= {"hitCondition": hit_condition} if hit_condition else {}
-    specs = [*await debugger.breakpoints.specs(path), spec]
+    breakpoints = debugger.breakpoints
     async with debugger.announcing:
-        handle = int((await debugger.breakpoints.send(path, specs))[-1]["id"])
-        if found := await _answered(debugger, handle):
-            number, each = found
-            where = f"{path}:{each.line}" if path else place
-            debugger.out.text(f"Breakpoint {number} at {where}")
-            if each.message:
-                debugger.out.note(each.message)
-    return handle
-
-
-async def _answered(debugger: Debugger, handle: int) -> tuple[int, SetBreakpoint] | None:
-    """A new breakpoint and its number, once a worker has said whether it has the code, or none has in ANSWER_S. None if
-    somebody has removed it meanwhile. Raises SessionError."""
-    deadline = time.monotonic() + ANSWER_S
-    while True:
-        found = next((pair for pair in await debugger.breakpoints.all() if pair[1].id == handle), None)
-        waits = found is not None and found[1].message == WAITING and debugger.live.debugged
-        if not waits or time.monotonic() >= deadline:
-            return found
-        await asyncio.sleep(ASK_AGAIN_S)
+        answer = (await breakpoints.send(path, [*await breakpoints.specs(path), spec]))[-1]
+        if is_temporary:
+            breakpoints.temporary.add(answer["id"])
+        if answer.get("message") == WAITING:
+            await debugger.threads.wait(
+                lambda: answer["id"] in breakpoints.answered or not debugger.live.debugged, ANSWER_S
+            )
+        for number, each in await breakpoints.all():
+            if each.id == answer["id"]:
+                where = f"{path}:{each.line}" if path else place
+                debugger.out.text(f"Breakpoint {number} at {where}")
+                if each.message:
+                    debugger.out.note(each.message)
 
 
 async def _place(debugger: Debugger, text: str) -> tuple[str, int]:

@@ -15,8 +15,8 @@ Spec = Mapping[str, Any]
 
 
 class Breakpoints:
-    """Numbers the breakpoints as pdb does, and sets them. `temporary` are the ids of those that go when they are
-    hit."""
+    """Numbers the breakpoints as pdb does, and sets them. `temporary` are the ids of those that go when they are hit,
+    `answered` those of which workers have said something since they were set."""
 
     def __init__(self, live: LiveSession) -> None:
         self._live = live
@@ -24,6 +24,7 @@ class Breakpoints:
         self._count = itertools.count(1)
         self._hidden: set[int] = set()
         self.temporary: set[int] = set()
+        self.answered: set[int] = set()
 
     async def all(self) -> list[tuple[int, SetBreakpoint]]:
         """With their numbers, 0 for hidden ones. Raises SessionError."""

@@ -44,7 +44,8 @@ class Focus:
 class Debugger:
     """`displays` are the expressions that are shown at each stop. `keys` are the workers of all threads that have
     stopped so far. `has_launched`: the session has launched a program, and ends with it. While a command holds
-    `announcing`, no stop is shown by itself: what the command says comes before the stops that follow from it."""
+    `announcing`, no stop is shown by itself, and none removes a breakpoint: what the command does comes before the
+    stops that follow from it."""
 
     live: LiveSession
     console: Console

@@ -166,7 +166,7 @@ class Interactive:
     def _take_event(self, name: str, body: Any) -> None:
         debugger = self.debugger
         if debugger.threads.take_event(name, body):
-            if name == "stopped" and debugger.breakpoints.temporary.intersection(body.get("hitBreakpointIds") or ()):
+            if name == "stopped" and body.get("hitBreakpointIds"):
                 self.tasks.spawn(self._remove_temporary(tuple(body["hitBreakpointIds"])))
             self._redraw()
         elif name == "output" and body.get("category") != "telemetry":
@@ -174,6 +174,8 @@ class Interactive:
         elif name == "raydap/workersChanged":
             debugger.learn_threads(debugger.live.workers.get(each["key"]) for each in body["workers"])
             self.tasks.spawn(self._renew_prompt())
+        elif name == "breakpoint":
+            debugger.breakpoints.answered.add(body["breakpoint"]["id"])
         elif name == "exited":
             self.exit_code = int(body.get("exitCode", 0))
         debugger.threads.notify()
@@ -184,8 +186,10 @@ class Interactive:
                 self._redraw()
 
     async def _remove_temporary(self, ids: tuple[int, ...]) -> None:
+        """A stop can come before `tbreak` has the id of what it has set."""
         with suppress(SessionError):
-            await self.debugger.breakpoints.remove_hit(ids)
+            async with self.debugger.announcing:
+                await self.debugger.breakpoints.remove_hit(ids)
 
     def _show_output(self, body: Any) -> None:
         text = str(body.get("output", ""))
