@@ -14,6 +14,7 @@ debugpys print whatever else an evaluate gives; `read_result` reads what the oth
 
 import ast
 import base64
+import functools
 import importlib.util
 import json
 import marshal
@@ -62,18 +63,20 @@ def _source(*modules: str) -> str:
     Left out are comments, docstrings, annotations of functions, what they import from each other, and three of four
     spaces of each indentation.
     """
-    body: list[ast.stmt] = []
-    for module in modules:
-        tree = ast.parse(resources.files(__package__).joinpath(f"{module}.py").read_text("utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                node.body = [statement for statement in node.body if not _is_left_out(statement)] or [ast.Pass()]
-            if isinstance(node, ast.FunctionDef):
-                node.returns = None
-            elif isinstance(node, ast.arg):
-                node.annotation = None
-        body += tree.body
-    text = ast.unparse(_JoinedStrings().visit(ast.Module(body, [])))
+    return "\n".join(map(_module_source, modules))
+
+
+@functools.cache
+def _module_source(module: str) -> str:
+    tree = ast.parse(resources.files(__package__).joinpath(f"{module}.py").read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [statement for statement in node.body if not _is_left_out(statement)] or [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    text = ast.unparse(_JoinedStrings().visit(tree))
     return re.sub("^(?: {4})+", lambda indent: " " * (len(indent[0]) // 4), text, flags=re.MULTILINE)
 
 
@@ -123,39 +126,53 @@ def _compressed(data: bytes) -> str:
     return f"__import__('zlib').decompress(__import__('base64').b64decode({packed!r}))"
 
 
-_CHANGES = _source(
-    *("thread_control", "message_limit", "answers", "thread_frames", "stuck_adapter", "post_mortem"),
-    *("redirected_output", "forked_children", "relisten", "resumed_frames"),
-    "changes",
-)
-_FILES = _source("file_queries")
 _STACK_READER = ("file_queries", "thread_frames", "safe_values", "stack_reader")
-_READING = _source(*_STACK_READER, "coroutines", "blocked_threads")
-_STACKS = _packed(_READING, "names")
-_WAITS = _packed(
-    _source(*_STACK_READER, "coroutines", "lock_owners", "object_waits", "coroutine_waits", "thread_waits"), "names"
-)
-_RUNNING = _packed(_source(*_STACK_READER, "coroutines", "running_values"), "names")
-_VARIABLES = _packed(_source(*_STACK_READER, "frame_variables"), "names")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
-_ARRAYS = _packed(_source(*_LIBRARIES, "array_text", "array_values"), "names")
-_SAFE_PDB = _packed(f"{_source('safe_pdb')}\noverride_joined()")
-_SUMMARY = _packed(_source(*_LIBRARIES, "value_summary"), "names")
-_HITS = _packed(_source("safe_values", "line_hits"), "names")
-_CODE = {tune: f"{_CHANGES}\nChanges({_DEBUGGER}).enter({tune})" for tune in (False, True)}
+
+_FUNCTIONS = {
+    "stacks": (*_STACK_READER, "coroutines", "blocked_threads"),
+    "waits": (*_STACK_READER, "coroutines", "lock_owners", "object_waits", "coroutine_waits", "thread_waits"),
+    "running": (*_STACK_READER, "coroutines", "running_values"),
+    "variables": (*_STACK_READER, "frame_variables"),
+    "arrays": (*_LIBRARIES, "array_text", "array_values"),
+    "summary": (*_LIBRARIES, "value_summary"),
+    "hits": ("safe_values", "line_hits"),
+}
+"""The modules of the functions that an expression calls. Their text is made when it is first sent: making all of them
+takes longer than all else that raydap does when it starts."""
 
 
-_ENTER = {tune: _compiled(code) for tune, code in _CODE.items()}
+@functools.cache
+def _functions(name: str) -> str:
+    """Return an expression that puts these functions into the mapping `names`."""
+    return _packed(_source(*_FUNCTIONS[name]), "names")
 
 
+@functools.cache
+def _files() -> str:
+    return _source("file_queries")
+
+
+@functools.cache
+def entering_code(tune: bool) -> str:
+    """Return the program that `enter` runs in a worker."""
+    changes = _source(
+        *("thread_control", "message_limit", "answers", "thread_frames", "stuck_adapter", "post_mortem"),
+        *("redirected_output", "forked_children", "relisten", "resumed_frames"),
+        "changes",
+    )
+    return f"{changes}\nChanges({_DEBUGGER}).enter({tune})"
+
+
+@functools.cache
 def enter(tune: bool) -> str:
     """At attach; once more in a worker that is attached again. changes.py lists the changes."""
-    return _ENTER[tune]
+    return _compiled(entering_code(tune))
 
 
 def show_arrays() -> str:
     """Before variables are listed, once in each attached worker (array_values.py). There is no result."""
-    return f"(lambda names: {_ARRAYS} or {_DEBUGGER}.raydap.show_arrays(names['ArrayValues']()))({{}})"
+    return _with("arrays", f"{_DEBUGGER}.raydap.show_arrays(names['ArrayValues']())")
 
 
 def leave(tune: bool) -> str:
@@ -183,31 +200,31 @@ def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
     """With the worker's own ids of threads that are to pause, none for all of the process, and of those that are known
     to be stopped. The result is a `str`, JSON of the threads that have not stopped (blocked_threads.py)."""
     call = f"names['answer'](names['blocked_threads'], {_DEBUGGER}, {(*threads,)!r}, {(*held,)!r})"
-    return f"(lambda names: {_STACKS} or {call})({{}})"
+    return _with("stacks", call)
 
 
 def all_stacks() -> str:
     """The result is a `str`, JSON of the stacks of all threads (stack_reader.py)."""
-    return f"(lambda names: {_STACKS} or names['answer'](lambda: names['as_json'](names['read_stacks']())))({{}})"
+    return _with("stacks", "names['answer'](lambda: names['as_json'](names['read_stacks']()))")
 
 
 def all_waits() -> str:
     """The same, and what each thread waits for (thread_waits.py)."""
-    return f"(lambda names: {_WAITS} or names['answer'](lambda: names['as_json'](names['read_waits']())))({{}})"
+    return _with("waits", "names['answer'](lambda: names['as_json'](names['read_waits']()))")
 
 
 def frame_variables(frames: Iterable[int]) -> str:
     """With the worker's own ids of frames of stopped threads. The result is a `str`, JSON of a list for each
     of them: its variables, each with `name`, `value` and `type` (frame_variables.py)."""
     call = f"names['answer'](names['frame_variables'], {_DEBUGGER}, {(*frames,)!r})"
-    return f"(lambda names: {_VARIABLES} or {call})({{}})"
+    return _with("variables", call)
 
 
 def running_value(expression: str, seconds: float) -> str:
     """With an expression that is evaluated in the user's code where it runs. The result is a `str`, JSON of the value's
     text (running_values.py); `seconds` is the time for it."""
     call = f"names['answer'](lambda: names['evaluate_running']({expression!r}, {seconds!r}))"
-    return f"(lambda names: {_RUNNING} or {call})({{}})"
+    return _with("running", call)
 
 
 def working_dir() -> str:
@@ -254,7 +271,8 @@ def summary(expression: str, seconds: float) -> str:
     The user's expression is evaluated there. `seconds` is the time for the numbers of arrays. `read_summary` reads the
     result."""
     # A line break ends a comment in the expression.
-    return f"(lambda value, names: {_SUMMARY} or names['summary'](value, {seconds!r}))(({expression}\n), {{}})"
+    call = f"names['summary'](value, {seconds!r})"
+    return f"(lambda value, names: {_functions('summary')} or {call})(({expression}\n), {{}})"
 
 
 def stops_at_hit(number: int, marker: str, condition: str) -> str:
@@ -272,14 +290,19 @@ def hit_message(number: int, marker: str, expression: str) -> str:
 def _hit(method: str, number: int, marker: str, expression: str) -> str:
     """debugpy reads braces in a message, so there are none in this."""
     texts = [repr(each).replace("{", r"\x7b").replace("}", r"\x7d") for each in (marker, expression)]
-    made = f"(lambda names: {_HITS} or names['line_hits']({_DEBUGGER}))(dict())"
+    made = f"(lambda names: {_functions('hits')} or names['line_hits']({_DEBUGGER}))(dict())"
     found = f"(vars({_DEBUGGER}).get('raydap_hits') or {made})"
     return f"{found}.{method}({number}, {', '.join(texts)}, globals(), locals())"
 
 
+@functools.cache
+def _safe_pdb() -> str:
+    return _packed(f"{_source('safe_pdb')}\noverride_joined()")
+
+
 def safe_pdb() -> str:
     """A line for Ray's pdb, which answers nothing but its prompt if all went well (safe_pdb.py)."""
-    return f"!{_SAFE_PDB}"
+    return f"!{_safe_pdb()}"
 
 
 def read_result(text: object) -> Any:
@@ -315,7 +338,12 @@ def read_summary(text: object) -> str:
     return result
 
 
+def _with(functions: str, call: str) -> str:
+    """Call a function of `names`, which has these functions and is gone with the call."""
+    return f"(lambda names: {_functions(functions)} or {call})({{}})"
+
+
 def _query(function: str, *arguments: str | int) -> str:
     """Calls a function. `names`, which is gone with the call, has those of file_queries.py."""
     call = f"names['answer']({function}, *{arguments!r})"
-    return f"(lambda names: exec({_FILES!r}, names) or {call})({{}})"
+    return f"(lambda names: exec({_files()!r}, names) or {call})({{}})"

@@ -84,7 +84,9 @@ def test_all_are_different_and_what_is_sent_often_is_short() -> None:
     assert max(map(len, REPL)) < 40_000  # `enter`, once for each attach: text, and what it compiles to.
 
 
-@pytest.mark.parametrize("source", [calls._CHANGES, calls._FILES, calls._READING])
+@pytest.mark.parametrize(
+    "source", [calls.entering_code(True), calls._files(), calls._source(*calls._FUNCTIONS["stacks"])]
+)
 def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: str) -> None:
     tree = ast.parse(source, feature_version=(3, 10))
     nodes = list(ast.walk(tree))

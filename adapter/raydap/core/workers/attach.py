@@ -6,6 +6,7 @@ worker takes breakpoints and evaluates. Never close a connection before `initial
 If it is closed just after that event, the worker goes on waiting and can be attached again.
 """
 
+import functools
 from contextlib import suppress
 from typing import Any
 
@@ -45,7 +46,11 @@ INITIALIZE: messages.InitializeRequestArguments = {
 # Every worker gets these, so they are encoded once. `repl` lets pydevd run statements too; without a frameId it needs
 # no stopped thread.
 _INITIALIZE = envelope.dump(INITIALIZE)
-_ENTER = {tune: envelope.dump({"expression": calls.enter(tune), "context": "clipboard"}) for tune in (False, True)}
+
+
+@functools.cache
+def _changes(tune: bool) -> bytes:
+    return envelope.dump({"expression": calls.enter(tune), "context": "clipboard"})
 
 
 def attach_arguments(worker: Worker) -> dict[str, Any]:
@@ -128,7 +133,7 @@ def _enter(worker: Worker) -> Flow[None]:
     threads of the process or one, and evaluates in another thread than the one that takes breakpoints."""
     # `tell` logs a refusal. The worker can be debugged then, if less well.
     with suppress(WorkerRefusedError):
-        yield from worker.tell("evaluate", _ENTER[worker.settings.tune_workers], HANDSHAKE_TIMEOUT_S)
+        yield from worker.tell("evaluate", _changes(worker.settings.tune_workers), HANDSHAKE_TIMEOUT_S)
 
 
 def _configure(state: State, worker: Worker) -> Asked:
