@@ -1,5 +1,6 @@
 """Fixtures for tests that need processes. All they start ends with the test, also when it fails."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,26 +10,40 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Child
+from local_cluster import Child, Cluster
 from xdist.remote import Producer
 
-from support import processes
+from support import processes, scheduling
 from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
-from support.scheduling import RayInOneWorker
+from support.scheduling import FilesAndTests
+from support.time_report import StartReport, TimeReport, starting
 
 OLDEST_DEBUGPY = "1.8.0"
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("raydap")
+    group.addoption("--times", action="store_true", help="print where the time of the run goes")
+    group.addoption("--random", type=int, metavar="SEED", help="run the tests in a random order")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Ending the session from outside, as `timeout` does, ends what it has started, too.
 
     With pytest-xdist this runs in the process that leads, then in each of its workers.
     """
     processes.mark()
+    # Without cached bytecode each process that a test starts compiles all of raydap: half a second of a processor.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
+    if config.option.times:
+        config.pluginmanager.register(StartReport())
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(TimeReport())
 
 
 def pytest_unconfigure() -> None:
@@ -36,8 +51,15 @@ def pytest_unconfigure() -> None:
     processes.end_marked(grace=0)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> RayInOneWorker:
-    return RayInOneWorker(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndTests:
+    return FilesAndTests(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.random is None:
+        scheduling.sort(items)
+    else:
+        scheduling.shuffle(items, config.option.random)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -131,6 +153,19 @@ def run_program(children: ExitStack, tmp_path: Path) -> Callable[..., Child]:
         return children.enter_context(Child([python, str(path), *args], log, env, cwd))
 
     return run
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A head node on loopback with 8 nominal CPUs, one for each process that runs tests with Ray: tests ask for 0.1 for
+    each actor or task."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Ray's dashboard leaves a temporary folder behind.
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
+        with starting("Ray cluster"):
+            started = Cluster(num_cpus=8)
+    with started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-"""One Ray cluster for the whole test session; jobs on it are per test."""
+"""What the tests on a Ray cluster share: each runs jobs of its own on one cluster."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.ray)
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    """A head node on loopback with 8 nominal CPUs: tests ask for 0.1 per actor or task."""
-    with Cluster(num_cpus=8) as started:
-        yield started
 
 
 @pytest.fixture

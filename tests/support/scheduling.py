@@ -1,18 +1,48 @@
-"""Which tests run in the same one of pytest-xdist's workers."""
+"""Which tests run in the same one of pytest-xdist's workers, and in which order."""
 
+import random
+from collections.abc import Iterable
+
+import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-WITH_RAY = ("tests/ray/", "tests/vscode/")
+LONGEST_FIRST = ("vscode", "ray", "editors", "lsp", "e2e", "inworker", "hub", "fuzz", "property", "playbook", "unit")
+"""The folders of tests, those with the longest tests first: with the short ones at the end all workers end together."""
+
+BY_FILE = ("tests/ray/", "tests/playbook/", "tests/unit/")
+"""Where the tests of a file go to one worker: they share fixtures, or take milliseconds. Each other test goes to the
+next worker that is free."""
 
 
-class RayInOneWorker(LoadScopeScheduling):
-    """All tests with Ray go to one worker, each other test to the next worker that is free.
-
-    Each folder with Ray shares a cluster. Besides, raydap takes the newest cluster of the machine for the one that a
-    launched program started, so no other test may start one meanwhile.
-
-    The option `--dist=loadgroup` has no effect with pytest 9.2.
-    """
+class FilesAndTests(LoadScopeScheduling):
+    """The option `--dist=loadgroup` has no effect with pytest 9.2."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "with Ray" if nodeid.startswith(WITH_RAY) else nodeid
+        return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
+
+
+def sort(items: list[pytest.Item]) -> None:
+    """Put the folders in the order LONGEST_FIRST; the others come first."""
+    items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def shuffle(items: list[pytest.Item], seed: int) -> None:
+    """Put the files in a random order, and the tests of each file. All workers have to use the same seed."""
+    order = random.Random(seed)
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    groups = list(files.values())
+    order.shuffle(groups)
+    for group in groups:
+        order.shuffle(group)
+    items[:] = _flat(groups)
+
+
+def _rank(nodeid: str) -> int:
+    folder = nodeid.split("/")[1] if nodeid.count("/") > 1 else ""
+    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else -1
+
+
+def _flat(groups: Iterable[list[pytest.Item]]) -> list[pytest.Item]:
+    return [item for group in groups for item in group]
