@@ -6,7 +6,7 @@ import pwd
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from raydap.cluster import local_clusters, ray_token, tcp_sockets
@@ -22,6 +22,10 @@ DEFAULT_URL = "http://{}:{}".format(*_DEFAULT)
 ARGUMENT = '"dashboard": "{}"'
 """How users of an editor name a cluster."""
 
+Launched = Literal["", "reports", "silent"]
+"""Whether raydap has launched a program whose cluster is wanted, and whether an agent in it reports which cluster the
+program has joined (ray_query_script.the_one_meant)."""
+
 _VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 _HOST_PORT = re.compile(r"(ray://)?(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 _QUERY_TIMEOUT_S = 10.0
@@ -36,15 +40,15 @@ class Location:
 
 
 async def resolve(
-    dashboard: str | None, environ: Mapping[str, str], since: float | None = None, argument: str = ARGUMENT
+    dashboard: str | None, environ: Mapping[str, str], launched: Launched = "", argument: str = ARGUMENT
 ) -> Location:
     """Finds the dashboard that the user means.
 
     `dashboard` is the user's argument: a URL; a Ray address (`host:port` of the GCS, `ray://host:port`); "auto" for
     the local cluster. Without it RAY_API_SERVER_ADDRESS, then RAY_ADDRESS, then the local cluster, then DEFAULT_URL.
     A local cluster is taken without its name only if this user has started it and no other.
-    `since` (seconds since the epoch): a program was launched then, and its cluster is preferred; see
-    ray_query_script.the_one_meant. `argument` is how users write the address, with `{}` in its place.
+    For a launched program its own cluster is taken instead. `argument` is how users write the address, with `{}` in its
+    place.
 
     Raises ProblemError: BAD_ARGUMENT for what is no address, NO_CLUSTER where Ray does not answer, CLUSTER_NOT_NAMED,
     TOKEN_WANTED and TOKEN_REFUSED. Raises OSError where this machine cannot start a process.
@@ -62,9 +66,11 @@ async def resolve(
                 )
             )
     cleaned = _cleaned(environ)
-    found = await _from_ray(None if address == "auto" else address, source, cleaned, since)
+    found = await _from_ray(None if address == "auto" else address, source, cleaned, launched)
     if "clusters" not in found:
         return _location(found)
+    if launched:
+        raise ProblemError(Problem(Code.NO_CLUSTER, "The launched program has not joined a Ray cluster yet."))
     clusters = local_clusters.read(found["clusters"])
     if not clusters:
         return default(argument)
@@ -100,10 +106,10 @@ def _checked_url(source: str, url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
 
 
-async def _from_ray(address: str | None, source: str, environ: Mapping[str, str], since: float | None) -> Any:
+async def _from_ray(address: str | None, source: str, environ: Mapping[str, str], launched: Launched) -> Any:
     """The answer of ray_query_script.py to a question for an address."""
     try:
-        return await _query({"address": address, "since": since}, environ)
+        return await _query({"address": address, "launched": launched}, environ)
     except QueryFailed as failure:
         if _wants_token(failure):
             raise ProblemError(

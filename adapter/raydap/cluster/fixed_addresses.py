@@ -54,6 +54,9 @@ class FixedAddresses:
     def note_user_activity(self) -> None:
         """Nothing is polled here."""
 
+    def note_cluster(self, address: str) -> None:
+        """The addresses are those of the user, whatever the program joins."""
+
     def note_nodes_reached(self) -> None:
         """They have no nodes."""
 

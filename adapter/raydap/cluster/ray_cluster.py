@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from raydap.cluster import labels, ray_token, session_sockets, unfinished_work
 from raydap.cluster.alive_polling import AlivePolling
 from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.dashboard_address import Location, resolve
+from raydap.cluster.dashboard_address import Launched, Location, chosen, resolve
 from raydap.cluster.exit_reasons import ExitReasons
 from raydap.cluster.jobs import Jobs
 from raydap.cluster.label_polling import LabelPolling
@@ -41,7 +41,8 @@ class Timing:
     poll_s: between two polls; idle_poll_s: once nothing was paused and the user did nothing for idle_after_s.
     retry_s: before the first retry after a failure; doubled for each further one, up to max_retry_s.
     startup_grace_s: a patient source does not report failures for so long, because a cluster may be starting.
-    search_s: a patient source looks so often whether the launched program has started a cluster of its own.
+    search_s: until a launched program's driver has reported its cluster, the source looks for one that the program has
+    started: first after so many seconds, then after twice as many, and so on, up to max_search_s.
     outage_grace_s: once the cluster has answered, no source reports failures for so long.
     alive_pause_s: between two questions who runs, while somebody wants to know that.
     nodes_pause_s: between two questions which nodes there are, at least.
@@ -58,6 +59,7 @@ class Timing:
     max_retry_s: float = 5.0
     startup_grace_s: float = 60.0
     search_s: float = 5.0
+    max_search_s: float = 60.0
     outage_grace_s: float = 5.0
     alive_pause_s: float = 2.0
     nodes_pause_s: float = 1.0
@@ -71,9 +73,8 @@ class Timing:
 class RayCluster:
     """Finds the cluster that the settings name, and polls it. Implements `Source`.
 
-    `patient`: a program is being launched, so a cluster that is missing may be starting. Until the first worker pauses,
-    a cluster of this user that has started since then is preferred to older ones. `is_local` is that of
-    PreparedSearch.
+    `patient`: a program is being launched, so a cluster that is missing may be starting. Its driver's agent reports
+    which cluster it has joined (`note_cluster`). `is_local` is that of PreparedSearch.
     """
 
     def __init__(
@@ -96,12 +97,14 @@ class RayCluster:
                 if settings.env[name] is None:
                     self._environ.pop(name, None)
         self._timing = timing or Timing()
-        submitted = isinstance(settings, LaunchSettings) and settings.submit
-        # A submitted program starts no cluster on this machine.
-        self._launched_at = time.time() if patient and not submitted else None
+        self._launched = _launched(settings) if patient else ""
+        self._joined: str | None = None
+        self._search_pause_s = self._timing.search_s
+        self._search_at = time.monotonic() + (self._search_pause_s if self._launched == "reports" else 0.0)
+        self._news = asyncio.Event()
         self._dashboard: Dashboard | None = None
         self._location: Location | None = None
-        self._searched_at = 0.0
+        self._searched: str | None = None
         self._ever_answered = False
         self._ever_paused = False
         self._ready_reported = False
@@ -120,6 +123,11 @@ class RayCluster:
 
     def note_nodes_reached(self) -> None:
         self._prepared.end()
+
+    def note_cluster(self, address: str) -> None:
+        if self._settings.dashboard is None:
+            self._joined = address
+            self._news.set()
 
     async def run(self) -> None:
         """Polls until it is cancelled, and retries after each ProblemError. May be called again after any exception."""
@@ -191,7 +199,7 @@ class RayCluster:
                 if not reported and failing_s >= self._grace_s(error.problem):
                     reported = True
                     self._emit(DiscoveryFailed(error.problem))
-                await asyncio.sleep(min(timing.retry_s * 2 ** min(failures, 30), timing.max_retry_s))
+                await self._pause(min(timing.retry_s * 2 ** min(failures, 30), timing.max_retry_s))
                 failures += 1
                 continue
             failures, reported, answered_at = 0, False, time.monotonic()
@@ -204,7 +212,16 @@ class RayCluster:
                 await self._nodes.poll()
                 if self._nodes.count > 1:
                     await self._prepared.poll()
-            await asyncio.sleep(self._next_poll_s())
+            await self._pause(self._next_poll_s())
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but no longer than until the driver reports its cluster."""
+        news = asyncio.ensure_future(self._news.wait())
+        try:
+            await asyncio.wait({news}, timeout=seconds)
+        finally:
+            news.cancel()
+        self._news.clear()
 
     def _grace_s(self, problem: Problem) -> float:
         """The seconds for which a failure is not reported: a cluster may be starting, or end with its program."""
@@ -262,29 +279,48 @@ class RayCluster:
             raise
 
     def _may_find_another(self) -> bool:
-        """Whether the launched program may have started a cluster since the last search."""
-        waiting = self._launched_at is not None and not self._ever_paused
-        return waiting and time.monotonic() - self._searched_at >= self._timing.search_s
+        """Whether the launched program may have joined another cluster since the last search."""
+        if self._joined is not None:
+            return self._joined != self._searched
+        return self._launched == "silent" and not self._ever_paused and time.monotonic() >= self._search_at
 
     async def _find(self) -> None:
-        self._searched_at = time.monotonic()
-        try:
-            location = await resolve(self._settings.dashboard, self._environ, self._launched_at)
-        except ProblemError as error:
-            if error.problem.code is not Code.CLUSTER_NOT_NAMED or self._location is None:
-                raise
-            # The user has started another cluster meanwhile, and still means the first one.
-            location = self._location
+        location = await self._search()
         if self._dashboard is None or location != self._location:
             await self._close_dashboard()
             self._location = location
             self._dashboard = Dashboard(Rest(location.url, self._environ), self._prepared.look_at_jobs)
+
+    async def _search(self) -> Location:
+        """Raise ProblemError like `resolve`; NO_CLUSTER until a launched program has joined or started a cluster."""
+        self._searched = named = self._joined or self._settings.dashboard
+        launched = self._launched if chosen(named, self._environ)[1] is None else ""
+        if launched:
+            if time.monotonic() < self._search_at:
+                raise ProblemError(Problem(Code.NO_CLUSTER, "The launched program has not joined a Ray cluster yet."))
+            self._search_at = time.monotonic() + self._search_pause_s
+            if launched == "reports":
+                self._search_pause_s = min(2 * self._search_pause_s, self._timing.max_search_s)
+        try:
+            return await resolve(named, self._environ, launched)
+        except ProblemError as error:
+            if error.problem.code is not Code.CLUSTER_NOT_NAMED or self._location is None:
+                raise
+            # The user has started another cluster in the meantime, and still means the first one.
+            return self._location
 
     async def _close_dashboard(self) -> None:
         dashboard, self._dashboard = self._dashboard, None
         self._ready_reported = False
         if dashboard is not None:
             await dashboard.rest.close()
+
+
+def _launched(settings: AttachSettings) -> Launched:
+    """A submitted program starts no cluster on this machine. Without agents no driver reports its cluster."""
+    if not isinstance(settings, LaunchSettings) or settings.submit:
+        return ""
+    return "silent" if settings.reach == "paused" else "reports"
 
 
 def _no_cluster(detail: str) -> Problem:

@@ -127,21 +127,21 @@ def _raydap_command(words: list[str]) -> str | None:
     return None
 
 
-def the_one_meant(clusters: list[dict[str, Any]], since: float | None, recorded: str | None) -> str | None:
-    """The GCS address of the cluster that the user certainly means; None if the user has to name one.
+def the_one_meant(clusters: list[dict[str, Any]], launched: str, recorded: str | None) -> str | None:
+    """Return the GCS address of the cluster that the user certainly means; None if the user has to name one.
 
-    That is the only cluster of this user. A program that was launched after `since` (seconds since the epoch) joins the
-    cluster that `ray start` has recorded, or starts one of its own: the newest cluster that it has started comes first,
-    or else the newest that this user has started since then; the recorded one follows, while a raylet of it runs.
+    Without a launched program (`launched` is "") that is the only cluster of this user. A launched program means the
+    newest cluster that it has started itself. If no agent reports which cluster it joins (`launched` is "silent"),
+    it also means the cluster that `ray start` has recorded, while a raylet of that cluster runs.
     """
     ours = [cluster for cluster in clusters if cluster["ours"]]
-    if since is not None:
-        new = [cluster for cluster in ours if cluster["launched"]]
-        new += [cluster for cluster in ours if cluster["started"] >= since]
-        new += [cluster for cluster in ours if cluster["address"] == recorded]
-        if new:
-            return str(new[0]["address"])
-    return str(ours[0]["address"]) if len(ours) == 1 else None
+    if launched:
+        meant = [cluster for cluster in ours if cluster["launched"]]
+        if launched == "silent":
+            meant += [cluster for cluster in ours if cluster["address"] == recorded]
+    else:
+        meant = ours if len(ours) == 1 else []
+    return str(meant[0]["address"]) if meant else None
 
 
 def gcs_client(address: str) -> Any:
@@ -185,8 +185,8 @@ def submit(url: str, job: dict[str, Any]) -> str:
 def answer(question: dict[str, Any]) -> Any:
     """What is asked for decides the shape of the answer.
 
-    `{"url", "submit"}`: the submission id. `{"address"}`: `{"address", "url"}`. `{"address": None, "since"}`: the same
-    for the cluster that is meant, or `{"clusters"}` if none is. `{"clusters": True}`: `{"clusters", "processes"}`.
+    `{"url", "submit"}`: the submission id. `{"address"}`: `{"address", "url"}`. `{"address": None, "launched"}`: the
+    same for the cluster that is meant, or `{"clusters"}` if none is. `{"clusters": True}`: `{"clusters", "processes"}`.
     `{"legacy_breakpoints": address}`: what `legacy_entries` gives.
     """
     if "submit" in question:
@@ -202,7 +202,7 @@ def answer(question: dict[str, Any]) -> Any:
         from ray._private.utils import read_ray_address
 
         clusters = local_clusters()
-        address = the_one_meant(clusters, question["since"], read_ray_address())
+        address = the_one_meant(clusters, question["launched"], read_ray_address())
         if address is None:
             return {"clusters": clusters}
     return {"address": address, "url": dashboard_url(address)}

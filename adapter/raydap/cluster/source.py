@@ -40,6 +40,9 @@ class Source(Protocol):
     def note_user_activity(self) -> None:
         """The user did something, so news should come quickly for a while."""
 
+    def note_cluster(self, address: str) -> None:
+        """The launched program's driver has joined this cluster: its dashboard's URL, or its GCS as `host:port`."""
+
     def note_nodes_reached(self) -> None:
         """Agents are looked for on all nodes, so AgentsExpected would be no news."""
 

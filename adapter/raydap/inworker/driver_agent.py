@@ -56,10 +56,13 @@ def join_session() -> None:
     start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, "")
 
 
-def wait_for_nodes(raydap: str) -> None:
-    """Returns when all raydaps that debug the cluster take the calls of workers on other nodes, too, or after
+def report_cluster(raydap: str) -> None:
+    """Report which cluster this driver has joined to the raydap at this path, or to each raydap that debugs the cluster
+    if the path is "".
+
+    If the cluster has several nodes, return when all these raydaps take the calls of workers on other nodes, or after
     NODES_TIMEOUT_S. The first workers would not have the breakpoints in time otherwise. A raydap that hangs delays the
-    driver by TAKEN_TIMEOUT_S. `raydap` is the path of the only one that the driver calls, "" if it calls each.
+    driver by TAKEN_TIMEOUT_S.
     """
     import ray
 
@@ -67,13 +70,15 @@ def wait_for_nodes(raydap: str) -> None:
     if worker.mode != ray.SCRIPT_MODE:
         return
     nodes = sum(bool(node["Alive"]) for node in ray.nodes())
-    if nodes < 2:
+    if nodes < 2 and not raydap:
         return
     paths = [raydap] if raydap else raydaps_in(os.path.join(worker.node.get_session_dir_path(), "sockets"))
     line = {"raydap": VERSION, "pid": os.getpid(), "calls": os.path.basename(raydap), "nodes": nodes}
+    dashboard = worker.node.webui_url
+    line["cluster"] = f"http://{dashboard}" if dashboard else worker.gcs_client.address
     begun = time.monotonic()
     told = [connection for path in paths if (connection := _tell(path, line)) is not None]
-    waiting = [connection for connection in told if _read_byte(connection, begun + TAKEN_TIMEOUT_S)]
+    waiting = [connection for connection in told if nodes > 1 and _read_byte(connection, begun + TAKEN_TIMEOUT_S)]
     for connection in waiting:
         _read_byte(connection, begun + NODES_TIMEOUT_S)
     for connection in told:

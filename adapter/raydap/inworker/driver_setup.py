@@ -143,7 +143,7 @@ def _tell_agent(raydap: str) -> None:
         agent.override_rays_breakpoint(agent.current_debugger)
         try:
             agent.join_session()
-            agent.wait_for_nodes(raydap)
+            agent.report_cluster(raydap)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
 

@@ -35,7 +35,8 @@ class Hello(msgspec.Struct, frozen=True):
     a raydap debugs it. `calls` is the name of the raydap that has launched it, "" for a program that calls each.
 
     With `nodes` it is a driver that has joined a cluster of so many: it goes on when raydap listens on all of them. It
-    gets a byte at once, because it waits for no raydap that hangs.
+    gets a byte at once, because it waits for no raydap that hangs. `cluster` is then the URL of the cluster's
+    dashboard, or its GCS as `host:port` if it has no dashboard.
     """
 
     raydap: int
@@ -51,6 +52,7 @@ class Hello(msgspec.Struct, frozen=True):
     waits: bool = False
     calls: str = ""
     nodes: int = 0
+    cluster: str = ""
 
     def row(self, over_relay_to: str = "") -> PausedWorker:
         """`over_relay_to` is the node on which it was found, if that is another one than raydap's. Its processes have

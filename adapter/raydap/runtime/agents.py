@@ -37,13 +37,19 @@ class Agents:
     """Takes the calls of agents, and finds those that run: of one launched program, or of a cluster's processes.
 
     `children`: the subprocesses of the launched program have agents, too. `dialer` has the relay to other nodes, and
-    says when to use it; without one only this machine is reached. Must be closed.
+    says when to use it; without one only this machine is reached. `on_joined` gets the cluster that a driver of the
+    launched program reports (Hello.cluster). Must be closed.
     """
 
     def __init__(
-        self, emit: Callable[[Event], None], children: bool = True, dialer: WorkerDialer | None = None
+        self,
+        emit: Callable[[Event], None],
+        children: bool = True,
+        dialer: WorkerDialer | None = None,
+        on_joined: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._emit = emit
+        self._on_joined = on_joined
         self._children = children
         # It listens under this name wherever it listens, so that workers of its program know it on each node.
         self._name = f"{CALL_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
@@ -155,6 +161,8 @@ class Agents:
             connection.close()
             return
         if hello.nodes:
+            if private and hello.cluster:
+                self._on_joined(hello.cluster)
             await self._let_driver_go_on(connection, hello)
             return
         self._known.add(hello.socket)
@@ -167,7 +175,7 @@ class Agents:
         """When its workers can call from each node. It waits for a few seconds at most, if it gets a byte first
         (inworker/driver_agent.py)."""
         with connection:
-            if self._nodes is not None:
+            if self._nodes is not None and hello.nodes > 1:
                 with suppress(OSError):
                     connection.send(b"\n")
                 self._emit(AgentsExpected(f"driver {hello.pid} has joined it"))

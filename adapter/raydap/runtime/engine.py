@@ -311,7 +311,7 @@ class Engine:
         else:
             # Workers of the program that a restart replaces still have their connections; nobody calls any more.
             self._close_agents()
-            agents = self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer)
+            agents = self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer, self._driver_joined)
             if effect.settings.submit:
                 debuggee = DebuggeeJob(effect.settings, emit, listen=agents.listen_for_job)
             else:
@@ -322,6 +322,10 @@ class Engine:
             agents.reach_nodes(self._nodes)
         self._debuggee = debuggee
         self._tasks.spawn(debuggee.start(), failed)
+
+    def _driver_joined(self, cluster: str) -> None:
+        if self._source is not None:
+            self._source.note_cluster(cluster)
 
     def _close_agents(self) -> None:
         if self._agents is not None:

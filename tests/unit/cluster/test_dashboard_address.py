@@ -68,24 +68,28 @@ def test_the_argument_the_variables_and_the_local_cluster_come_in_this_order(ray
     assert where(None, RAY_API_SERVER_ADDRESS="", RAY_ADDRESS="http://addr:2").url == "http://addr:2"
     assert ray.questions == []
     assert where(None).url == "http://10.0.0.1:8265"
-    assert ray.questions == [{"address": None, "since": None}]
+    assert ray.questions == [{"address": None, "launched": ""}]
 
 
 @pytest.mark.parametrize("given", ["head:6379", "10.0.0.1:6379", "[::1]:6379", "ray://head:10001"])
 def test_a_ray_address_is_ray_s_to_answer(ray: FakeRay, given: str) -> None:
     assert where(given) == Location("http://10.0.0.1:8265")
-    assert ray.questions == [{"address": given, "since": None}]
+    assert ray.questions == [{"address": given, "launched": ""}]
 
 
 def test_auto_is_the_local_cluster_even_beside_variables(ray: FakeRay) -> None:
     where("auto", RAY_ADDRESS="http://other:1", KEPT="x")
-    assert ray.questions == [{"address": None, "since": None}]
+    assert ray.questions == [{"address": None, "launched": ""}]
     assert ray.environ == {"KEPT": "x"}, "Ray would let RAY_ADDRESS override the question"
 
 
-def test_since_is_handed_on(ray: FakeRay) -> None:
-    asyncio.run(resolve(None, {}, 5.0))
-    assert ray.questions == [{"address": None, "since": 5.0}]
+def test_a_launched_program_without_a_cluster_has_joined_none_yet(ray: FakeRay) -> None:
+    """The clusters that Ray finds on the machine are those of other programs."""
+    ray.answer = {"clusters": [{"address": "10.0.0.1:1"}]}
+    with pytest.raises(ProblemError) as caught:
+        asyncio.run(resolve(None, {}, "reports"))
+    assert caught.value.problem.code is Code.NO_CLUSTER
+    assert ray.questions == [{"address": None, "launched": "reports"}]
 
 
 def test_without_any_cluster_ray_s_default_is_guessed(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:

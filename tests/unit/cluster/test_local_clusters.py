@@ -84,24 +84,26 @@ def row(address: str, ours: bool = True, started: float = 10.0, launched: bool =
     ],
 )
 def test_the_only_cluster_of_this_user_is_meant(clusters: list[dict[str, Any]], meant: str | None) -> None:
-    assert the_one_meant(clusters, None, None) == meant
-    assert the_one_meant(clusters, None, "a") == meant, "another program may have recorded it"
+    assert the_one_meant(clusters, "", None) == meant
+    assert the_one_meant(clusters, "", "a") == meant, "another program may have recorded it"
 
 
 @pytest.mark.parametrize(
-    ("clusters", "meant"),
+    ("clusters", "own", "silent"),
     [
-        ([row("new", started=21.0), row("own", started=20.5, launched=True), row("recorded")], "own"),
-        ([row("newer", started=22.0), row("new", started=21.0), row("recorded")], "newer"),
-        ([row("hers", ours=False, started=21.0), row("old"), row("recorded")], "recorded"),
-        ([row("recorded", ours=False), row("old")], "old"),
-        ([row("old"), row("older")], None),
+        ([row("new", started=21.0), row("own", started=20.5, launched=True), row("recorded")], "own", "own"),
+        ([row("newer", started=22.0), row("new", started=21.0), row("recorded")], None, "recorded"),
+        ([row("hers", ours=False, started=21.0), row("old"), row("recorded")], None, "recorded"),
+        ([row("recorded", ours=False), row("old")], None, None),
+        ([row("only")], None, None),
     ],
 )
 def test_a_launched_program_has_its_own_cluster_or_the_one_that_ray_gives_it(
-    clusters: list[dict[str, Any]], meant: str | None
+    clusters: list[dict[str, Any]], own: str | None, silent: str | None
 ) -> None:
-    assert the_one_meant(clusters, 20.0, "recorded") == meant
+    """The recorded cluster is a guess, which is not needed where the driver reports its cluster."""
+    assert the_one_meant(clusters, "reports", "recorded") == own
+    assert the_one_meant(clusters, "silent", "recorded") == silent
 
 
 def told(*clusters: LocalCluster, pattern: str = '"dashboard": "{}"') -> str:

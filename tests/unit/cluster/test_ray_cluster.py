@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from raydap.cluster import ray_cluster
+from raydap.cluster import dashboard_address, ray_cluster
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import DEFAULT_URL, Location
 from raydap.cluster.exit_reasons import ExitReasons
@@ -214,7 +214,7 @@ def test_a_patient_source_moves_to_the_cluster_that_the_program_brings(monkeypat
 
             monkeypatch.setattr(ray_cluster, "resolve", resolve)
             new.answers["/api/v0/workers"] = listing([WORKER])
-            async with Polling(LaunchSettings(program="x"), patient=True) as polling:
+            async with Polling(LaunchSettings(program="x", reach="paused"), patient=True) as polling:
                 await polling.next(WorkersPaused)
                 assert polling.events[:3] == [
                     DiscoveryReady(old.url),
@@ -226,24 +226,71 @@ def test_a_patient_source_moves_to_the_cluster_that_the_program_brings(monkeypat
 
 
 def test_only_a_program_that_runs_here_may_start_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So only then a new cluster is preferred to the one that is running."""
-
     async def script(fake: FakeDashboard) -> None:
         given: list[object] = []
 
-        async def resolve(dashboard: object, environ: object, since: object) -> Location:
-            given.append(since)
+        async def resolve(dashboard: object, environ: object, launched: object) -> Location:
+            given.append(launched)
             return Location(fake.url)
 
         monkeypatch.setattr(ray_cluster, "resolve", resolve)
         for settings, patient in (
             (AttachSettings(), False),
             (LaunchSettings(program="x", submit=True), True),
+            (LaunchSettings(program="x", reach="paused"), True),
             (LaunchSettings(program="x"), True),
+            (LaunchSettings(program="x", env={"RAY_ADDRESS": "10.0.0.1:6379"}), True),
         ):
-            async with Polling(settings, timing=replace(FAST, search_s=60.0), patient=patient) as polling:
+            async with Polling(settings, patient=patient) as polling:
                 await polling.next(DiscoveryReady)
-        assert [since is not None for since in given] == [False, False, True]
+        assert [launched for launched in given if launched] == ["silent", "reports"]
+        assert len(given) == 5
+
+    run(script)
+
+
+def test_a_launched_program_reports_the_cluster_that_it_has_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until then no cluster is searched for, so the source cannot find that of another program."""
+
+    async def script(fake: FakeDashboard) -> None:
+        monkeypatch.setattr(ray_cluster, "resolve", never)
+        timing = replace(FAST, search_s=60.0, retry_s=60.0, max_retry_s=60.0)
+        async with Polling(LaunchSettings(program="x"), timing=timing, patient=True) as polling:
+            await asyncio.sleep(0)
+            monkeypatch.setattr(ray_cluster, "resolve", dashboard_address.resolve)
+            polling.source.note_cluster(fake.url)
+            await polling.next(DiscoveryReady)
+            assert polling.events == [DiscoveryReady(fake.url)]
+
+    async def never(*_: object) -> Location:
+        raise AssertionError("nothing is to be searched for")
+
+    run(script)
+
+
+def test_a_launched_program_may_join_one_cluster_after_another() -> None:
+    async def script(first: FakeDashboard) -> None:
+        second = FakeDashboard()
+        slow = replace(FAST, poll_s=60.0)
+        async with second.running(), Polling(LaunchSettings(program="x"), timing=slow, patient=True) as polling:
+            polling.source.note_cluster(first.url)
+            seen = await polling.next(DiscoveryReady)
+            polling.source.note_cluster(second.url)
+            await polling.next(DiscoveryReady, seen)
+            assert polling.of(DiscoveryReady) == [DiscoveryReady(first.url), DiscoveryReady(second.url)]
+
+    run(script)
+
+
+def test_the_users_argument_comes_before_the_cluster_that_the_driver_reports() -> None:
+    """The dashboard may be reached under another address than the driver's, over a forwarded port."""
+
+    async def script(fake: FakeDashboard) -> None:
+        async with Polling(LaunchSettings(program="x", dashboard=fake.url), patient=True) as polling:
+            polling.source.note_cluster("http://127.0.0.1:1")
+            await polling.next(DiscoveryReady)
+            await fake.asked(3)
+            assert polling.of(DiscoveryReady) == [DiscoveryReady(fake.url)]
 
     run(script)
 

@@ -25,7 +25,7 @@ def run(timeout: float = 20.0, **question: Any) -> Any:
 
 def test_the_question_goes_in_and_the_answer_comes_out(script: Path) -> None:
     script.write_text("import json, sys\nprint(json.dumps({'answer': [json.load(sys.stdin)]}))")
-    assert run(address="h:1", since=None) == [{"address": "h:1", "since": None}]
+    assert run(address="h:1", launched="") == [{"address": "h:1", "launched": ""}]
 
 
 def test_an_error_is_one_line(script: Path) -> None:

@@ -45,7 +45,8 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     for name in ("TAKEN_TIMEOUT_S", "NODES_TIMEOUT_S"):
         monkeypatch.setattr(driver_agent, name, 10 * WAIT)
     (tmp_path / "sockets").mkdir()
-    worker = SimpleNamespace(mode=0, node=SimpleNamespace(get_session_dir_path=lambda: str(tmp_path)))
+    node = SimpleNamespace(get_session_dir_path=lambda: str(tmp_path), webui_url="127.0.0.1:8265")
+    worker = SimpleNamespace(mode=0, node=node, gcs_client=SimpleNamespace(address="127.0.0.1:6379"))
     alive = [{"Alive": True}, {"Alive": True}, {"Alive": False}]
     private = SimpleNamespace(worker=SimpleNamespace(global_worker=worker))
     ray = SimpleNamespace(SCRIPT_MODE=0, nodes=lambda: alive, _private=private)
@@ -63,7 +64,7 @@ def raydaps(tmp_path: Path, driver: SimpleNamespace) -> Iterator[list[Raydap]]:
 
 
 def start(raydap: str = "") -> threading.Thread:
-    waiting = threading.Thread(target=driver_agent.wait_for_nodes, args=(raydap,), daemon=True)
+    waiting = threading.Thread(target=driver_agent.report_cluster, args=(raydap,), daemon=True)
     waiting.start()
     return waiting
 
@@ -78,6 +79,7 @@ def test_it_waits_until_all_raydaps_listen_on_all_nodes(raydaps: list[Raydap]) -
     taken = [raydap.take() for raydap in raydaps]
     for said, connection in taken:
         assert (said["raydap"], said["nodes"], said["calls"]) == (agent.VERSION, 2, "")
+        assert said["cluster"] == "http://127.0.0.1:8265"
         connection.send(b"\n")
     for _, connection in taken:
         assert waiting.is_alive()
@@ -122,7 +124,21 @@ def test_without_a_raydap_it_goes_on(driver: SimpleNamespace, path: str) -> None
     assert goes_on(start(path))
 
 
-def test_on_one_node_nobody_is_asked(driver: SimpleNamespace, raydaps: list[Raydap]) -> None:
+@pytest.mark.parametrize(
+    ("dashboard", "cluster"),
+    [("127.0.0.1:8265", "http://127.0.0.1:8265"), (None, "127.0.0.1:6379"), ("", "127.0.0.1:6379")],
+)
+def test_on_one_node_a_launched_driver_reports_its_cluster_and_does_not_wait(
+    driver: SimpleNamespace, raydaps: list[Raydap], dashboard: str | None, cluster: str
+) -> None:
+    driver.nodes = lambda: [{"Alive": True}]
+    driver._private.worker.global_worker.node.webui_url = dashboard
+    assert goes_on(start(raydaps[0].path))
+    said, _ = raydaps[0].take()
+    assert (said["nodes"], said["cluster"]) == (1, cluster)
+
+
+def test_on_one_node_no_raydap_is_asked(driver: SimpleNamespace, raydaps: list[Raydap]) -> None:
     driver.nodes = lambda: [{"Alive": True}, {"Alive": False}]
     assert goes_on(start())
     raydaps[0].listener.setblocking(False)

@@ -128,7 +128,7 @@ def test_a_source_that_fails_is_run_again(monkeypatch: pytest.MonkeyPatch) -> No
 
             monkeypatch.setattr(ray_cluster, "resolve", resolve)
             # A launched program keeps the session while its cluster is not found.
-            assert (await editor.launch())["success"]
+            assert (await editor.launch(reach="paused"))["success"]
             await fake.asked(3)
             assert not failures
 

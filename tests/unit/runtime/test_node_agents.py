@@ -48,7 +48,8 @@ class Play:
         self.relay: Any = FakeRelay()
         self.events: asyncio.Queue[Event] = asyncio.Queue()
         dialer: Any = self
-        self.agents = Agents(self.events.put_nowait, dialer=dialer)
+        self.joined: list[str] = []
+        self.agents = Agents(self.events.put_nowait, dialer=dialer, on_joined=self.joined.append)
         self.ends: list[socket.socket] = []
 
     async def asked(self) -> tuple[str, Mapping[str, Any], socket.socket]:
@@ -255,6 +256,22 @@ def test_a_driver_goes_on_at_once_without_a_relay() -> None:
         assert play.events.empty()
 
     run(script, "never")
+
+
+def test_only_the_launched_program_reports_the_cluster_that_it_has_joined(tmp_path: Path) -> None:
+    async def script(play: Play) -> None:
+        launched = json.loads(play.agents.environment({})["RAYDAP_AGENT"])["raydap"]
+        play.agents.reach(str(tmp_path))
+        (shared,) = raydaps_in(str(tmp_path))
+        assert await play.event() == AgentsSearched()
+        calls = Path(launched).name
+        assert await said(await driver(play, shared, 1, calls=calls, cluster="http://another:1")) == b""
+        assert play.joined == []
+        assert await said(await driver(play, launched, 1, calls=calls, cluster="http://its:1")) == b""
+        assert play.joined == ["http://its:1"]
+        assert play.events.empty(), "a cluster of one node has no others to listen on"
+
+    run(script)
 
 
 def test_a_driver_that_knows_no_raydap_tells_each_that_listens(tmp_path: Path) -> None:
