@@ -13,11 +13,12 @@ from dap_client import Client
 from local_cluster import Child, Cluster
 from xdist.remote import Producer
 
-from support import processes, scheduling
+from support import failure_details, processes, scheduling
 from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
+from support.progress import Progress
 from support.scheduling import FilesAndTests
 from support.time_report import StartReport, TimeReport, starting
 
@@ -26,6 +27,7 @@ OLDEST_DEBUGPY = "1.8.0"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("raydap")
+    group.addoption("--progress", action="store_true", help="print how far the run is, and not a dot for each test")
     group.addoption("--times", action="store_true", help="print where the time of the run goes")
     group.addoption("--random", type=int, metavar="SEED", help="run the tests in a random order")
 
@@ -39,10 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
     # Without cached bytecode each process that a test starts compiles all of raydap: half a second of a processor.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
+    # An interrupted run still names the failures, the reasons of skips, and the slowest tests.
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED))
+    leads = not hasattr(config, "workerinput")
+    config.pluginmanager.register(failure_details)
+    if config.option.progress and leads:
+        config.pluginmanager.register(Progress(config))
     if config.option.times:
         config.pluginmanager.register(StartReport())
-        if not hasattr(config, "workerinput"):
+        if leads:
             config.pluginmanager.register(TimeReport())
 
 

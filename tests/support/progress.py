@@ -1,0 +1,133 @@
+"""`pytest --progress`: one line from time to time instead of a dot for each test, and what was skipped in a few lines.
+
+This plugin runs in the process that leads. A file in pytest's cache keeps the seconds of each test for the estimate of
+the next run.
+"""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import pytest
+from xdist.workermanage import WorkerController
+
+CACHE_KEY = "raydap/seconds"
+
+FIRST_GUESS_S = {"vscode": 40.0, "ray": 8.0, "editors": 5.0, "lsp": 5.0, "e2e": 2.0, "hub": 2.0, "inworker": 1.5}
+"""Seconds of a test in a folder, until a run has measured them."""
+
+OTHERS_GUESS_S = 0.05
+
+LINE_INTERVAL_S = 60.0
+"""Seconds between two lines where the output is no terminal. In a terminal one line is written again and again."""
+
+REWRITE_INTERVAL_S = 0.5
+
+
+@dataclass
+class Progress:
+    config: pytest.Config
+    #: The expected seconds of each test that has not ended.
+    left: dict[str, float] = field(default_factory=dict)
+    #: The seconds that each test has taken.
+    taken: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    #: The number of tests of the run.
+    total: int = 0
+    #: How many tests have ended in which way.
+    outcomes: Counter[str] = field(default_factory=Counter)
+    #: How many tests were skipped for each reason.
+    skipped: Counter[str] = field(default_factory=Counter)
+    #: The number of processes that run tests.
+    processes: int = 1
+    #: When the last line was written, on the monotonic clock.
+    written: float = 0.0
+
+    def __post_init__(self) -> None:
+        #: The seconds of each test in the last run.
+        self.known: dict[str, float] = self._cache.get(CACHE_KEY, {}) if self._cache else {}
+
+    @property
+    def _cache(self) -> pytest.Cache | None:
+        return getattr(self.config, "cache", None)
+
+    @property
+    def _terminal(self) -> pytest.TerminalReporter:
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        assert isinstance(terminal, pytest.TerminalReporter)
+        return terminal
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._expect(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: WorkerController, ids: list[str]) -> None:
+        self.processes = int(node.workerinput["workercount"])
+        if not self.total:
+            self._expect(ids)
+
+    def _expect(self, ids: Iterable[str]) -> None:
+        self.left = {each: self.known.get(each, _guess(each)) for each in ids}
+        self.total = len(self.left)
+        self._write_line()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str]:
+        """Leave out the dots; pytest still counts the test."""
+        if report.passed:
+            return ("passed" if report.when == "call" else ""), "", ""
+        return ("skipped" if report.skipped else "failed" if report.when == "call" else "error"), "", ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.taken[report.nodeid] += report.duration
+        if report.failed:
+            self.outcomes["failed"] += 1
+            self._clear_line()
+            self._terminal.write_line(f"FAILED {report.nodeid} ({report.when})", red=True)
+        elif report.skipped:
+            self.skipped[_reason(report)] += 1
+        if report.when == "teardown":
+            self.outcomes["ended"] += 1
+            self.left.pop(report.nodeid, None)
+            pause = REWRITE_INTERVAL_S if self._terminal.isatty else LINE_INTERVAL_S
+            if time.monotonic() - self.written >= pause or not self.left:
+                self._write_line()
+
+    def pytest_sessionfinish(self) -> None:
+        if self._cache:
+            self._cache.set(CACHE_KEY, {**self.known, **self.taken})
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        self._clear_line()
+        for reason, count in self.skipped.most_common():
+            terminalreporter.write_line(f"skipped {count}: {reason}")
+
+    def line(self) -> str:
+        """Return how far the run is, and how long the rest takes."""
+        ended = self.outcomes["ended"]
+        seconds = sum(self.left.values()) / self.processes
+        left = f"about {max(1, round(seconds / 60))} min left" if seconds >= 60 else "less than a minute left"
+        return (
+            f"{100 * ended // max(1, self.total)} %: {ended:,} of {self.total:,} tests have ended, "
+            f"{self.outcomes['failed']} failed, {left if self.left else 'none is left'}"
+        )
+
+    def _write_line(self) -> None:
+        self.written = time.monotonic()
+        if self._terminal.isatty:
+            self._terminal.rewrite(self.line(), erase=True)
+        else:
+            self._terminal.write_line(self.line())
+
+    def _clear_line(self) -> None:
+        if self._terminal.isatty:
+            self._terminal.rewrite("", erase=True)
+
+
+def _guess(nodeid: str) -> float:
+    return FIRST_GUESS_S.get(nodeid.split("/")[1] if nodeid.count("/") > 1 else "", OTHERS_GUESS_S)
+
+
+def _reason(report: pytest.TestReport) -> str:
+    _, _, text = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
+    return text.removeprefix("Skipped: ")
