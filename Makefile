@@ -13,9 +13,11 @@ OLDEST_RAY = 2.39.0
 NPM_RUN = cd vscode-ext && export PATH="$$PWD/out/bin:$$PATH" && npm run --silent
 INPUTS ?= 1000000
 SEED ?= 1
-# One process for the tests with Ray, one for all others.
 JOBS ?= 2
-PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS)
+TIMES ?= 0
+RUNS ?= 3
+RUN_OPTIONS = --numprocesses=$(JOBS) --override-ini=console_output_style=classic
+PYTEST = $(BIN)/python -m pytest $(RUN_OPTIONS) --progress $(if $(filter 1,$(TIMES)),--times)
 SLOW = e2e editors hub inworker lsp ray vscode
 
 help:  ## list the targets
@@ -24,8 +26,11 @@ help:  ## list the targets
 demo: $(STAMP)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
 	@$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
 
-test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own; JOBS=1 for one after the other
+test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own; JOBS=1 for one after the other, TIMES=1 for what takes long
 	$(PYTEST)
+
+steady: $(STAMP) editors workbench  ## RUNS (default 3) of all tests in random order, beside two busy processes
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.steady --runs $(RUNS) -- $(RUN_OPTIONS)
 
 test-quick: $(STAMP)  ## the tests without Ray, editors and real workers; half a minute
 	$(PYTEST) $(SLOW:%=--ignore=tests/%)
@@ -116,4 +121,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test test-quick editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test steady test-quick editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean

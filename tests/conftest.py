@@ -18,6 +18,7 @@ from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
+from support.failure_details import FailureFiles
 from support.progress import Progress
 from support.scheduling import FilesAndTests
 from support.time_report import StartReport, TimeReport, starting
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("raydap")
     group.addoption("--progress", action="store_true", help="print how far the run is, and not a dot for each test")
     group.addoption("--times", action="store_true", help="print where the time of the run goes")
+    group.addoption("--failures", metavar="FOLDER", help="write a file for each failure")
     group.addoption("--random", type=int, metavar="SEED", help="run the tests in a random order")
 
 
@@ -47,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(failure_details)
     if config.option.progress and leads:
         config.pluginmanager.register(Progress(config))
+    if config.option.failures and leads:
+        config.pluginmanager.register(FailureFiles(Path(config.option.failures)))
     if config.option.times:
         config.pluginmanager.register(StartReport())
         if leads:

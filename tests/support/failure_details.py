@@ -1,8 +1,9 @@
 """What a failed test prints beside its assertion: the ends of its processes' logs, and the command that runs it alone.
 
-This plugin runs in each process that runs tests.
+The hook of this module runs in each process that runs tests.
 """
 
+import re
 import shlex
 import sys
 from collections.abc import Generator, Iterator
@@ -47,3 +48,18 @@ def command(item: pytest.Item) -> str:
     if python.is_relative_to(item.config.rootpath):
         python = python.relative_to(item.config.rootpath)
     return shlex.join([str(python), "-m", "pytest", item.nodeid])
+
+
+class FailureFiles:
+    """`pytest --failures=FOLDER`: the leading process writes a file for each failure; its first line is the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            name = re.sub(r"[^\w.-]+", "-", f"{report.nodeid}-{report.when}")[-150:]
+            sections = [f"---- {title}\n{text}" for title, text in report.sections]
+            text = "\n".join([report.nodeid, f"in {report.when}:", report.longreprtext, *sections])
+            (self._folder / f"{name}.failure").write_text(text, errors="replace")

@@ -10,8 +10,8 @@ LONGEST_FIRST = ("vscode", "ray", "editors", "lsp", "e2e", "inworker", "hub", "f
 """The folders of tests, those with the longest tests first: with the short ones at the end all workers end together."""
 
 BY_FILE = ("tests/vscode/", "tests/ray/", "tests/playbook/", "tests/unit/")
-"""Where the tests of a file go to one worker: they share fixtures, or take milliseconds. In tests/vscode each test keeps
-a processor busy by itself. Each test of another folder goes to the next worker that is free."""
+"""Where the tests of a file go to one worker: they share fixtures, or take milliseconds. In tests/vscode each test
+keeps a processor busy by itself. Each test of another folder goes to the next worker that is free."""
 
 
 class FilesAndTests(LoadScopeScheduling):
