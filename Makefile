@@ -15,7 +15,9 @@ INPUTS ?= 1000000
 SEED ?= 1
 # One process for the tests with Ray, one for all others.
 JOBS ?= 2
-PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS)
+# How many inputs Hypothesis makes for a test: quick, or thorough with five times as many (tests/support/examples.py).
+EXAMPLES ?= quick
+PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES)
 SLOW = e2e editors hub inworker lsp ray vscode
 
 help:  ## list the targets
@@ -54,6 +56,8 @@ screenshots: test-vscode  ## renew the pictures of docs/usage from those of test
 
 vscode-tools:
 	@./.ci/vscode tools
+
+check ci: EXAMPLES = thorough
 
 check: ci test-matrix  ## everything a change has to pass
 

@@ -17,9 +17,13 @@ from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
+from support.examples import load_profiles
 from support.scheduling import RayInOneWorker
 
 OLDEST_DEBUGPY = "1.8.0"
+
+# Before Hypothesis reads its option, and before a test module asks for the number of its examples.
+load_profiles()
 
 
 def pytest_configure() -> None:
