@@ -9,6 +9,7 @@ STAMP = $(VENV)/stamp
 KEEP ?= 0
 QUICK ?= 0
 RAY ?=
+BASE ?=
 OLDEST_RAY = 2.39.0
 NPM_RUN = cd vscode-ext && export PATH="$$PWD/out/bin:$$PATH" && npm run --silent
 INPUTS ?= 1000000
@@ -17,8 +18,10 @@ SEED ?= 1
 JOBS ?= 2
 # How many inputs Hypothesis makes for a test: quick, or thorough with five times as many (tests/support/examples.py).
 EXAMPLES ?= quick
-PYTEST = $(BIN)/python -m pytest --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES)
-SLOW = e2e editors hub inworker lsp ray vscode
+PYTEST_OPTIONS = --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES)
+PYTEST = $(BIN)/python -m pytest $(PYTEST_OPTIONS)
+# The folders of tests with processes of raydap, editors or workers.
+IN_PROCESSES = e2e editors hub inworker lsp ray vscode
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -33,7 +36,11 @@ test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own; JO
 test-quick test-changed: export PYTHONDONTWRITEBYTECODE =
 
 test-quick: $(STAMP)  ## the tests without Ray, editors, real workers and the mark slow; half a minute
-	$(PYTEST) $(SLOW:%=--ignore=tests/%) -m "not slow"
+	$(PYTEST) $(IN_PROCESSES:%=--ignore=tests/%) -m "not slow"
+
+test-changed: $(STAMP)  ## the tests that a change since BASE (where the branch left main) needs; QUICK=1 for the quick ones
+	@PYTHONPATH=tests:docs/examples $(BIN)/python -m support.changed_tests $(BASE) \
+	    $(if $(filter 1,$(QUICK)),--quick) $(PYTEST_OPTIONS)
 
 editors:  ## install the clients of tests/editors: VS Code's and Emacs'
 	@./.ci/editors
@@ -123,4 +130,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test test-quick editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean
