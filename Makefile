@@ -9,16 +9,22 @@ STAMP = $(VENV)/stamp
 KEEP ?= 0
 QUICK ?= 0
 RAY ?=
+BASE ?=
 OLDEST_RAY = 2.39.0
 NPM_RUN = cd vscode-ext && export PATH="$$PWD/out/bin:$$PATH" && npm run --silent
 INPUTS ?= 1000000
 SEED ?= 1
 JOBS ?= 2
+# Where the environment keeps no bytecode, each process that a test starts would compile all of raydap.
+unexport PYTHONDONTWRITEBYTECODE
 TIMES ?= 0
 RUNS ?= 3
-RUN_OPTIONS = --numprocesses=$(JOBS) --override-ini=console_output_style=classic
-PYTEST = $(BIN)/python -m pytest $(RUN_OPTIONS) --progress $(if $(filter 1,$(TIMES)),--times)
-SLOW = e2e editors hub inworker lsp ray vscode
+# How many inputs Hypothesis makes for a test: quick, or thorough with five times as many (tests/support/examples.py).
+EXAMPLES ?= quick
+PYTEST_OPTIONS = --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES) --override-ini=console_output_style=classic
+PYTEST = $(BIN)/python -m pytest $(PYTEST_OPTIONS) --progress $(if $(filter 1,$(TIMES)),--times)
+# The folders of tests with processes of raydap, editors or workers.
+IN_PROCESSES = e2e editors hub inworker lsp ray vscode
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -30,10 +36,14 @@ test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own; JO
 	$(PYTEST)
 
 steady: $(STAMP) editors workbench  ## RUNS (default 3) of all tests in random order, beside two busy processes
-	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.steady --runs $(RUNS) -- $(RUN_OPTIONS)
+	PYTHONPATH=tests:docs/examples $(BIN)/python -m support.steady --runs $(RUNS) -- $(PYTEST_OPTIONS)
 
-test-quick: $(STAMP)  ## the tests without Ray, editors and real workers; half a minute
-	$(PYTEST) $(SLOW:%=--ignore=tests/%)
+test-quick: $(STAMP)  ## the tests without Ray, editors, real workers and the mark slow; half a minute
+	$(PYTEST) $(IN_PROCESSES:%=--ignore=tests/%) -m "not slow"
+
+test-changed: $(STAMP)  ## the tests that a change since BASE (where the branch left main) needs; QUICK=1 for the quick ones
+	@PYTHONPATH=tests:docs/examples $(BIN)/python -m support.changed_tests $(BASE) \
+	    $(if $(filter 1,$(QUICK)),--quick) $(PYTEST_OPTIONS)
 
 editors:  ## install the clients of tests/editors: VS Code's and Emacs'
 	@./.ci/editors
@@ -59,6 +69,8 @@ screenshots: test-vscode  ## renew the pictures of docs/usage from those of test
 
 vscode-tools:
 	@./.ci/vscode tools
+
+check: EXAMPLES = thorough
 
 check: ci test-matrix  ## everything a change has to pass
 
@@ -121,4 +133,4 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
 	@touch $@
 
-.PHONY: help demo test steady test-quick editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean

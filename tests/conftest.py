@@ -18,12 +18,16 @@ from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
 from support.debuggee import Debuggee
+from support.examples import load_profiles
 from support.failure_details import FailureFiles
 from support.progress import Progress
 from support.scheduling import FilesAndTests
 from support.time_report import StartReport, TimeReport, starting
 
 OLDEST_DEBUGPY = "1.8.0"
+
+# Before Hypothesis reads its option, and before a test module asks for the number of its examples.
+load_profiles()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,6 +13,7 @@ def test_beginnings_are_good(name: str) -> None:
         TARGETS[name].run(data)
 
 
+@pytest.mark.slow
 def test_a_short_campaign_finds_nothing() -> None:
     campaign = Campaign(list(TARGETS.values()), "short")
     assert list(campaign.run(4000, parts=2)) == [2000, 4000]

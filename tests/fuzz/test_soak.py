@@ -9,6 +9,7 @@ from fuzz.soak import GROWTH, Sample, growth, soak
 from raydap.core.model import worker as workers
 
 
+@pytest.mark.slow
 def test_what_a_stop_takes_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "KEPT_SOURCES", 20)  # Each stack of the program has two new ones.
     samples = list(soak(tmp_path, stops=150, every=50))

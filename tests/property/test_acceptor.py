@@ -1,7 +1,7 @@
 """A hub's acceptor, however the bytes are cut: only the right token admits a client, and its messages arrive word for
 word."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz.acceptor import TOKEN, visit
@@ -45,7 +45,6 @@ def handshake(path: str, host: str, origin: str | None, token: str) -> bytes:
     st.sampled_from(sorted(TOKENS)),
     cuts,
 )
-@settings(deadline=None)
 def test_a_handshake_is_accepted_only_if_all_of_it_is_right(
     path: str, host: str, origin: str | None, token: str, places: list[int]
 ) -> None:
@@ -56,7 +55,6 @@ def test_a_handshake_is_accepted_only_if_all_of_it_is_right(
 
 
 @given(texts, st.data(), cuts)
-@settings(deadline=None)
 def test_text_arrives_word_for_word_however_it_is_split(
     sent: list[bytes], data: st.DataObject, places: list[int]
 ) -> None:
@@ -72,7 +70,6 @@ def test_text_arrives_word_for_word_however_it_is_split(
 
 
 @given(texts, st.booleans(), cuts)
-@settings(deadline=None)
 def test_over_tcp_the_token_lets_in_and_is_taken_out(sent: list[bytes], right: bool, places: list[int]) -> None:
     token = TOKEN if right else TOKEN[::-1]
     attach = b'{"seq":2,"type":"request","command":"attach","arguments":{"job":"a","token":"%b"}}' % token.encode()

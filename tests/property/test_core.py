@@ -31,6 +31,7 @@ from raydap.core.workers import worker_entries
 from raydap.protocol.id_fields import COMMANDS
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import Handle
+from support.examples import examples
 from support.fake_worker import FakeWorker
 from support.playbook import NEEDED, FakeClient, Play
 
@@ -336,5 +337,5 @@ class Hubs(Sessions):
 
 TestSessions = Sessions.TestCase
 TestHubs = Hubs.TestCase
-TestHubs.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)
-TestSessions.settings = settings(max_examples=120, stateful_step_count=60, deadline=None)
+TestHubs.settings = settings(examples(80), stateful_step_count=60)
+TestSessions.settings = settings(examples(120), stateful_step_count=60)

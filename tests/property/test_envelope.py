@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.wire import envelope
@@ -19,20 +19,17 @@ values: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(values)
-@settings(deadline=None)
 def test_load_gives_back_what_was_dumped(value: Any) -> None:
     assert load(dump(value)) == value
     assert json.loads(dump(value)) == value
 
 
 @given(values)
-@settings(deadline=None)
 def test_load_reads_what_the_standard_library_wrote(value: Any) -> None:
     assert load(json.dumps(value).encode()) == value
 
 
 @given(numbers, names, values)
-@settings(deadline=None)
 def test_requests_survive(seq: int, command: str, arguments: Any) -> None:
     raw = dump(arguments)
     message = read(envelope.request(seq, command, raw))
@@ -42,7 +39,6 @@ def test_requests_survive(seq: int, command: str, arguments: Any) -> None:
 
 
 @given(numbers, numbers, names, text, values)
-@settings(deadline=None)
 def test_responses_survive(seq: int, request_seq: int, command: str, complaint: str, body: Any) -> None:
     good = read(envelope.response(seq, request_seq, command, dump(body)))
     bad = read(envelope.failure(seq, request_seq, command, complaint, dump(body)))
@@ -54,7 +50,6 @@ def test_responses_survive(seq: int, request_seq: int, command: str, complaint: 
 
 
 @given(numbers, st.text(min_size=1, max_size=20), values)
-@settings(deadline=None)
 def test_a_body_in_utf8_passes_byte_for_byte(seq: int, name: str, body: Any) -> None:
     raw = json.dumps(body, ensure_ascii=True, indent=1).encode()
     received = read(envelope.event(seq, name, raw)).body
@@ -62,7 +57,6 @@ def test_a_body_in_utf8_passes_byte_for_byte(seq: int, name: str, body: Any) -> 
 
 
 @given(st.binary(max_size=100) | values.map(dump))
-@settings(deadline=None)
 def test_any_bytes_are_a_message_or_an_envelope_error(data: bytes) -> None:
     try:
         kind = read(data).type

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.wire.framing import Decoder, FramingError, encode
@@ -20,7 +20,6 @@ def run(data: bytes, cuts: list[int]) -> tuple[list[bytes], str | None]:
 
 
 @given(bodies, st.lists(st.integers(min_value=0), max_size=20))
-@settings(deadline=None)
 def test_what_is_encoded_is_decoded_however_it_is_cut(sent: list[bytes], cuts: list[int]) -> None:
     assert run(b"".join(map(encode, sent)), cuts) == (sent, None)
 
@@ -32,7 +31,6 @@ noise = st.one_of(
 
 
 @given(bodies, noise, bodies, st.lists(st.integers(min_value=0), max_size=20))
-@settings(deadline=None)
 def test_a_fault_shows_at_the_same_place_however_it_is_cut(
     before: list[bytes], wrong: bytes, after: list[bytes], cuts: list[int]
 ) -> None:
@@ -43,7 +41,6 @@ def test_a_fault_shows_at_the_same_place_however_it_is_cut(
 
 
 @given(st.binary(max_size=3000))
-@settings(deadline=None)
 def test_any_bytes_give_bodies_or_a_framing_error(data: bytes) -> None:
     decoder = Decoder()
     try:

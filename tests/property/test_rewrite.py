@@ -2,7 +2,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.core.translate.rewrite import Id, rewrite
@@ -50,7 +50,6 @@ def bijection() -> tuple[Callable[[Kind, Id], Id], Callable[[Kind, Id], Id]]:
 
 
 @given(bodies)
-@settings(deadline=None)
 def test_there_and_back_is_where_we_were(body: tuple[str, Any]) -> None:
     type_name, value = body
     before = copy.deepcopy(value)
@@ -61,7 +60,6 @@ def test_there_and_back_is_where_we_were(body: tuple[str, Any]) -> None:
 
 
 @given(bodies)
-@settings(deadline=None)
 def test_only_ids_change(body: tuple[str, Any]) -> None:
     type_name, value = body
     before = copy.deepcopy(value)
@@ -70,7 +68,6 @@ def test_only_ids_change(body: tuple[str, Any]) -> None:
 
 
 @given(st.sampled_from(sorted(RULES)), st.recursive(junk, lambda inner: st.dictionaries(st.text(max_size=5), inner)))
-@settings(deadline=None)
 def test_nothing_a_worker_sends_makes_it_raise(type_name: str, value: Any) -> None:
     before = copy.deepcopy(value)
     rewrite({key: value for key in RULES[type_name]}, type_name, lambda kind, old: old)

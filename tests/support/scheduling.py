@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 LONGEST_FIRST = ("vscode", "ray", "editors", "lsp", "e2e", "inworker", "hub", "fuzz", "property", "playbook", "unit")
 """The folders of tests, those with the longest tests first: with the short ones at the end all workers end together."""
@@ -19,6 +20,16 @@ class FilesAndTests(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget a scope when all its tests are complete.
+
+        After each test, pytest-xdist looks for pending tests in all scopes that a worker has ever had.
+        """
+        super().mark_test_complete(node, item_index, duration)
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        if all(self.assigned_work[node][scope].values()):
+            del self.assigned_work[node][scope]
 
 
 def sort(items: list[pytest.Item]) -> None:

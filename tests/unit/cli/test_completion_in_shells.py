@@ -9,6 +9,8 @@ import pytest
 
 from support.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"], "fish": ["fish", "-i"]}
 SCRIPTS = {
     "bash": 'eval "$(raydap completion bash)"',

@@ -68,6 +68,7 @@ def ends_well(child: Child, folder: Path) -> None:
     assert "turns: True" in child.output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 @pytest.mark.parametrize("turn", TURNS)
 def test_code_runs_in_the_process_and_the_process_goes_on(start: Start, tmp_path: Path, turn: str) -> None:
@@ -79,6 +80,7 @@ def test_code_runs_in_the_process_and_the_process_goes_on(start: Start, tmp_path
     ends_well(child, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
 def test_a_gdb_that_cannot_write_registers_makes_no_call(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -100,6 +102,7 @@ def test_a_gdb_that_cannot_write_registers_makes_no_call(
     ends_well(child, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 def test_the_process_is_left_as_it_was_when_gdb_hangs(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -121,6 +124,7 @@ def test_the_process_is_left_as_it_was_when_gdb_hangs(
     ends_well(child, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 def test_the_process_runs_on_when_gdb_is_killed(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = start("computes")
@@ -137,6 +141,7 @@ def test_the_process_runs_on_when_gdb_is_killed(start: Start, tmp_path: Path, mo
     ends_well(child, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 @pytest.mark.parametrize(("when", "killed"), [("before", False), ("before", True), ("meanwhile", False)])
 def test_a_process_that_somebody_has_stopped_stays_stopped(
@@ -170,6 +175,7 @@ def wait_for_state(child: Child, state: str) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 @pytest.mark.parametrize("moment", ["attach", "thread find", "restore", "print ((int(*)(void*,void*,void*,void*))"])
 def test_a_process_that_ends_meanwhile_is_said_to_have_ended(
@@ -189,6 +195,7 @@ def test_a_process_that_ends_meanwhile_is_said_to_have_ended(
         inject(child, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 def test_another_process_with_its_number_is_not_touched(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -213,6 +220,7 @@ print("refusal:", repr(refusal), "ran:", ran.wait(30))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gdb")
 def test_the_task_may_get_the_very_worker_that_is_meant(tmp_path: Path, children: ExitStack) -> None:
     child = children.enter_context(Child([sys.executable, "-c", OWN], tmp_path / "log"))

@@ -9,6 +9,8 @@ from dap_client import Client, RequestFailed
 
 from support.debuggee import Debuggee
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """\
 def double(number):
     result = 2 * number

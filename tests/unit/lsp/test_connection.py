@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.lsp.connection import Connection
 from raydap.lsp.tolerant_framing import TolerantDecoder
 from raydap.transport.peer import Peer
 from raydap.wire.framing import encode
+from support.examples import examples
 from support.garbage import GARBAGE
 
 URI = "file:///work/train.py"
@@ -349,7 +350,7 @@ def requests() -> Iterator[str]:
     yield from ("initialize", "workspace/didChangeConfiguration", "shutdown", "$/cancelRequest", "$/setTrace")
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.sampled_from(sorted(requests())),
     st.recursive(

@@ -4,12 +4,13 @@ import ast
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.lsp.analysis.incremental import IncrementalReader
 from raydap.lsp.analysis.syntax import Program
 from raydap.lsp.examination import PythonExaminer
+from support.examples import examples
 
 LINES = [
     "import ray",
@@ -42,7 +43,7 @@ SOME = st.lists(st.sampled_from(LINES), max_size=12)
 EDIT = st.tuples(st.integers(0, 12), st.integers(0, 4), st.lists(st.sampled_from(LINES), max_size=3))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(SOME, st.lists(EDIT, max_size=8))
 def test_any_changes(first: list[str], edits: list[tuple[int, int, list[str]]]) -> None:
     text, reader = list(first), IncrementalReader()

@@ -1,14 +1,15 @@
 """Whatever bytes come, the messages after them are read."""
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from raydap.lsp.tolerant_framing import TolerantDecoder
 from raydap.wire.framing import encode
+from support.examples import examples
 from support.garbage import GARBAGE
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @example([b"Content-Length:" + b"9" * 2000], 30)
 @given(st.lists(st.one_of(st.binary(max_size=40), st.sampled_from(GARBAGE)), max_size=6), st.integers(1, 30))
 def test_any_bytes_in_any_pieces(pieces: list[bytes], size: int) -> None:

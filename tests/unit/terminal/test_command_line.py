@@ -1,7 +1,7 @@
 """What a line in the debugger means: a command, for whom, or Python."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.terminal.debugger.command_line import CommandLine, as_set, number, parse
@@ -147,7 +147,6 @@ def test_numbers() -> None:
         assert number(text) is None
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(st.sampled_from([*COMMAND_LINES, *PYTHON, *SETS, "[", "]", '"'])).map("".join)))
 def test_whatever_is_typed_keeps_its_end(text: str) -> None:
     line = parse(text, BY_NAME)

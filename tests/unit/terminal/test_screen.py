@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -83,7 +83,6 @@ def test_tiny_widths(width: int) -> None:
     assert len(lines(ROWS, width)) == 3
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.text("a訓e\u0301 [é👩\u200d🚀", max_size=60), min_size=5, max_size=5), max_size=3),
     st.integers(1, 120),

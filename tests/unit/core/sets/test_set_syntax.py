@@ -1,11 +1,12 @@
 """The language of sets: what is wrong is pointed at, and whatever comes is read or refused."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.core.errors import Code, ProblemError
 from raydap.core.sets.set_syntax import QUALIFIERS, parse
+from support.examples import examples
 
 KEPT = {"a": "rank:1", "loop": "set:loop", "one": "set:two", "two": "set:one", "old": "actor:"}
 
@@ -80,7 +81,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.one_of(st.text(max_size=30), st.lists(st.sampled_from(PIECES), max_size=20).map("".join)))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     try:

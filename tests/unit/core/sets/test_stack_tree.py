@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raydap.core.sets.folding import Holder, Member
@@ -91,7 +91,6 @@ def test_tasks_are_no_class() -> None:
     assert tree((1, 2), (1, 2), (1, 3), actor="").missing(100) == ()
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(1, 3), max_size=4).map(tuple), max_size=12))
 def test_each_thread_is_once_in_each_level(stacks: list[tuple[int, ...]]) -> None:
     def check(node: StackNode) -> None:
