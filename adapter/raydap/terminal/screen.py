@@ -17,6 +17,13 @@ _WIDE = 100_000
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
+_LONE_JOINERS = re.compile(
+    "(?<![\ufe0f\U0001f000-\U0001ffff])\N{ZERO WIDTH JOINER}"
+    "|\N{ZERO WIDTH JOINER}(?![\u2190-\u2bff\U0001f000-\U0001ffff])"
+)
+"""Joiners that do not stand between two emoji. rich counts no columns for the character behind a joiner, but terminals
+draw it beside the one before."""
+
 
 class _Console(Console):
     """On a terminal it replaces control characters: names and values come from workers, and such characters could move
@@ -31,7 +38,7 @@ class _Console(Console):
 
 
 def _visible(text: str) -> str:
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _LONE_JOINERS.sub("", _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Console:

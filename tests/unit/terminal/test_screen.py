@@ -91,6 +91,12 @@ def test_no_line_is_wider_than_the_terminal(rows: list[list[str]], width: int) -
     assert len(lines(rows, width)) == 1 + len(rows)
 
 
+@pytest.mark.parametrize("cell", ["\u200d\u200d[[[", "a\u200d[b", "訓\u200d訓", "👩\u200d🚀", "👩\u200d"])
+def test_a_joiner_hides_no_character(cell: str) -> None:
+    for width in range(14, 24):
+        assert len(lines([["", "", "", "", cell]], width)) == 2
+
+
 def test_a_pipe_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """What pytest captures is no terminal."""
     assert screen.console(environ={}).width > 10_000
