@@ -25,6 +25,7 @@ from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.rest import Rest
 from support import processes
 from support.look import go_on
+from support.paused_workers import paused_workers
 
 WAIT = 120.0
 
@@ -130,19 +131,6 @@ def until(cluster: Cluster, done: Callable[[list[dict[str, Any]]], bool], *optio
     return found
 
 
-def paused(cluster: Cluster, number: int) -> list[dict[str, Any]]:
-    """The rows of paused workers, when so many are."""
-    url = f"{cluster.dashboard}/api/v0/workers?detail=1&filter_keys=is_alive&filter_predicates=%3D&filter_values=True"
-    deadline = time.monotonic() + WAIT
-    while True:
-        with urllib.request.urlopen(url) as answer:
-            rows = json.load(answer)["data"]["result"]["result"]
-        found = [row for row in rows if row["num_paused_threads"]]
-        if len(found) == number:
-            return found
-        assert time.monotonic() < deadline, rows
-
-
 @pytest.mark.core
 def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     cluster: Cluster, run_driver: Callable[..., Child], attach: Callable[..., Client], tmp_path: Path
@@ -150,7 +138,7 @@ def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     program = tmp_path / "one_stop.py"
     program.write_text(ONE_STOP)
     driver = run_driver(program)
-    paused(cluster, 1)
+    paused_workers(cluster, 1)
     code, findings = doctor("--dashboard", cluster.dashboard)
     faults = [one for one in findings if one["severity"] in ("warning", "error", "skipped")]
     assert (code, faults) == (0, [])
@@ -221,7 +209,7 @@ def test_a_worker_with_a_dead_adapter_and_one_with_another_debugger(
     cluster: Cluster, run_driver: Callable[..., Child], children: ExitStack
 ) -> None:
     run_driver(TWO_STOPS)
-    dead, held = paused(cluster, 2)
+    dead, held = paused_workers(cluster, 2)
     other = children.enter_context(Client.connect(held["ip"], held["debugger_port"]))
     other.start_session("attach", {"justMyCode": False})
     findings = until(cluster, lambda all: any(severity == "warning" for severity, _ in of(all, "other-debugger")))

@@ -3,12 +3,8 @@
 These tests break a cluster of their own.
 """
 
-import json
 import os
 import signal
-import time
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +17,7 @@ from local_cluster import Child, Cluster
 from support import processes
 from support.bridge import Hub
 from support.look import attach_to, evaluate, go_on, local_variables, problems, walk
+from support.paused_workers import paused_workers
 from support.second_node import kill_node, service, start_node
 
 WALKERS = """\
@@ -233,7 +230,7 @@ def test_a_hub_that_is_killed(
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
     by_number(first, 2)
     killed.child.process.kill()
-    ports = paused_ports(cluster, 2)
+    ports = [worker["debugger_port"] for worker in paused_workers(cluster, 2)]
     if debuggers_die:
         for port in ports:
             os.kill(processes.listening_on(port), signal.SIGKILL)
@@ -244,23 +241,3 @@ def test_a_hub_that_is_killed(
     assert walk(second, 2, "number", "turn") == {("0", "1"): 1, ("1", "1"): 1}
     assert driver.wait() == 0, driver.output
     assert "result: [0, 1]" in driver.output
-
-
-def paused_ports(cluster: Cluster, count: int) -> list[int]:
-    """Waits until so many workers wait for a debugger; the ports of their debuggers."""
-    filters = [("num_paused_threads", "!=", "0"), ("is_alive", "=", "True")]
-    query = [("detail", "1")] + [
-        (f"filter_{part}", value)
-        for each in filters
-        for part, value in zip(("keys", "predicates", "values"), each, strict=True)
-    ]
-    url = f"{cluster.dashboard}/api/v0/workers?{urllib.parse.urlencode(query)}"
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + 60
-    while True:
-        with opener.open(url, timeout=30) as answer:
-            rows = json.load(answer)["data"]["result"]["result"]
-        if len(rows) == count:
-            return [row["debugger_port"] for row in rows]
-        assert time.monotonic() < deadline, rows
-        time.sleep(0.05)

@@ -20,6 +20,7 @@ from local_cluster import Child, Cluster, clean_environment
 
 from support.bridge import Bridge
 from support.look import go_on, problems
+from support.paused_workers import paused_workers
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -207,9 +208,9 @@ def test_a_cluster_of_another_user_is_never_taken(
 
 @pytest.mark.usefixtures("another")
 def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
-    client: Client, tmp_path: Path, children: ExitStack
+    client: Client, tmp_path: Path, children: ExitStack, run_program: Callable[..., Child]
 ) -> None:
-    """Not one that somebody starts after it."""
+    """Not a newer one, where the driver of another program is paused."""
     # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
     temp = tempfile.mkdtemp(prefix="raydap-", dir="/tmp")
     children.callback(shutil.rmtree, temp, ignore_errors=True)
@@ -222,10 +223,13 @@ def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
         "launch", {"program": str(program), "args": [str(fifo)], "cwd": str(tmp_path), "env": environment}
     )
     client.wait_event("output", lambda body: "up" in body["output"])
-    with Cluster(num_cpus=1, network="127.79"):
+    with Cluster(num_cpus=1, network="127.79") as newer:
+        run_program(ONE_STOP, env={"RAY_ADDRESS": newer.address})
+        paused_workers(newer, 1)
         fifo.write_text("go on")
         go_on(client, client.wait_event("stopped"))
         assert client.wait_event("exited") == {"exitCode": 0}
+        paused_workers(newer, 1)
     printed = "".join(message["body"]["output"] for message in client.events if message["event"] == "output")
     assert "frozen modules" not in printed, "debugpy warns of them when it is imported"
 
