@@ -1,11 +1,14 @@
-# raydap's commands; `make` lists them. Everything installs into .venv, except the editors' own clients for the tests: npm's
-# packages go into the user's cache, and Emacs and Chromium come by apt where we are root (RAYDAP_WITHOUT_EMACS=1 and
-# RAYDAP_WITHOUT_VSCODE=1 leave out what is tested with them). Python 3.14 goes into that cache, too, if there is none.
+# raydap's commands; `make` lists them. Python packages are installed into .venv. The editors for the tests are installed
+# by npm into the user's cache, and by apt as root (RAYDAP_WITHOUT_EMACS=1 and RAYDAP_WITHOUT_VSCODE=1 leave them out).
+# Python 3.14 is installed into the cache, too, if there is none.
 
-PYTHON ?= $(shell ./.ci/find-python)
+PYTHON ?=
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Files that exist when raydap is installed, and when what its tests need is installed.
+STAMP_USER = $(VENV)/stamp-user
 STAMP = $(VENV)/stamp
+INSTALL = VENV="$(VENV)" PYTHON="$(PYTHON)" RAY="$(RAY)" ./.ci/install
 KEEP ?= 0
 QUICK ?= 0
 RAY ?=
@@ -29,7 +32,7 @@ IN_PROCESSES = e2e editors hub inworker lsp ray vscode
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
 
-demo: $(STAMP)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
+demo: $(STAMP_USER)  ## walk through a Ray job in one session; KEEP=1 leaves it running for your editor
 	@$(BIN)/python docs/examples/walk.py $(if $(filter 1,$(KEEP)),--keep)
 
 test: $(STAMP) editors workbench  ## all tests, on Ray clusters of their own; JOBS=1 for one after the other, TIMES=1 for what takes long
@@ -45,10 +48,10 @@ test-changed: $(STAMP)  ## the tests that a change since BASE (where the branch 
 	@PYTHONPATH=tests:docs/examples $(BIN)/python -m support.changed_tests $(BASE) \
 	    $(if $(filter 1,$(QUICK)),--quick) $(PYTEST_OPTIONS)
 
-editors:  ## install the clients of tests/editors: VS Code's and Emacs'
+editors:  ## install what some tests need beside Python packages: VS Code's client, Emacs, gdb, zsh, fish
 	@./.ci/editors
 
-# What cannot be installed is named here; the tests then fail and say so again.
+# This target succeeds where something is missing, so that all other tests run; the tests that need it fail.
 workbench:  ## install the real VS Code, and build the extension and its tests
 	@rm -rf vscode-ext/out/unit vscode-ext/out/workbench
 	@test "$$RAYDAP_WITHOUT_VSCODE" = 1 || { ./.ci/vscode workbench && $(NPM_RUN) tests; } || true
@@ -127,10 +130,11 @@ clean:  ## remove the environments and caches
 	rm -rf vscode-ext/dist vscode-ext/out vscode-ext/node_modules vscode-ext/*.vsix
 	find adapter docs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
+$(STAMP_USER): pyproject.toml
+	@$(INSTALL) user
+
+# `dev` includes `user`, so that raydap and what its tests need are installed in one step.
 $(STAMP): pyproject.toml
-	@python="$(PYTHON)"; test -n "$$python" && "$$python" -m venv $(VENV)
-	@echo "installing into $(VENV), which takes about a minute ..."
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]' 'ray[default]$(RAY)'
-	@touch $@
+	@$(INSTALL) dev
 
 .PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean

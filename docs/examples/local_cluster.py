@@ -88,9 +88,8 @@ class Cluster:
     """One Ray head node on loopback.
 
     `address` is what RAY_ADDRESS takes, `dashboard` an URL, `host` the node's address. The latter is derived from our
-    pid, because clusters that share an address would quarrel over the ports Ray fixes (10001 for Ray Client); for more
-    than one at a time, `network` has to differ. `env` is added to the environment of its processes, `options` to those
-    of `ray start`.
+    pid, because clusters that share an address would quarrel over the ports Ray fixes; for more than one at a time,
+    `network` has to differ. `env` is added to the environment of its processes, `options` to those of `ray start`.
     """
 
     def __init__(
@@ -108,11 +107,14 @@ class Cluster:
         command += [f"--node-ip-address={self.host}", "--dashboard-host=127.0.0.1", "--port=0", "--dashboard-port=0"]
         # Jobs are submitted through the agent, whose fixed port any other cluster of this machine may hold.
         command += ["--dashboard-agent-listen-port=0"]
+        # Ray Client also listens on 127.0.0.1, and if another user's cluster has its port, this cluster ends.
+        # Below are the ports of workers, above those that the system assigns.
+        command += [f"--ray-client-server-port={20000 + os.getpid() % 12000}"]
         command += [f"--num-cpus={num_cpus}", f"--temp-dir={self.directory}", *options]
         # With --block this process stays the parent of all the others and ends them when it is ended.
         self.child = Child(command, self.directory / "ray-start.log", env)
         try:
-            self.address = self.child.wait_for(r"--address='([\d.:]+)'")[1]
+            self.address = self.child.wait_for(r"--address='([\d.:]+)'", seconds=180)[1]
             self.dashboard = self.child.wait_for(r"(?:RAY_API_SERVER_ADDRESS|RAY_ADDRESS)='(http://[\d.:]+)'")[1]
         except BaseException:
             self.end()

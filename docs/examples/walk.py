@@ -64,14 +64,15 @@ def main() -> int:
 
 
 def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
-    console.print("starting a Ray cluster, a job and the bridge ...")
+    console.print("starting a Ray cluster on this machine ...")
     cluster = children.enter_context(Cluster())
+    console.print("starting the bridge and the job ...")
     bridge_command = [sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"]
     bridge = children.enter_context(Child(bridge_command, cluster.directory / "bridge.log"))
     # It is ended first: without the bridge its workers would run on to their next breakpoint().
     job = children.enter_context(start_job(cluster, options))
     host, port = bridge.wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
-    console.print(f"dashboard {cluster.dashboard}, bridge {host}:{port}\n")
+    console.print(f"dashboard {cluster.dashboard}, bridge {host}:{port}")
     if options.keep:
         children.pop_all()
         keep(cluster, job, bridge, host, int(port))
@@ -82,6 +83,7 @@ def run(options: argparse.Namespace, children: contextlib.ExitStack) -> int:
         lines = {str(TRAINER): [line_of_editors_breakpoint()]}
         capabilities = {"supportsInvalidatedEvent": True}
         client.start_session("attach", arguments, breakpoints=lines, filters=["uncaught"], **capabilities)
+        console.print("attached; Ray starts the workers of the job, and the first of them stops soon ...\n")
         stops = [next_stop(client, f"{number}/{expected}") for number in range(1, expected + 1)]
         code = job.wait()
         seen = sum(event["event"] == "stopped" for event in client.events)
