@@ -75,7 +75,7 @@ vscode-tools:
 
 check: EXAMPLES = thorough
 
-check: ci test-matrix  ## everything a change has to pass
+check: ci test-matrix fuzz soak  ## everything a change has to pass
 
 ci: lint imports types check-vscode test  ## the same without test-matrix, cheapest first: what .ci/run runs
 
