@@ -74,6 +74,7 @@ vscode-tools:
 	@./.ci/vscode tools
 
 check: EXAMPLES = thorough
+check: export RAYDAP_TEST_CROWD = 500
 
 check: ci test-matrix fuzz soak  ## everything a change has to pass
 
