@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,7 +12,7 @@ from dap_client import Client
 from local_cluster import Child, Cluster
 from xdist.remote import Producer
 
-from support import failure_details, processes, scheduling
+from support import failure_details, old_debugpy, processes, scheduling
 from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
@@ -190,11 +189,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 
 @pytest.fixture(scope="session", params=["newest", OLDEST_DEBUGPY])
-def packages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+def packages(request: pytest.FixtureRequest) -> Path | None:
     """Where another debugpy is installed than the one of this environment; None for that one."""
-    if request.param == "newest":
-        return None
-    folder = tmp_path_factory.mktemp("debugpy")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*install, "--target", str(folder), f"debugpy=={request.param}"], check=True, timeout=120)
-    return folder
+    return None if request.param == "newest" else old_debugpy.folder(request.param)
