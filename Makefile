@@ -3,7 +3,9 @@
 # Python 3.14 is installed into the cache, too, if there is none.
 
 PYTHON ?=
-VENV ?= .venv
+# Ray cannot start workers if the path of their Python has a space. In such a folder the environments are in the cache.
+PLACE := $(if $(word 2,$(CURDIR)),$(shell echo "$${XDG_CACHE_HOME:-$$HOME/.cache}/raydap/venv-$$(pwd | cksum | cut -d ' ' -f 1)/"))
+VENV ?= $(PLACE).venv
 BIN = $(VENV)/bin
 # Files that exist when raydap is installed, and when what its tests need is installed.
 STAMP_USER = $(VENV)/stamp-user
@@ -99,14 +101,14 @@ test-matrix:  ## the core tests on each Python version found (3.10 to 3.14), and
 	@for version in 3.10 3.11 3.12 3.13 3.14; do \
 	    if python=$$(./.ci/find-python $$version); then \
 	        echo "Python $$version:" && \
-	        $(MAKE) --no-print-directory VENV=.venv-$$version PYTHON="$$python" test-core || exit 1; \
+	        $(MAKE) --no-print-directory VENV=$(PLACE).venv-$$version PYTHON="$$python" test-core || exit 1; \
 	    else \
 	        echo "Python $$version: not tested, there is none here"; \
 	    fi; \
 	done
 	@if python=$$(./.ci/find-python 3.11); then \
 	    echo "Python 3.11, Ray $(OLDEST_RAY):" && \
-	    $(MAKE) --no-print-directory VENV=.venv-3.11-ray PYTHON="$$python" RAY="==$(OLDEST_RAY)" test-core; \
+	    $(MAKE) --no-print-directory VENV=$(PLACE).venv-3.11-ray PYTHON="$$python" RAY="==$(OLDEST_RAY)" test-core; \
 	else \
 	    echo "Ray $(OLDEST_RAY): not tested, there is no Python 3.11 here"; \
 	fi
@@ -127,7 +129,7 @@ test-core: $(STAMP)
 	$(BIN)/python -m pytest -q -m core
 
 clean:  ## remove the environments and caches
-	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(PLACE:%="%") .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	rm -rf vscode-ext/dist vscode-ext/out vscode-ext/node_modules vscode-ext/*.vsix
 	find adapter docs tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
