@@ -176,8 +176,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         # Ray's dashboard leaves a temporary folder behind.
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
+        # Workers that Ray starts in advance are of no use to programs with a runtime_env, and each test is a new job.
+        without_spare_workers = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0"}
         with starting("Ray cluster"):
-            started = Cluster(num_cpus=8)
+            started = Cluster(num_cpus=8, env=without_spare_workers)
     with started:
         yield started
 
