@@ -21,7 +21,7 @@ from support.examples import load_profiles
 from support.failure_details import FailureFiles
 from support.progress import Progress
 from support.scheduling import FilesAndTests
-from support.time_report import StartReport, TimeReport, starting
+from support.time_report import StartReport, TimeReport
 
 OLDEST_DEBUGPY = "1.8.0"
 
@@ -178,8 +178,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
         # Workers that Ray starts in advance are of no use to programs with a runtime_env, and each test is a new job.
         without_spare_workers = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0"}
-        with starting("Ray cluster"):
-            started = Cluster(num_cpus=8, env=without_spare_workers)
+        started = Cluster(num_cpus=8, env=without_spare_workers)
     with started:
         yield started
 

@@ -5,13 +5,20 @@ adds up the reports.
 """
 
 import contextlib
+import functools
 import time
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+from local_cluster import Cluster
+
+from support.bridge import Bridge, Hub
+from support.debuggee import Debuggee
+from support.editors import Editor
 
 SLOWEST = 30
 
@@ -19,14 +26,31 @@ _started: list[tuple[str, float]] = []
 """The kind and the seconds of each start since the last report, in the process that runs tests."""
 
 
+def record(kind: str, seconds: float) -> None:
+    """Note how long a cluster, an editor or an installation took to start. `kind` is its name in the table."""
+    _started.append((kind, seconds))
+
+
 @contextlib.contextmanager
 def starting(kind: str) -> Iterator[None]:
-    """Measure how long a cluster, an editor or an installation takes to start. `kind` is its name in the table."""
     begun = time.monotonic()
     try:
         yield
     finally:
-        _started.append((kind, time.monotonic() - begun))
+        record(kind, time.monotonic() - begun)
+
+
+def measure(kind: str, owner: type, name: str) -> None:
+    """Measure each call of this method from now on."""
+    function = vars(owner)[name]
+    original = getattr(function, "__func__", function)
+
+    @functools.wraps(original)
+    def measured(*args: Any, **more: Any) -> Any:
+        with starting(kind):
+            return original(*args, **more)
+
+    setattr(owner, name, type(function)(measured) if isinstance(function, classmethod) else measured)
 
 
 @dataclass(slots=True)
@@ -110,8 +134,22 @@ class TimeReport:
             yield f"the machine's processors were idle {100 * idle / total:.0f} % of the time"
 
 
+STARTS = (
+    ("Ray cluster", Cluster, "__init__"),
+    ("raydap adapter", Bridge, "start"),
+    ("raydap serve", Hub, "start"),
+    ("program in debugpy", Debuggee, "start"),
+    ("scenario of an editor", Editor, "run"),
+)
+"""The kind of each start that is measured, and the method that starts it. The drives of VS Code report theirs."""
+
+
 class StartReport:
     """The plugin of a process that runs tests."""
+
+    def __init__(self) -> None:
+        for kind, owner, name in STARTS:
+            measure(kind, owner, name)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:

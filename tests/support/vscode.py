@@ -6,12 +6,15 @@ workbench/NAME.drive.js is a user at the screen, who leaves screenshots in vscod
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from local_cluster import Child, Cluster
+
+from support import time_report
 
 HERE = Path(__file__).parents[2] / "vscode-ext"
 OUT = HERE / "out"
@@ -74,6 +77,8 @@ def _run(arguments: list[str], given: dict[str, str], log: Path) -> None:
         with Child([str(_there(OUT / "bin" / "node")), *arguments], log, given, cwd=HERE) as child:
             code = child.wait(PATIENCE_S)
             assert code == 0, f"ended with code {code}:\n{child.output}"
+            if opened := re.search(r"the window is open after ([\d.]+) s", child.output):
+                time_report.record("VS Code", float(opened[1]))
 
 
 def _there(path: Path) -> Path:

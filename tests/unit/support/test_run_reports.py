@@ -122,6 +122,23 @@ def test_what_is_started_for_a_test_is_measured() -> None:
     time_report._started.clear()
 
 
+def test_the_calls_of_a_method_are_measured() -> None:
+    class Server:
+        def __init__(self, port: int) -> None:
+            self.port = port
+
+        @classmethod
+        def start(cls, port: int) -> "Server":
+            return cls(port)
+
+    time_report._started.clear()
+    for name in ("__init__", "start"):
+        time_report.measure(name, Server, name)
+    assert Server.start(7).port == 7
+    assert [kind for kind, _ in time_report._started] == ["__init__", "start"]
+    time_report._started.clear()
+
+
 def test_the_ends_of_a_failed_tests_logs_are_shown(tmp_path: Path) -> None:
     (tmp_path / "empty.log").touch()
     (tmp_path / "deeper").mkdir()
