@@ -11,13 +11,23 @@ import type { StackTree } from './stack-tree';
 
 export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: StackPicture): Commands {
   return {
-    goToStack: (row: StackRow) => goTo(tree, row),
-    continueStack: (row: StackRow) => tree.connection?.request('raydap/continue', { threads: row.members }),
-    stepStack: (row: StackRow) => step(tree, row),
-    compareStack: (row: StackRow) => tree.connection && askAndEvaluate(tree.connection, panel, row.members),
+    goToStack: ofRow((row) => goTo(tree, row)),
+    continueStack: ofRow((row) => tree.connection?.request('raydap/continue', { threads: row.members })),
+    stepStack: ofRow((row) => step(tree, row)),
+    compareStack: ofRow((row) => tree.connection && askAndEvaluate(tree.connection, panel, row.members)),
     showStacksOfRunning: () => tree.showRunning(true),
     hideStacksOfRunning: () => tree.showRunning(false),
     stackPicture: () => tree.connection && picture.show(tree.connection),
+  };
+}
+
+/** VS Code has no row for a click on one that is just being replaced. */
+function ofRow(run: (row: StackRow) => unknown): (row?: StackRow) => unknown {
+  return (row) => {
+    if (row === undefined) {
+      throw new Error('The stacks have just changed. Click again.');
+    }
+    return run(row);
   };
 }
 

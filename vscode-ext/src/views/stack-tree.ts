@@ -76,6 +76,7 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
 
   private async read(): Promise<void> {
     const begun = Date.now();
+    const before = JSON.stringify(this.rows);
     try {
       const wanted = { running: this.running, maxMembers: MAX_MEMBERS };
       const stacks = await this.connection?.request('raydap/stacks', wanted);
@@ -85,9 +86,12 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
       this.rows = [];
     }
     this.tookMs = Date.now() - begun;
-    this.adopt(this.rows);
     this.view.message = this.rows.length === 0 ? 'No worker is stopped.' : '';
-    this.refresh.fire(undefined);
+    this.adopt(this.rows);
+    // VS Code loses a click on a row that is replaced at this moment, even by an equal one.
+    if (JSON.stringify(this.rows) !== before) {
+      this.refresh.fire(undefined);
+    }
   }
 
   private adopt(rows: readonly StackRow[], parent?: StackRow): void {
