@@ -19,8 +19,8 @@ OLDEST_RAY = 2.39.0
 NPM_RUN = cd vscode-ext && export PATH="$$PWD/out/bin:$$PATH" && npm run --silent
 INPUTS ?= 1000000
 SEED ?= 1
-# Processes that run tests. With one more than there are processors, a test that waits leaves no processor idle.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Processes that run tests.
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # Where the environment keeps no bytecode, each process that a test starts would compile all of raydap.
 unexport PYTHONDONTWRITEBYTECODE
 TIMES ?= 0
