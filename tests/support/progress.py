@@ -14,7 +14,7 @@ from xdist.workermanage import WorkerController
 
 CACHE_KEY = "raydap/seconds"
 
-FIRST_GUESS_S = {"vscode": 40.0, "ray": 8.0, "editors": 5.0, "lsp": 5.0, "e2e": 2.0, "hub": 2.0, "inworker": 1.5}
+FIRST_GUESS_S = {"vscode": 40.0, "ray": 12.0, "editors": 5.0, "lsp": 5.0, "e2e": 2.0, "hub": 2.0, "inworker": 1.5}
 """Seconds of a test in a folder, until a run has measured them."""
 
 OTHERS_GUESS_S = 0.05
@@ -32,6 +32,8 @@ class Progress:
     left: dict[str, float] = field(default_factory=dict)
     #: The seconds that each test has taken.
     taken: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    #: The seconds that were expected of the tests that have ended.
+    expected: float = 0.0
     #: The number of tests of the run.
     total: int = 0
     #: How many tests have ended in which way.
@@ -88,7 +90,7 @@ class Progress:
             self.skipped[_reason(report)] += 1
         if report.when == "teardown":
             self.outcomes["ended"] += 1
-            self.left.pop(report.nodeid, None)
+            self.expected += self.left.pop(report.nodeid, 0.0)
             pause = REWRITE_INTERVAL_S if self._terminal.isatty else LINE_INTERVAL_S
             if time.monotonic() - self.written >= pause or not self.left:
                 self._write_line()
@@ -105,7 +107,9 @@ class Progress:
     def line(self) -> str:
         """Return how far the run is, and how long the rest takes."""
         ended = self.outcomes["ended"]
-        seconds = sum(self.left.values()) / self.processes
+        # The machine may be slower than in the last run, or than the first guess.
+        pace = sum(self.taken.values()) / self.expected if self.expected else 1.0
+        seconds = sum(self.left.values()) * pace / self.processes
         left = f"about {max(1, round(seconds / 60))} min left" if seconds >= 60 else "less than a minute left"
         return (
             f"{100 * ended // max(1, self.total)} %: {ended:,} of {self.total:,} tests have ended, "

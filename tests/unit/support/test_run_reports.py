@@ -65,7 +65,10 @@ def test_a_line_estimates_what_is_left_from_the_last_run(terminal: Any) -> None:
     progress.known[f"{RAY}[again]"] = 200.0
     progress._expect([UNIT, RAY, f"{RAY}[again]"])
     assert progress.line() == "0 %: 0 of 3 tests have ended, 0 failed, about 5 min left"
-    for each in (UNIT, RAY, f"{RAY}[again]"):
+    # The first test takes two seconds and not one hundred.
+    progress.pytest_runtest_logreport(report(RAY))
+    assert progress.line() == "33 %: 1 of 3 tests have ended, 0 failed, less than a minute left"
+    for each in (UNIT, f"{RAY}[again]"):
         progress.pytest_runtest_logreport(report(each))
     assert terminal.lines[-1] == "100 %: 3 of 3 tests have ended, 0 failed, none is left"
     progress.pytest_sessionfinish()
