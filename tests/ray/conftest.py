@@ -1,4 +1,4 @@
-"""What the tests on a Ray cluster share: each runs jobs of its own on one cluster."""
+"""Fixtures of the tests on a Ray cluster. Each test runs its own jobs; the cluster is shared."""
 
 from collections.abc import Callable
 from pathlib import Path

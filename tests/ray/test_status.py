@@ -41,7 +41,7 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
         return ended.stdout.decode()
 
     def here() -> dict[str, Any]:
-        """Return {} if the machine is too busy to list its processes in time; then the answer says so."""
+        """Return {} if the machine was too busy to list its processes in time, which `problem` reports."""
         answer = json.loads(status("--json"))
         found = [one for one in answer["clusters"] if one["dashboard"] == cluster.dashboard]
         assert len(found) == 1 or answer["problem"], answer

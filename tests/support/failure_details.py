@@ -1,4 +1,4 @@
-"""What a failed test prints beside its assertion: the ends of its processes' logs, and the command that runs it alone.
+"""Details of a failed test: the ends of its processes' logs, and the command that runs this test alone.
 
 The hook of this module runs in each process that runs tests.
 """

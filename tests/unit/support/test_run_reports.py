@@ -1,4 +1,4 @@
-"""What a run of the tests prints: how far it is, where its time goes, its failures, and their logs."""
+"""The output of a test run: progress, times, failures and logs."""
 
 from pathlib import Path
 from typing import Any, Literal
