@@ -78,7 +78,9 @@ class Progress:
         """Leave out the dots; pytest still counts the test."""
         if report.passed:
             return ("passed" if report.when == "call" else ""), "", ""
-        return ("skipped" if report.skipped else "failed" if report.when == "call" else "error"), "", ""
+        if report.skipped:
+            return "skipped", "", ""
+        return ("failed", "", "FAILED") if report.when == "call" else ("error", "", "ERROR")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.taken[report.nodeid] += report.duration

@@ -87,17 +87,17 @@ def test_a_failure_is_shown_at_once_and_skips_are_counted_by_reason(terminal: An
 
 
 @pytest.mark.parametrize(
-    ("when", "outcome", "category"),
+    ("when", "outcome", "status"),
     [
-        ("call", "passed", "passed"),
-        ("setup", "passed", ""),
-        ("call", "skipped", "skipped"),
-        ("call", "failed", "failed"),
-        ("setup", "failed", "error"),
+        ("call", "passed", ("passed", "", "")),
+        ("setup", "passed", ("", "", "")),
+        ("call", "skipped", ("skipped", "", "")),
+        ("call", "failed", ("failed", "", "FAILED")),
+        ("setup", "failed", ("error", "", "ERROR")),
     ],
 )
-def test_a_test_is_counted_without_a_dot(terminal: Any, when: Any, outcome: Any, category: str) -> None:
-    assert Progress(terminal).pytest_report_teststatus(report(UNIT, when, outcome)) == (category, "", "")
+def test_a_test_is_counted_without_a_dot(terminal: Any, when: Any, outcome: Any, status: tuple[str, str, str]) -> None:
+    assert Progress(terminal).pytest_report_teststatus(report(UNIT, when, outcome)) == status
 
 
 def test_the_time_report_adds_up_folders_files_starts_and_processes() -> None:
