@@ -46,8 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Without cached bytecode each process that a test starts compiles all of raydap: half a second of a processor.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # A shell starts background jobs with SIGINT ignored. The programs of the tests would inherit that, and ignore Ctrl-C,
-    # too.
+    # A shell starts background jobs with SIGINT ignored. Programs that inherit that would ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # An interrupted run still names the failures, the reasons of skips, and the slowest tests.
