@@ -295,19 +295,24 @@ class RayCluster:
         """Raise ProblemError like `resolve`; NO_CLUSTER until a launched program has joined or started a cluster."""
         self._searched = named = self._joined or self._settings.dashboard
         launched = self._launched if chosen(named, self._environ)[1] is None else ""
-        if launched:
-            if time.monotonic() < self._search_at:
-                raise ProblemError(Problem(Code.NO_CLUSTER, "The launched program has not joined a Ray cluster yet."))
-            self._search_at = time.monotonic() + self._search_pause_s
-            if launched == "reports":
-                self._search_pause_s = min(2 * self._search_pause_s, self._timing.max_search_s)
+        if launched and time.monotonic() < self._search_at:
+            raise ProblemError(Problem(Code.NO_CLUSTER, "The launched program has not joined a Ray cluster yet."))
         try:
-            return await resolve(named, self._environ, launched)
+            location = await resolve(named, self._environ, launched)
+            self._plan_search(launched)
+            return location
         except ProblemError as error:
+            self._plan_search(launched)
             if error.problem.code is not Code.CLUSTER_NOT_NAMED or self._location is None:
                 raise
             # The user has started another cluster in the meantime, and still means the first one.
             return self._location
+
+    def _plan_search(self, launched: Launched) -> None:
+        """Set when the source searches again, if no driver has reported its cluster by then."""
+        self._search_at = time.monotonic() + self._search_pause_s
+        if launched == "reports":
+            self._search_pause_s = min(2 * self._search_pause_s, self._timing.max_search_s)
 
     async def _close_dashboard(self) -> None:
         dashboard, self._dashboard = self._dashboard, None
