@@ -1,7 +1,6 @@
 """Which tests run in the same one of pytest-xdist's workers, and in which order."""
 
 import random
-from collections.abc import Iterable
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -47,13 +46,9 @@ def shuffle(items: list[pytest.Item], seed: int) -> None:
     order.shuffle(groups)
     for group in groups:
         order.shuffle(group)
-    items[:] = _flat(groups)
+    items[:] = [item for group in groups for item in group]
 
 
 def _rank(nodeid: str) -> int:
     folder = nodeid.split("/")[1] if nodeid.count("/") > 1 else ""
     return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else -1
-
-
-def _flat(groups: Iterable[list[pytest.Item]]) -> list[pytest.Item]:
-    return [item for group in groups for item in group]

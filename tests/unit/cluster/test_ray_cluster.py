@@ -282,6 +282,17 @@ def test_a_launched_program_may_join_one_cluster_after_another() -> None:
     run(script)
 
 
+def test_a_driver_that_reports_nonsense_does_not_end_the_search() -> None:
+    async def script(fake: FakeDashboard) -> None:
+        async with Polling(LaunchSettings(program="x"), patient=True) as polling:
+            polling.source.note_cluster("http://[nonsense")
+            seen = await polling.next(DiscoveryFailed)
+            polling.source.note_cluster(fake.url)
+            await polling.next(DiscoveryReady, seen)
+
+    run(script)
+
+
 def test_the_users_argument_comes_before_the_cluster_that_the_driver_reports() -> None:
     """The dashboard may be reached under another address than the driver's, over a forwarded port."""
 
