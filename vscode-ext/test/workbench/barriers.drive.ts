@@ -14,11 +14,8 @@ let view: RayView;
 
 before(async () => {
   workbench = await Workbench.start({
-    vsix: given('RAYDAP_TEST_VSIX'),
-    settings: {
-      'raydap.python': given('RAYDAP_TEST_PYTHON'),
-      'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD'),
-    },
+    'raydap.python': given('RAYDAP_TEST_PYTHON'),
+    'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD'),
   });
   view = new RayView(workbench);
   await workbench.openAt('meet.py');

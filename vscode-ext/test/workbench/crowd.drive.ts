@@ -24,10 +24,7 @@ let dashboard: string;
 let watch: WindowWatch;
 
 before(async () => {
-  workbench = await Workbench.start({
-    vsix: given('RAYDAP_TEST_VSIX'),
-    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
-  });
+  workbench = await Workbench.start({ 'raydap.python': given('RAYDAP_TEST_PYTHON') });
   // They stop in a file that is open, as workers of a user do.
   const args = ['-m', 'bench.fake_debugpy', String(MANY), RECORDING, join(workbench.project, 'crowd.py')];
   fakes = spawn(given('RAYDAP_TEST_PYTHON'), args, {

@@ -15,8 +15,8 @@ let workbench: Workbench;
 
 before(async () => {
   workbench = await Workbench.start({
-    vsix: given('RAYDAP_TEST_VSIX'),
-    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
+    'raydap.python': given('RAYDAP_TEST_PYTHON'),
+    'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD'),
   });
   await workbench.openAt('counter.py');
 });
