@@ -25,9 +25,12 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 unexport PYTHONDONTWRITEBYTECODE
 TIMES ?= 0
 RUNS ?= 3
+# 1 for the code of workers in the oldest debugpy, too.
+OLDEST_DEBUGPY ?= 0
 # How many inputs Hypothesis makes for a test: quick, or thorough with five times as many (tests/support/examples.py).
 EXAMPLES ?= quick
-PYTEST_OPTIONS = --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES) --override-ini=console_output_style=classic
+PYTEST_OPTIONS = --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES) --override-ini=console_output_style=classic \
+    $(if $(filter 1,$(OLDEST_DEBUGPY)),--oldest-debugpy)
 PYTEST = $(BIN)/python -m pytest $(PYTEST_OPTIONS) --progress $(if $(filter 1,$(TIMES)),--times)
 # The folders of tests with processes of raydap, editors or workers.
 IN_PROCESSES = e2e editors hub inworker lsp ray vscode
@@ -77,6 +80,7 @@ vscode-tools:
 	@./.ci/vscode tools
 
 check: EXAMPLES = thorough
+check: OLDEST_DEBUGPY = 1
 check: export RAYDAP_TEST_CROWD = 500
 
 check: ci test-matrix fuzz soak  ## everything a change has to pass
@@ -127,7 +131,7 @@ soak: $(STAMP)  ## ten thousand stops of a real worker; about two minutes
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m fuzz.soak --stops 10000
 
 test-core: $(STAMP)
-	$(BIN)/python -m pytest -q -m core
+	$(BIN)/python -m pytest -q -m core --oldest-debugpy
 
 clean:  ## remove the environments and caches
 	rm -rf $(PLACE:%="%") .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -12,7 +12,7 @@ from dap_client import Client
 from local_cluster import Child, Cluster
 from xdist.remote import Producer
 
-from support import failure_details, old_debugpy, processes, scheduling
+from support import failure_details, fork_server, old_debugpy, processes, scheduling
 from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--progress", action="store_true", help="print how far the run is, and not a dot for each test")
     group.addoption("--times", action="store_true", help="print where the time of the run goes")
     group.addoption("--failures", metavar="FOLDER", help="write a file for each failure")
+    group.addoption("--oldest-debugpy", action="store_true", help=f"run the code of workers in {OLDEST_DEBUGPY}, too")
     group.addoption("--random", type=int, metavar="SEED", help="run the tests in a random order")
 
 
@@ -73,16 +74,30 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAn
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.option.oldest_debugpy:
+        leave_out_oldest_debugpy(config, items)
     if config.option.random is None:
         scheduling.sort(items)
     else:
         scheduling.shuffle(items, config.option.random)
 
 
+def leave_out_oldest_debugpy(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The versions of debugpy are tested with those of Python and Ray, by `make check`."""
+    old = {item for item in items if in_oldest_debugpy(item)}
+    config.hook.pytest_deselected(items=list(old))
+    items[:] = [item for item in items if item not in old]
+
+
+def in_oldest_debugpy(item: pytest.Item) -> bool:
+    return hasattr(item, "callspec") and item.callspec.params.get("packages") == OLDEST_DEBUGPY
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_process_left() -> Iterator[None]:
     """The net below all other fixtures: it is set up first and so torn down last."""
     yield
+    fork_server.SERVER.end()
     overdue = processes.end_marked(grace=10)
     assert not overdue, "processes that no test ended:\n" + "\n".join(overdue)
 
@@ -180,8 +195,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         # Ray's dashboard leaves a temporary folder behind.
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
         # Workers that Ray starts in advance are of no use to programs with a runtime_env, and each test is a new job.
-        without_spare_workers = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0"}
-        started = Cluster(num_cpus=8, env=without_spare_workers)
+        cheap = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0"}
+        # Ray looks ten times a second at the logs of all workers, also of those that have ended, until it has opened as
+        # many as this (ray/_private/log_monitor.py).
+        cheap["RAY_LOG_MONITOR_MAX_OPEN_FILES"] = "40"
+        started = Cluster(num_cpus=8, env=cheap)
     with started:
         yield started
 
@@ -194,5 +212,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 @pytest.fixture(scope="session", params=["newest", OLDEST_DEBUGPY])
 def packages(request: pytest.FixtureRequest) -> Path | None:
-    """Where another debugpy is installed than the one of this environment; None for that one."""
+    """Where another debugpy is installed than the one of this environment; None for that one. The oldest is left out
+    without --oldest-debugpy."""
     return None if request.param == "newest" else old_debugpy.folder(request.param)

@@ -158,32 +158,35 @@ def play(attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_pa
     return start
 
 
-@pytest.mark.parametrize(
-    ("label", "comment", "function"),
-    [
-        ("Idler", "idler", "step"),
-        ("Pool", "pool", "step"),
-        ("Waiter", "waiter", "step"),
-        ("Busy", "busy", "compute"),
-        ("loop", "loop", "loop"),
-        ("sleeper", "sleeper", "sleeper"),
-    ],
-)
-def test_one_worker_that_is_named(play: Callable[..., Play], label: str, comment: str, function: str) -> None:
-    it = play(label, autoAttach=False)
+ONE_BY_ONE = {
+    "Idler": ("Idler", "idler", "step"),
+    "Pool": ("Pool", "pool", "step"),
+    "Waiter": ("Waiter", "waiter", "step"),
+    "Busy": ("Busy.compute", "busy", "compute"),
+    "loop": ("loop", "loop", "loop"),
+    "sleeper": ("sleeper", "sleeper", "sleeper"),
+}
+"""For each actor or task of PROGRAM: what raydap calls it, the comment at its line, and the function there."""
+
+
+@pytest.mark.parametrize("names", [("Idler", "Pool", "Waiter", "sleeper"), ("Busy",), ("loop",)])
+def test_one_worker_after_the_other_is_attached_by_its_name(play: Callable[..., Play], names: tuple[str, ...]) -> None:
+    it = play(*names, autoAttach=False)
     everybody = Everybody(it.client)
-    name = "Busy.compute" if label == "Busy" else label
-    worker = everybody.one(name)
-    assert not worker["agent"]
-    for _ in range(2):
+    for name, comment, function in map(ONE_BY_ONE.__getitem__, names):
+        worker = everybody.one(name)
+        assert not worker["agent"]
+        for _ in range(2):
+            it.client.request("raydap/attach", workers=[worker["key"]])
+            assert everybody.one(name, "running")["key"] == worker["key"]
+            it.client.request("raydap/detach", workers=[worker["key"]])
+            assert everybody.one(name)["agent"]
         it.client.request("raydap/attach", workers=[worker["key"]])
-        assert everybody.one(name, "running")["key"] == worker["key"]
+        everybody.one(name, "running")
+        it.set_breakpoints(comment)
+        assert it.stop()[0] == function
+        it.set_breakpoints()
         it.client.request("raydap/detach", workers=[worker["key"]])
-        assert everybody.one(name)["agent"]
-    it.client.request("raydap/attach", workers=[worker["key"]])
-    everybody.one(name, "running")
-    it.set_breakpoints(comment)
-    assert it.stop()[0] == function
     it.end()
 
 

@@ -1,4 +1,4 @@
-"""24 workers of a real cluster as one: their values, their stacks, and a step after which they part."""
+"""Twelve workers of a real cluster as one: their values, their stacks, and a step after which they part."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from dap_client import Client
 from local_cluster import Child
 
-COUNT = 24
+COUNT = 12
 
 PROGRAM = f"""\
 import os
@@ -31,7 +31,7 @@ class Trainer:
         loss = self.rank / 10
         breakpoint()
         loss = loss * (self.rank % 2)
-        if self.rank % 12 == 5:
+        if self.rank % 6 == 5:
             return "skipped"
         self.weights[0] = self.rank
         return finish(loss)
@@ -49,9 +49,9 @@ print("result: ended")
 
 
 def runs_in_finish(node: dict[str, Any]) -> bool:
-    """Whether all eleven do, and no stopped one is there."""
+    """Whether all five do, and no stopped one is there."""
     (inner, *others) = node["children"] or [{"frame": {"name": ""}, "running": []}]
-    return not others and inner["frame"]["name"] == "finish" and len(inner["running"]) == 11
+    return not others and inner["frame"]["name"] == "finish" and len(inner["running"]) == 5
 
 
 def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Child], tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Ch
     odd, most = compare("self.config")["groups"]
     assert (members(odd), odd["difference"]) == ([3], "['lr'] is 0.2 instead of 0.1")
     numbers = compare("loss", keep="before")
-    assert numbers["statistics"]["max"] == numbers["histogram"]["high"] == 2.3
+    assert numbers["statistics"]["max"] == numbers["histogram"]["high"] == 1.1
     assert members(numbers["histogram"]["lowest"]) == [0]
     assert sum(numbers["histogram"]["counts"]) == COUNT
 
@@ -93,7 +93,7 @@ def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Ch
     change = compare("loss", baseline="before")["change"]
     assert members(change["unchanged"]) == [0, *range(1, COUNT, 2)]
     groups = stepped["groups"]
-    assert [members(group) for group in groups] == [[5, 17], [each for each in range(COUNT) if each not in (5, 17)]]
+    assert [members(group) for group in groups] == [[5, 11], [each for each in range(COUNT) if each not in (5, 11)]]
     skipped, others = (PROGRAM.splitlines()[group["frame"]["line"] - 1].strip() for group in groups)
     assert (skipped, others) == ('return "skipped"', "self.weights[0] = self.rank")
 
@@ -101,16 +101,16 @@ def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Ch
     assert [members(child) for child in tree["children"]] == [members(group) for group in groups]
     located = client.request("raydap/stacks", locals=True)["root"]["children"][0]["locals"]
     (losses,) = [each["groups"] for each in located if each["name"] == "loss"]
-    assert [(members(group), group["value"]) for group in losses] == [([5], "0.5"), ([17], "1.7")]
+    assert [(members(group), group["value"]) for group in losses] == [([5], "0.5"), ([11], "1.1")]
     shown = client.request("evaluate", expression="/stacks", context="repl")["result"].splitlines()
     assert shown[0].split()[:2] == [str(COUNT), "stopped"]
-    client.request("raydap/continue", select="where self.rank < 12 and self.rank != 5")
+    client.request("raydap/continue", select="where self.rank < 6 and self.rank != 5")
     root: dict[str, Any] = {"children": []}
     # They come there soon.
     while not any(child["frame"]["name"] == "train" and runs_in_finish(child) for child in root["children"]):
         root = client.request("raydap/stacks", running=True)["root"]
-    assert (root["count"], len(root["running"]), len(root["members"])) == (COUNT, 11, 13)
-    assert len(client.request("raydap/stacks")["root"]["members"]) == 13
+    assert (root["count"], len(root["running"]), len(root["members"])) == (COUNT, 5, 7)
+    assert len(client.request("raydap/stacks")["root"]["members"]) == 7
     end.touch()
     client.request("raydap/continue")
     driver.wait_for("result: ended")

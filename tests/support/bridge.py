@@ -1,10 +1,11 @@
 """The bridge as a user starts it: a process of its own, spoken to over TCP."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from local_cluster import Child
+
+from support import fork_server
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,7 @@ class Bridge:
     @classmethod
     def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Bridge":
         """The caller calls `end`. Raises ChildFailed."""
-        command = [sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0", *options]
-        child = Child(command, log, env)
+        child = fork_server.SERVER.start(["adapter", "--listen", "127.0.0.1:0", *options], log, env)
         return cls(child, *_listens(child, "listening"))
 
     def end(self) -> None:
@@ -42,8 +42,8 @@ class Hub(Bridge):
     def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Hub":
         """Its connection file lies beside the log. The caller calls `end`. Raises ChildFailed."""
         connection = log.with_suffix(".json")
-        command = [sys.executable, "-m", "raydap", "serve", "--connection-file", str(connection), *options]
-        child = Child(command, log, env)
+        command = ["serve", "--connection-file", str(connection), *options]
+        child = fork_server.SERVER.start(command, log, env)
         host, port = _listens(child, "serving")
         try:
             (token,) = child.wait_for(r"token: (\S+)").groups()

@@ -14,7 +14,7 @@ import { WindowWatch } from './window-watch';
 import { given, step, Workbench } from './workbench';
 
 /** `make check` sets 500, which keeps a processor busy for minutes. */
-const MANY = Number(process.env.RAYDAP_TEST_CROWD ?? 100);
+const MANY = Number(process.env.RAYDAP_TEST_CROWD ?? 40);
 const RECORDING = '../tests/golden/debugpy_session.jsonl';
 
 let workbench: Workbench;
