@@ -260,6 +260,32 @@ def test_one_that_is_let_go_stays_detached_until_it_is_wanted_again(play: Play) 
     told(client)
 
 
+def test_a_list_that_lags_does_not_show_a_detached_worker_as_paused(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    client.request("raydap/workers")
+    client.request("raydap/detach", workers=["w1"])
+    assert told(client) == [("w1", "detached")]
+    play.paused(worker)
+    assert (told(client), states(client)) == ([], {})
+    play.paused()
+    play.tick(2.0)
+    assert told(client) == []
+    # It has come to its next breakpoint().
+    play.paused(worker)
+    assert told(client) == [("w1", "paused")]
+
+
+def test_one_that_pauses_again_soon_after_it_is_let_go_is_shown(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    client.request("raydap/workers")
+    client.request("raydap/detach", workers=["w1"])
+    play.paused(worker)
+    play.tick(2.0)
+    assert told(client) == [("w1", "detached"), ("w1", "paused")]
+
+
 def test_a_target_that_is_let_go_can_be_had_again(play: Play) -> None:
     """Targets are named by the user, and discovery tells of them once."""
     client = play.session({"workers": ["127.0.0.1:5678"]})

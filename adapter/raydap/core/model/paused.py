@@ -65,6 +65,10 @@ class PausedWorkers:
     def has(self, key: WorkerKey) -> bool:
         return key in self.candidates or key in self.failures
 
+    def row(self, key: WorkerKey) -> PausedWorker | None:
+        waiting = self.candidates.get(key) or self.failures.get(key)
+        return None if waiting is None else waiting.row
+
     def drop_failure(self, key: WorkerKey) -> None:
         if self.failures.pop(key, None) is not None:
             self._roster.mark(key)

@@ -50,8 +50,9 @@ class State(WorkerContext):
     attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer. `endings` are
     those of the launched programs of earlier runs.
     `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
-    (workers/detach.py). `pauses` are those that the workers may be unable to obey (workers/pauses.py).
-    `arrivals` are the threads whose next stop is waited for. `barriers` are those at which workers wait.
+    (workers/detach.py), and that Ray may still list as paused. `pauses` are those that the workers may be unable to
+    obey (workers/pauses.py). `arrivals` are the threads whose next stop is waited for. `barriers` are those at which
+    workers wait.
     """
 
     def __init__(

@@ -145,7 +145,7 @@ def _parsed(state: State, client: Client, text: str) -> WorkerSet:
 def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     keys = [WorkerKey(name) for name in names]
     for key in keys:
-        if key not in state.run.roster.states and key not in state.run.prepared:
+        if key not in state.run.roster.states and key not in state.run.prepared and key not in state.cooling_down:
             raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
     return keys
 

@@ -29,7 +29,7 @@ def paused(state: State, event: WorkersPaused) -> None:
     run = state.run
     listed = {row.key: row for row in event.workers}
     run.paused.keep_only(listed, state.workers)
-    state.cooling_down = {key: since for key, since in state.cooling_down.items() if state.now < since + REDIAL_DELAY_S}
+    _end_cool_downs(state)
     fresh = []
     for key, row in listed.items():
         worker = state.workers.get(key)
@@ -52,6 +52,7 @@ def examine_again(state: State) -> None:
 
     Workers without the labels that the filters need stay paused: Ray is asked again, and the user is told once.
     """
+    _end_cool_downs(state)
     paused, settings = state.run.paused, state.run.settings
     paused.examine_all()
     if settings is None or not settings.needs_labels:
@@ -141,10 +142,15 @@ def is_full(state: State, settings: AttachSettings, more: int = 0) -> bool:
     return True
 
 
+def _end_cool_downs(state: State) -> None:
+    for key in [key for key, since in state.cooling_down.items() if state.now >= since + REDIAL_DELAY_S]:
+        del state.cooling_down[key]
+        state.run.roster.mark(key)
+
+
 def _is_leaving(state: State, key: WorkerKey) -> bool:
     """Whether the debugger of a paused worker may still be busy with its last client."""
-    since = state.cooling_down.get(key)
-    return key in state.workers or (since is not None and state.now < since + REDIAL_DELAY_S)
+    return key in state.workers or key in state.cooling_down
 
 
 def child_started(state: State, parent: Worker, body: dict[str, Any]) -> None:

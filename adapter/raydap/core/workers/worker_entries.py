@@ -141,8 +141,11 @@ def _state(state: State, key: WorkerKey) -> WorkerState | None:
         if not worker.is_attached:
             return "attaching"
         return attached_state(worker)
-    if state.run.paused.has(key):
-        return "paused"
+    waiting = state.run.paused.row(key)
+    if waiting is not None:
+        # Ray's list lags: for a moment it still has a worker as paused that runs since it was detached.
+        is_stale = key in state.cooling_down and waiting.worker_type != "TARGET"
+        return None if is_stale else "paused"
     return "alive" if key in state.run.alive.workers else None
 
 
@@ -168,11 +171,11 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
         return _fill(alive.row, alive.label, names.alive(alive.row, alive.label), progress, (), problem)
     paused = state.run.paused
     failure = paused.failures.get(key)
-    waiting = paused.candidates.get(key) or failure
-    assert waiting is not None
+    row = paused.row(key)
+    assert row is not None
     label = paused.label(key)
     problem = "" if failure is None else failure.problem
-    return _fill(waiting.row, label, names.task(waiting.row, label), "paused", (), problem)
+    return _fill(row, label, names.task(row, label), "paused", (), problem)
 
 
 def label(state: State, key: WorkerKey) -> WorkerLabel:
