@@ -1,13 +1,16 @@
 """Fixtures of the tests on a Ray cluster. Each test runs its own jobs; the cluster is shared."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster
 
+from support import two_machines
 from support.look import attach_to
+from support.two_machines import TwoMachines
 
 HERE = Path(__file__).parent
 
@@ -37,3 +40,12 @@ def attach(client: Client, cluster: Cluster) -> Callable[..., Client]:
         return attach_to(client, cluster, **arguments)
 
     return start
+
+
+@pytest.fixture(scope="session")
+def machines() -> Iterator[TwoMachines]:
+    """A cluster of two machines; the files that need one run in the same process (tests/support/scheduling.py)."""
+    if lacking := two_machines.missing():
+        pytest.skip(lacking)
+    with ExitStack() as stack:
+        yield TwoMachines(stack)

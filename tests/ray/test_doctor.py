@@ -154,7 +154,9 @@ def test_a_healthy_cluster_is_in_order_and_its_paused_worker_unharmed(
     client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[{"line": 6}])
     _, findings = doctor("--dashboard", cluster.dashboard)
     assert ("ok", "one_stop.py:6 is set.") in of(findings, "breakpoints")
-    assert {one["subject"] for one in findings if one["severity"] in ("warning", "error")} <= {"nobody.py:1"}
+    assert [
+        one for one in findings if one["severity"] in ("warning", "error") and one["subject"] != "nobody.py:1"
+    ] == []
     assert any(what.startswith("raydap is attached to collect ") for _, what in of(findings, "other-debugger"))
     assert any("debugs this cluster" in what for _, what in of(findings, "other-debugger"))
     go_on(client, stop)
@@ -280,6 +282,7 @@ def test_breakpoints_of_rays_old_debugger(
         program = tmp_path / f"legacy{post_mortem}.py"
         program.write_text(LEGACY)
         driver = run_program(program, post_mortem, env={"RAY_ADDRESS": place.address})
+        driver.wait_for("session open")
         findings = until(place, lambda all: any("breakpoint waits" in what for _, what in of(all, "legacy-debugger")))
         found = [one for one in findings if one["check"] == "legacy-debugger"]
         line = next(number for number, text in enumerate(LEGACY.splitlines(), 1) if mark in text)

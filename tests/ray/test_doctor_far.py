@@ -5,18 +5,13 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import pytest
 from local_cluster import Child, clean_environment
 
-from support import two_machines
 from support.two_machines import FAR, HEAD, TwoMachines
-
-pytestmark = pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
 
 WAIT = 120.0
 
@@ -37,12 +32,6 @@ trainer = Trainer.remote()
 print(ray.get(trainer.ready.remote()), flush=True)
 ray.get(collect.remote())
 """
-
-
-@pytest.fixture(scope="module")
-def machines() -> Iterator[TwoMachines]:
-    with ExitStack() as stack:
-        yield TwoMachines(stack)
 
 
 def ask(machines: TwoMachines, *options: str) -> list[dict[str, Any]]:

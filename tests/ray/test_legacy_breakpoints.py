@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from local_cluster import Child, Cluster
 
-from support import two_machines
 from support.raydap_command import environment
 from support.terminal import Terminal
 from support.two_machines import TwoMachines
@@ -295,9 +294,9 @@ def test_a_pdb_that_other_machines_reach(legacy: Cluster, job: Job, children: Ex
     job.child.wait_for(f"{name} gives ")
 
 
-@pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
-def test_a_pdb_of_another_machine_is_reached_over_the_relay(children: ExitStack, tmp_path: Path) -> None:
-    machines = TwoMachines(children)
+def test_a_pdb_of_another_machine_is_reached_over_the_relay(
+    machines: TwoMachines, children: ExitStack, tmp_path: Path
+) -> None:
     job = Job(tmp_path, machines.address, machines.head, TMPDIR=str(machines.private))
     children.enter_context(job.child)
     (name,) = job.start("collect", resource="far")

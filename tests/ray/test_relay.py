@@ -8,11 +8,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster, clean_environment
 
-from support import processes, two_machines
+from support import processes
 from support.look import attach_to, go_on, local_variables, problems, user_frames, walk
 from support.two_machines import TwoMachines
 
@@ -82,11 +81,7 @@ def test_everything_over_the_relay(
         os.close(descriptor)
 
 
-@pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
-def test_a_firewalled_node_and_the_end_of_its_actor(
-    children: ExitStack, run_program: Callable[..., Child], tmp_path: Path
-) -> None:
-    machines = TwoMachines(children)
+def test_a_firewalled_node_and_the_end_of_its_actor(machines: TwoMachines, children: ExitStack, tmp_path: Path) -> None:
     log = tmp_path / "raydap.log"
     command = [*machines.head, *RAYDAP, "adapter", "-v", "--log-file", str(log)]
     client = children.enter_context(Client.spawn(command, timeout=60, env=clean_environment({})))

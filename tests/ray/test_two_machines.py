@@ -6,7 +6,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,11 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, clean_environment
 
-from support import two_machines
 from support.everybody import Everybody
 from support.gdb import need_gdb
 from support.launched import STARTS_PYTHONS, ended, line_of, stopped_line
 from support.look import go_on, problems
 from support.two_machines import FAR, HEAD, TwoMachines
-
-pytestmark = pytest.mark.skipif(two_machines.missing() != "", reason=two_machines.missing())
 
 PROGRAM = """\
 import multiprocessing
@@ -76,12 +73,6 @@ print("result: " + str(ray.get(work.remote(21))))
 """
 
 PLACES = ["# in a task", "# in __init__", "# in a method", "# beside raydap", "# in a forked child", "# in the driver"]
-
-
-@pytest.fixture(scope="module")
-def machines() -> Iterator[TwoMachines]:
-    with ExitStack() as stack:
-        yield TwoMachines(stack)
 
 
 @pytest.fixture

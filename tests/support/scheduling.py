@@ -1,6 +1,7 @@
 """Which tests run in the same one of pytest-xdist's workers, and in which order."""
 
 import random
+from pathlib import PurePath
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -14,11 +15,18 @@ BY_FILE = ("tests/vscode/", "tests/ray/", "tests/playbook/", "tests/unit/")
 keeps a processor busy by itself. Each test of another folder goes to the next worker that is free."""
 
 
+TOGETHER = ("test_doctor_far", "test_legacy_breakpoints", "test_relay", "test_two_machines")
+"""The files of tests/ray that share a cluster of two machines, and so run in one process."""
+
+
 class FilesAndTests(LoadScopeScheduling):
     """The option `--dist=loadgroup` has no effect with pytest 9.2."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
+        path = nodeid.partition("::")[0]
+        if PurePath(path).stem in TOGETHER:
+            return "two machines"
+        return path if nodeid.startswith(BY_FILE) else nodeid
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         """Forget a scope when all its tests are complete.
@@ -32,8 +40,8 @@ class FilesAndTests(LoadScopeScheduling):
 
 
 def sort(items: list[pytest.Item]) -> None:
-    """Put the folders in the order LONGEST_FIRST; the others come first."""
-    items.sort(key=lambda item: _rank(item.nodeid))
+    """Put the folders in the order LONGEST_FIRST, in each the files that run together first. Other folders precede."""
+    items.sort(key=lambda item: (_rank(item.nodeid), item.path.stem not in TOGETHER))
 
 
 def shuffle(items: list[pytest.Item], seed: int) -> None:

@@ -11,10 +11,12 @@ import type { Locator } from 'playwright-core';
 import { given, step, Workbench } from './workbench';
 
 const home = join(tmpdir(), 'home');
+/** A folder in it. */
+const ENTRY = 'other-project';
 let workbench: Workbench;
 
 before(async () => {
-  mkdirSync(home);
+  mkdirSync(join(home, ENTRY), { recursive: true });
   workbench = await Workbench.startAlone(
     { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
     {
@@ -72,12 +74,12 @@ step('the example is opened where the user wants it, and the page is there again
   await page.waitForFunction(() =>
     document.querySelector<HTMLInputElement>('.quick-input-widget input')?.value.endsWith('/'),
   );
-  await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+  const rows = page.locator('.quick-input-list .monaco-list-row');
+  await rows.first().waitFor();
   const box = page.locator('.quick-input-widget input');
-  do {
-    await box.fill(`${home}/`);
-    await page.locator('.quick-input-widget .monaco-progress-container.done').first().waitFor({ state: 'attached' });
-  } while ((await box.inputValue()) !== `${home}/`);
+  await box.fill(`${home}/`);
+  // Until it lists what is there, it ignores Enter.
+  await rows.filter({ hasText: ENTRY }).waitFor();
   await box.press('Enter');
   await page.locator('.tab[data-resource-name="trainer.py"]').waitFor();
   assert.ok(existsSync(join(home, 'raydap-example', 'trainer.py')));
