@@ -45,7 +45,8 @@ class ForkServer:
         self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, REQUEST_BYTES)
         tests = Path(__file__).parents[1]
         environment = clean_environment({"PYTHONPATH": f"{tests}:{tests.parent / 'docs' / 'examples'}"})
-        command = [sys.executable, "-m", "support.fork_server", str(theirs.fileno())]
+        # What is forked has this command, by which raydap doctor recognises a raydap.
+        command = [sys.executable, "-m", "support.fork_server", "raydap", str(theirs.fileno())]
         with theirs:
             return subprocess.Popen(
                 command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
@@ -152,4 +153,4 @@ def _run_and_report(
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[2])))
