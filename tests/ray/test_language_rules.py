@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
 from local_cluster import Child, Cluster
 
 PROGRAM = """
@@ -81,7 +80,6 @@ EXPECTED = [
 ]
 
 
-@pytest.mark.ray
 def test_what_the_rules_say(cluster: Cluster, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)

@@ -5,7 +5,6 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from dap_client import Client as DapClient
 from local_cluster import Cluster
 
@@ -15,7 +14,6 @@ from support.lens_client import LensClient
 from support.look import go_on
 
 
-@pytest.mark.ray
 def test_the_actors_of_a_launched_program(cluster: Cluster, children: ExitStack, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)

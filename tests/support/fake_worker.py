@@ -1,6 +1,6 @@
 """A worker for scripts: a debugpy that says what the real one says, in the real one's order.
 
-tests/golden/debugpy_session.jsonl is a recording of the real one; tests/golden/test_debugpy.py compares them.
+tests/golden/debugpy_session.jsonl is a recording of the real one; tests/golden/test_golden.py compares them.
 """
 
 import itertools

@@ -1,7 +1,7 @@
 """Whole sessions as text, and a recording of debugpy itself: the files of tests/golden.
 
-The tests compare; `PYTHONPATH=adapter:tests python -m support.golden --regenerate` writes all of them anew. Ids are
-masked by their kind and the order in which they appear, so a transcript changes only when the session does.
+The tests compare; with --regenerate this module writes all of them anew (CONTRIBUTING.md). Ids are masked by their kind
+and the order in which they appear, so a transcript changes only when the session does.
 """
 
 import argparse

@@ -1,14 +1,14 @@
 """Polling a dashboard through good and bad times, fast enough for tests."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from raydap.cluster import dashboard_address, ray_cluster
+from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import DEFAULT_URL, Location
 from raydap.cluster.exit_reasons import ExitReasons
@@ -21,9 +21,7 @@ from raydap.core.events import (
     DiscoveryReady,
     EndedWorker,
     Event,
-    JobsListed,
     NodesAlive,
-    PausedWorker,
     WorkerLabel,
     WorkersAlive,
     WorkersEnded,
@@ -33,70 +31,7 @@ from raydap.core.events import (
 from raydap.core.settings import AttachSettings, LaunchSettings
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
-
-WAIT = 20.0
-SOON = (0.001, 0.001, 0.001)
-FAST = Timing(
-    poll_s=0.001,
-    idle_poll_s=0.001,
-    retry_s=0.001,
-    max_retry_s=0.01,
-    search_s=0.0,
-    outage_grace_s=0.0,
-    label_pauses_s=SOON[:2],
-    exit_reason_pauses_s=SOON,
-)
-PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
-
-
-class Polling:
-    """A running source and what it emits, but for the jobs (test_jobs.py), and for the nodes unless `nodes`."""
-
-    def __init__(self, settings: AttachSettings, timing: Timing = FAST, nodes: bool = False, **options: Any) -> None:
-        self.events: list[Event] = []
-        self._left_out = JobsListed if nodes else (JobsListed, NodesAlive)
-        self._news = asyncio.Event()
-        self.source = RayCluster(settings, self._emit, environ={"HOME": "/nonexistent"}, timing=timing, **options)
-        self._task: asyncio.Task[None] | None = None
-
-    def _emit(self, event: Event) -> None:
-        if not isinstance(event, self._left_out):
-            self.events.append(event)
-            self._news.set()
-
-    async def __aenter__(self) -> "Polling":
-        self._task = asyncio.create_task(self.source.run())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._task is not None
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def next(self, kind: type[Event], after: int = 0) -> int:
-        """Waits for the first event of this kind from index `after` on; returns the index behind it."""
-
-        async def look() -> int:
-            while True:
-                for index, event in enumerate(self.events[after:], after):
-                    if isinstance(event, kind):
-                        return index + 1
-                self._news.clear()
-                await self._news.wait()
-
-        return await asyncio.wait_for(look(), WAIT)
-
-    def of(self, kind: type[Event]) -> list[Event]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-
-def run(script: Callable[[FakeDashboard], Awaitable[None]]) -> None:
-    async def main() -> None:
-        fake = FakeDashboard()
-        async with fake.running():
-            await script(fake)
-
-    asyncio.run(main())
+from unit.cluster.polling import FAST, PAUSED, WAIT, Polling, run
 
 
 def test_it_says_where_then_who_and_when_nobody_is_left() -> None:
@@ -197,113 +132,6 @@ def test_ray_s_default_without_anybody_there_means_no_cluster(monkeypatch: pytes
 
     asyncio.run(main())
     assert DEFAULT_URL.startswith("http://127.0.0.1:")
-
-
-def test_a_patient_source_moves_to_the_cluster_that_the_program_brings(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def script(old: FakeDashboard) -> None:
-        new = FakeDashboard()
-        async with new.running():
-            places: Iterator[str | None] = iter([old.url, None, new.url])
-            last = new.url
-
-            async def resolve(*_: object) -> Location:
-                place = next(places, last)
-                if place is None:
-                    raise ProblemError(Problem(Code.NO_CLUSTER, "It is just starting."))
-                return Location(place)
-
-            monkeypatch.setattr(ray_cluster, "resolve", resolve)
-            new.answers["/api/v0/workers"] = listing([WORKER])
-            async with Polling(LaunchSettings(program="x", reach="paused"), patient=True) as polling:
-                await polling.next(WorkersPaused)
-                assert polling.events[:3] == [
-                    DiscoveryReady(old.url),
-                    DiscoveryReady(new.url),
-                    WorkersPaused((PAUSED,)),
-                ]
-
-    run(script)
-
-
-def test_only_a_program_that_runs_here_may_start_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def script(fake: FakeDashboard) -> None:
-        given: list[object] = []
-
-        async def resolve(dashboard: object, environ: object, launched: object) -> Location:
-            given.append(launched)
-            return Location(fake.url)
-
-        monkeypatch.setattr(ray_cluster, "resolve", resolve)
-        for settings, patient in (
-            (AttachSettings(), False),
-            (LaunchSettings(program="x", submit=True), True),
-            (LaunchSettings(program="x", reach="paused"), True),
-            (LaunchSettings(program="x"), True),
-            (LaunchSettings(program="x", env={"RAY_ADDRESS": "10.0.0.1:6379"}), True),
-        ):
-            async with Polling(settings, patient=patient) as polling:
-                await polling.next(DiscoveryReady)
-        assert [launched for launched in given if launched] == ["silent", "reports"]
-        assert len(given) == 5
-
-    run(script)
-
-
-def test_a_launched_program_reports_the_cluster_that_it_has_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until then no cluster is searched for, so the source cannot find that of another program."""
-
-    async def script(fake: FakeDashboard) -> None:
-        monkeypatch.setattr(ray_cluster, "resolve", never)
-        timing = replace(FAST, search_s=60.0, retry_s=60.0, max_retry_s=60.0)
-        async with Polling(LaunchSettings(program="x"), timing=timing, patient=True) as polling:
-            await asyncio.sleep(0)
-            monkeypatch.setattr(ray_cluster, "resolve", dashboard_address.resolve)
-            polling.source.note_cluster(fake.url)
-            await polling.next(DiscoveryReady)
-            assert polling.events == [DiscoveryReady(fake.url)]
-
-    async def never(*_: object) -> Location:
-        raise AssertionError("nothing is to be searched for")
-
-    run(script)
-
-
-def test_a_launched_program_may_join_one_cluster_after_another() -> None:
-    async def script(first: FakeDashboard) -> None:
-        second = FakeDashboard()
-        slow = replace(FAST, poll_s=60.0)
-        async with second.running(), Polling(LaunchSettings(program="x"), timing=slow, patient=True) as polling:
-            polling.source.note_cluster(first.url)
-            seen = await polling.next(DiscoveryReady)
-            polling.source.note_cluster(second.url)
-            await polling.next(DiscoveryReady, seen)
-            assert polling.of(DiscoveryReady) == [DiscoveryReady(first.url), DiscoveryReady(second.url)]
-
-    run(script)
-
-
-def test_a_driver_that_reports_nonsense_does_not_end_the_search() -> None:
-    async def script(fake: FakeDashboard) -> None:
-        async with Polling(LaunchSettings(program="x"), patient=True) as polling:
-            polling.source.note_cluster("http://[nonsense")
-            seen = await polling.next(DiscoveryFailed)
-            polling.source.note_cluster(fake.url)
-            await polling.next(DiscoveryReady, seen)
-
-    run(script)
-
-
-def test_the_users_argument_comes_before_the_cluster_that_the_driver_reports() -> None:
-    """The dashboard may be reached under another address than the driver's, over a forwarded port."""
-
-    async def script(fake: FakeDashboard) -> None:
-        async with Polling(LaunchSettings(program="x", dashboard=fake.url), patient=True) as polling:
-            polling.source.note_cluster("http://127.0.0.1:1")
-            await polling.next(DiscoveryReady)
-            await fake.asked(3)
-            assert polling.of(DiscoveryReady) == [DiscoveryReady(fake.url)]
-
-    run(script)
 
 
 def test_a_second_cluster_that_comes_up_does_not_hide_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
