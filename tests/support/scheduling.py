@@ -1,7 +1,6 @@
 """Which tests run in the same one of pytest-xdist's workers, and in which order."""
 
 import random
-from pathlib import PurePath
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -15,8 +14,8 @@ BY_FILE = ("tests/vscode/", "tests/ray/", "tests/playbook/", "tests/unit/")
 keeps a processor busy by itself. Each test of another folder goes to the next worker that is free."""
 
 
-TOGETHER = ("test_doctor_far", "test_legacy_breakpoints", "test_relay", "test_two_machines")
-"""The files of tests/ray that share a cluster of two machines, and so run in one process."""
+TOGETHER = tuple(f"tests/ray/test_{name}.py" for name in ("doctor_far", "legacy_breakpoints", "relay", "two_machines"))
+"""The files that share a cluster of two machines, and so run in one process."""
 
 
 class FilesAndTests(LoadScopeScheduling):
@@ -24,7 +23,7 @@ class FilesAndTests(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
-        if PurePath(path).stem in TOGETHER:
+        if path in TOGETHER:
             return "two machines"
         return path if nodeid.startswith(BY_FILE) else nodeid
 
@@ -41,7 +40,7 @@ class FilesAndTests(LoadScopeScheduling):
 
 def sort(items: list[pytest.Item]) -> None:
     """Put the folders in the order LONGEST_FIRST, in each the files that run together first. Other folders precede."""
-    items.sort(key=lambda item: (_rank(item.nodeid), item.path.stem not in TOGETHER))
+    items.sort(key=lambda item: (_rank(item.nodeid), not item.nodeid.startswith(TOGETHER)))
 
 
 def shuffle(items: list[pytest.Item], seed: int) -> None:
