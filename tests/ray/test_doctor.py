@@ -24,6 +24,7 @@ from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.rest import Rest
 from support import processes
+from support.bridge import Bridge
 from support.look import go_on
 from support.paused_workers import paused_workers
 
@@ -129,6 +130,14 @@ def until(cluster: Cluster, done: Callable[[list[dict[str, Any]]], bool], *optio
     while not done(found := doctor("--dashboard", cluster.dashboard, *options)[1]):
         assert time.monotonic() < deadline, found
     return found
+
+
+@pytest.fixture
+def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
+    """One that the doctor recognises."""
+    started = Bridge.start_as_command(tmp_path / "bridge.log")
+    children.callback(started.end)
+    return started
 
 
 @pytest.mark.core

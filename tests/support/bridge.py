@@ -1,5 +1,6 @@
 """The bridge as a user starts it: a process of its own, spoken to over TCP."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,12 @@ class Bridge:
     def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Bridge":
         """The caller calls `end`. Raises ChildFailed."""
         child = fork_server.SERVER.start(["adapter", "--listen", "127.0.0.1:0", *options], log, env)
+        return cls(child, *_listens(child, "listening"))
+
+    @classmethod
+    def start_as_command(cls, log: Path) -> "Bridge":
+        """The same, for tests of what recognises a raydap by its command line."""
+        child = Child([sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"], log)
         return cls(child, *_listens(child, "listening"))
 
     def end(self) -> None:

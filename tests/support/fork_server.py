@@ -1,7 +1,7 @@
 """Bridges and hubs that are forked from a process that has imported raydap: a start costs a tenth of the time.
 
-Each is a process of its own, in a session of its own, as `Child` starts it. Only the start of Python is left out: tests
-that are about it start `python -m raydap` themselves.
+Each is a process of its own, in a session of its own, as `Child` starts it. Only the start of Python is left out, and
+the command line is that of the server. Tests that are about these start `python -m raydap` themselves.
 """
 
 import gc
@@ -45,8 +45,7 @@ class ForkServer:
         self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, REQUEST_BYTES)
         tests = Path(__file__).parents[1]
         environment = clean_environment({"PYTHONPATH": f"{tests}:{tests.parent / 'docs' / 'examples'}"})
-        # What is forked has this command, by which raydap doctor recognises a raydap.
-        command = [sys.executable, "-m", "support.fork_server", "raydap", str(theirs.fileno())]
+        command = [sys.executable, "-m", "support.fork_server", str(theirs.fileno())]
         with theirs:
             return subprocess.Popen(
                 command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
@@ -153,4 +152,4 @@ def _run_and_report(
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[2])))
+    serve(socket.socket(fileno=int(sys.argv[1])))
