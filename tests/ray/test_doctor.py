@@ -134,7 +134,7 @@ def until(cluster: Cluster, done: Callable[[list[dict[str, Any]]], bool], *optio
 
 @pytest.fixture
 def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
-    """One that the doctor recognises."""
+    """A bridge with the command line by which the doctor recognises raydap."""
     started = Bridge.start_as_command(tmp_path / "bridge.log")
     children.callback(started.end)
     return started

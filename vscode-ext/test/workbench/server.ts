@@ -17,7 +17,7 @@ export function given(name: string): string {
   return value;
 }
 
-/** Whatever a first start would show instead of the editor is off; what the extension meets is as users have it. */
+/** A first start shows the editor at once. Other settings are the defaults, as the extension finds them at its users. */
 const SETTINGS = {
   'chat.disableAIFeatures': true,
   'editor.minimap.enabled': false,
@@ -107,7 +107,7 @@ export type Settings = Readonly<Record<string, unknown>>;
 export interface ServerOptions {
   /** Installed as a user would install it. */
   readonly vsix?: string;
-  /** Of the server. */
+  /** Command line flags of the server. */
   readonly flags?: readonly string[];
   /** Beside our own; undefined removes a name. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
@@ -165,10 +165,10 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: given('RAYDAP_TEST_CHROMIUM'), args: CHROMIUM_FLAGS });
 }
 
-/** What drives that share a server need to reach it. */
+/** The addresses of a server and a browser that several drives share. */
 export interface Shared {
   readonly url: string;
-  /** Of the server's files. */
+  /** The folder of the server's files. */
   readonly folder: string;
   /** Where the browser listens for Chrome DevTools Protocol. */
   readonly browser: string;

@@ -22,7 +22,7 @@ before(async () => {
     {
       vsix: given('RAYDAP_TEST_VSIX'),
 
-      // No cluster is known here, and the one that the example starts is found by nobody else.
+      // The drive finds no cluster of the tests, and no test finds the cluster of the example.
       env: { RAY_ADDRESS: undefined, RAY_TMPDIR: tmpdir() },
     },
   );

@@ -40,7 +40,7 @@ export class Workbench {
     readonly browser: Browser,
     /** A copy of test/project. */
     readonly project: string,
-    /** Of the server's files. */
+    /** The folder of the server's files. */
     private readonly folder: string,
     private readonly settings: Settings,
     /** Ends what was started for this window. */
