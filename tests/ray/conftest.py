@@ -42,9 +42,9 @@ def attach(client: Client, cluster: Cluster) -> Callable[..., Client]:
     return start
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def machines() -> Iterator[TwoMachines]:
-    """A cluster of two machines; the files that need one run in the same process (tests/support/scheduling.py)."""
+    """A cluster of two machines, one for each file: what sessions leave there would be found by those of other files."""
     if lacking := two_machines.missing():
         pytest.skip(lacking)
     with ExitStack() as stack:

@@ -14,18 +14,11 @@ BY_FILE = ("tests/vscode/", "tests/ray/", "tests/playbook/", "tests/unit/")
 keeps a processor busy by itself. Each test of another folder goes to the next worker that is free."""
 
 
-TOGETHER = tuple(f"tests/ray/test_{name}.py" for name in ("doctor_far", "legacy_breakpoints", "relay", "two_machines"))
-"""The files that share a cluster of two machines, and so run in one process."""
-
-
 class FilesAndTests(LoadScopeScheduling):
     """The option `--dist=loadgroup` has no effect with pytest 9.2."""
 
     def _split_scope(self, nodeid: str) -> str:
-        path = nodeid.partition("::")[0]
-        if path in TOGETHER:
-            return "two machines"
-        return path if nodeid.startswith(BY_FILE) else nodeid
+        return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         """Forget a scope when all its tests are complete.
@@ -39,8 +32,8 @@ class FilesAndTests(LoadScopeScheduling):
 
 
 def sort(items: list[pytest.Item]) -> None:
-    """Put the folders in the order LONGEST_FIRST, in each the files that run together first. Other folders precede."""
-    items.sort(key=lambda item: (_rank(item.nodeid), not item.nodeid.startswith(TOGETHER)))
+    """Put the folders in the order LONGEST_FIRST; the others come first."""
+    items.sort(key=lambda item: _rank(item.nodeid))
 
 
 def shuffle(items: list[pytest.Item], seed: int) -> None:
