@@ -44,7 +44,7 @@ def attach(client: Client, cluster: Cluster) -> Callable[..., Client]:
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[TwoMachines]:
-    """A cluster of two machines, one for each file: what sessions leave there would be found by those of other files."""
+    """A cluster of two machines for each file, because sessions leave workers of theirs there."""
     if lacking := two_machines.missing():
         pytest.skip(lacking)
     with ExitStack() as stack:
