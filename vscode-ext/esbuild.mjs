@@ -14,12 +14,7 @@ function entries(folder, ending) {
 
 await build({
   entryPoints: tests
-    ? [
-        ...entries('unit', '.test.ts'),
-        ...entries('workbench', '.drive.ts'),
-        ...entries('workbench', 'shared.ts'),
-        ...entries('host', 'index.ts'),
-      ]
+    ? [...entries('unit', '.test.ts'), ...entries('workbench', '.drive.ts'), ...entries('host', 'index.ts')]
     : [{ in: `${here}/src/extension.ts`, out: 'extension' }],
   outdir: tests ? `${here}/out` : `${here}/dist`,
   bundle: true,

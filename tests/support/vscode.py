@@ -9,8 +9,6 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,10 +32,10 @@ def drives() -> list[str]:
     return sorted(path.name.removesuffix(".drive.ts") for path in HERE.glob("test/workbench/*.drive.ts"))
 
 
-@contextmanager
-def shared(cluster: Cluster, log: Path) -> Iterator[dict[str, str]]:
-    """Runs the server and the browser of all drives. Yields the environment of a drive. Raises NotInstalled."""
-    environment = {
+def drive(name: str, cluster: Cluster, directory: Path) -> None:
+    """Plays one to its end. Raises AssertionError with its report, and NotInstalled."""
+    script = _there(OUT / "workbench" / f"{name}.drive.js")
+    given = {
         "RAY_ADDRESS": cluster.address,
         "RAYDAP_TEST_CHROMIUM": chromium(),
         "RAYDAP_TEST_DASHBOARD": cluster.dashboard,
@@ -46,15 +44,7 @@ def shared(cluster: Cluster, log: Path) -> Iterator[dict[str, str]]:
         "RAYDAP_TEST_VSIX": str(extension()),
         "RAYDAP_TEST_WORKBENCH": str(_there(OUT / "code-server")),
     }
-    with _node([str(_there(OUT / "workbench" / "shared.js"))], environment, log) as child:
-        where = child.wait_for(r"shared: (.*)\n", PATIENCE_S)[1]
-        yield environment | {"RAYDAP_TEST_SHARED": where}
-
-
-def drive(name: str, environment: Mapping[str, str], directory: Path) -> None:
-    """Plays one to its end. Raises AssertionError with its report, and NotInstalled."""
-    script = _there(OUT / "workbench" / f"{name}.drive.js")
-    _run(["--test-reporter=spec", str(script)], environment, directory / f"{name}.log")
+    _run(["--test-reporter=spec", str(script)], given, directory / f"{name}.log")
 
 
 def units(directory: Path) -> None:
@@ -80,22 +70,15 @@ def chromium() -> str:
     )
 
 
-def _run(arguments: list[str], environment: Mapping[str, str], log: Path) -> None:
-    with _node(arguments, environment, log) as child:
-        code = child.wait(PATIENCE_S)
-        assert code == 0, f"ended with code {code}:\n{child.output}"
-        if opened := re.search(r"the window is open after ([\d.]+) s", child.output):
-            time_report.record("VS Code", float(opened[1]))
-
-
-@contextmanager
-def _node(arguments: list[str], environment: Mapping[str, str], log: Path) -> Iterator[Child]:
-    """Starts Node with a folder of its own, in which also the files of a killed program are removed."""
-    # Sockets are in it, so its name is short.
+def _run(arguments: list[str], given: dict[str, str], log: Path) -> None:
+    # What is left of a drive that had to be killed goes with the folder. Sockets are in it, so its name is short.
     with TemporaryDirectory(prefix="raydap-", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        more = {**environment, "TMPDIR": folder, "XDG_RUNTIME_DIR": folder}
-        with Child([str(_there(OUT / "bin" / "node")), *arguments], log, more, cwd=HERE) as child:
-            yield child
+        given |= {"TMPDIR": folder, "XDG_RUNTIME_DIR": folder}
+        with Child([str(_there(OUT / "bin" / "node")), *arguments], log, given, cwd=HERE) as child:
+            code = child.wait(PATIENCE_S)
+            assert code == 0, f"ended with code {code}:\n{child.output}"
+            if opened := re.search(r"the window is open after ([\d.]+) s", child.output):
+                time_report.record("VS Code", float(opened[1]))
 
 
 def _there(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,17 +14,10 @@ def test_units(tmp_path: Path) -> None:
     vscode.units(tmp_path)
 
 
-@pytest.fixture(scope="session")
-def environment(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of drives, which names the server and the browser that they share."""
-    with vscode.shared(cluster, tmp_path_factory.mktemp("vscode") / "shared.log") as given:
-        yield given
-
-
 @pytest.mark.ray
 @pytest.mark.parametrize("name", vscode.drives())
-def test_drive(name: str, environment: dict[str, str], tmp_path: Path) -> None:
-    vscode.drive(name, environment, tmp_path)
+def test_drive(name: str, cluster: Cluster, tmp_path: Path) -> None:
+    vscode.drive(name, cluster, tmp_path)
 
 
 def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,21 @@ export function showingErrors(commands: Commands): Commands {
   return Object.fromEntries(entries);
 }
 
+/**
+ * VS Code forgets a row while it redraws a row above it, and then calls the row's command without it (`_addChildrenToClear`
+ * in its extHostTreeViews.ts). Which row it was cannot be found out, so the user is asked to try again.
+ */
+export function ofKnownRows(commands: Commands): Commands {
+  const entries = Object.entries(commands).map(([name, run]) => {
+    const ifKnown = (...rows: never[]): unknown =>
+      (rows as readonly unknown[])[0] === undefined
+        ? vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.')
+        : run(...rows);
+    return [name, ifKnown] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 /** With a button, because VS Code cuts a message without one after its first line. */
 async function showError(text: string): Promise<void> {
   const button = ACTION_LABELS.showLog;

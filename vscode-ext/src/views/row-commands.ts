@@ -8,28 +8,13 @@ import { ATTACH } from '../model/configuration';
 import { addressError, CLUSTER, configurationOf } from '../model/saved-clusters';
 import { GroupNode, WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry } from '../protocol/messages';
-import type { Commands } from './commands';
+import { ofKnownRows, type Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
 import type { StackDocuments } from './stack-documents';
 import { isTreeNode, type Element, type ProblemElement } from './tree-elements';
 
 export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions, stacks: StackDocuments): Commands {
   return { addCluster: () => addCluster(registry), ...ofKnownRows(commandsOfRows(registry, sessions, stacks)) };
-}
-
-/**
- * VS Code forgets a row while it redraws a row above it, and then calls the row's command without it (`_addChildrenToClear`
- * in its extHostTreeViews.ts). Which row it was cannot be found out, so the user is asked to try again.
- */
-function ofKnownRows(commands: Commands): Commands {
-  const entries = Object.entries(commands).map(([name, run]) => {
-    const ifKnown = (...rows: never[]): unknown =>
-      (rows as readonly unknown[])[0] === undefined
-        ? vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.')
-        : run(...rows);
-    return [name, ifKnown] as const;
-  });
-  return Object.fromEntries(entries);
 }
 
 function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions, stacks: StackDocuments): Commands {

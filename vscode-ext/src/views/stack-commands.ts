@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 
 import type { StackRow } from '../text/stack-rows';
-import type { Commands } from './commands';
+import { ofKnownRows, type Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
 import { askAndEvaluate, stepAt } from './multi-worker-commands';
 import type { StackPicture } from './stack-picture';
@@ -11,23 +11,15 @@ import type { StackTree } from './stack-tree';
 
 export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: StackPicture): Commands {
   return {
-    goToStack: ofRow((row) => goTo(tree, row)),
-    continueStack: ofRow((row) => tree.connection?.request('raydap/continue', { threads: row.members })),
-    stepStack: ofRow((row) => step(tree, row)),
-    compareStack: ofRow((row) => tree.connection && askAndEvaluate(tree.connection, panel, row.members)),
+    ...ofKnownRows({
+      goToStack: (row: StackRow) => goTo(tree, row),
+      continueStack: ({ members }: StackRow) => tree.connection?.request('raydap/continue', { threads: members }),
+      stepStack: (row: StackRow) => step(tree, row),
+      compareStack: ({ members }: StackRow) => tree.connection && askAndEvaluate(tree.connection, panel, members),
+    }),
     showStacksOfRunning: () => tree.showRunning(true),
     hideStacksOfRunning: () => tree.showRunning(false),
     stackPicture: () => tree.connection && picture.show(tree.connection),
-  };
-}
-
-/** VS Code has no row for a click on one that is just being replaced. */
-function ofRow(run: (row: StackRow) => unknown): (row?: StackRow) => unknown {
-  return (row) => {
-    if (row === undefined) {
-      throw new Error('The stacks have just changed. Click again.');
-    }
-    return run(row);
   };
 }
 

@@ -12,8 +12,8 @@ let view: RayView;
 
 before(async () => {
   workbench = await Workbench.start({
-    'raydap.python': given('RAYDAP_TEST_PYTHON'),
-    'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD'),
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
   });
   view = new RayView(workbench);
   await workbench.openAt('walker.py');

@@ -14,7 +14,7 @@ import { WindowWatch } from './window-watch';
 import { given, step, Workbench } from './workbench';
 
 /** `make check` sets 500, which keeps a processor busy for minutes. */
-const MANY = Number(process.env.RAYDAP_TEST_CROWD ?? 40);
+const MANY = Number(process.env.RAYDAP_TEST_CROWD ?? 100);
 const RECORDING = '../tests/golden/debugpy_session.jsonl';
 
 let workbench: Workbench;
@@ -24,7 +24,10 @@ let dashboard: string;
 let watch: WindowWatch;
 
 before(async () => {
-  workbench = await Workbench.start({ 'raydap.python': given('RAYDAP_TEST_PYTHON') });
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
+  });
   // They stop in a file that is open, as workers of a user do.
   const args = ['-m', 'bench.fake_debugpy', String(MANY), RECORDING, join(workbench.project, 'crowd.py')];
   fakes = spawn(given('RAYDAP_TEST_PYTHON'), args, {

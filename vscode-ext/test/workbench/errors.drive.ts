@@ -14,8 +14,11 @@ let workbench: Workbench;
 
 before(async () => {
   workbench = await Workbench.start({
-    'raydap.python': withoutPackages(),
-    'raydap.dashboard': `http://127.0.0.1:${await closedPort()}`,
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: {
+      'raydap.python': withoutPackages(),
+      'raydap.dashboard': `http://127.0.0.1:${await closedPort()}`,
+    },
   });
   await workbench.openAt('train.py');
 });

@@ -8,12 +8,10 @@ import { given, Workbench } from './workbench';
 let workbench: Workbench;
 
 before(async () => {
-  workbench = await Workbench.startAlone(
-    { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
-    {
-      flags: ['--vscode-option=enable-smoke-test-driver'],
-    },
-  );
+  workbench = await Workbench.start({
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
+    flags: ['--vscode-option=enable-smoke-test-driver'],
+  });
 });
 
 after(async () => {

@@ -10,7 +10,10 @@ import { given, step, Workbench } from './workbench';
 let workbench: Workbench;
 
 before(async () => {
-  workbench = await Workbench.start({ 'raydap.python': given('RAYDAP_TEST_PYTHON') });
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
+  });
   await workbench.openAt('faulty.py');
 });
 

@@ -15,8 +15,8 @@ let workbench: Workbench;
 
 before(async () => {
   workbench = await Workbench.start({
-    'raydap.python': given('RAYDAP_TEST_PYTHON'),
-    'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD'),
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON'), 'raydap.dashboard': given('RAYDAP_TEST_DASHBOARD') },
   });
   await workbench.openAt('counter.py');
 });

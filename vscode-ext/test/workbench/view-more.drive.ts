@@ -14,7 +14,10 @@ let hub: Hub | undefined;
 let job: Job | undefined;
 
 before(async () => {
-  workbench = await Workbench.start({ 'raydap.python': given('RAYDAP_TEST_PYTHON') });
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
+  });
   view = new RayView(workbench);
   hub = await Hub.start();
   await workbench.openAt('train.py');

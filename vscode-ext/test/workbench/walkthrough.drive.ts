@@ -17,15 +17,12 @@ let workbench: Workbench;
 
 before(async () => {
   mkdirSync(join(home, ENTRY), { recursive: true });
-  workbench = await Workbench.startAlone(
-    { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
-    {
-      vsix: given('RAYDAP_TEST_VSIX'),
-
-      // The drive finds no cluster of the tests, and no test finds the cluster of the example.
-      env: { RAY_ADDRESS: undefined, RAY_TMPDIR: tmpdir() },
-    },
-  );
+  workbench = await Workbench.start({
+    vsix: given('RAYDAP_TEST_VSIX'),
+    settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
+    // No cluster is known here, and the one that the example starts is found by nobody else.
+    env: { RAY_ADDRESS: undefined, RAY_TMPDIR: tmpdir() },
+  });
   await workbench.open();
   await workbench.known();
 });

@@ -1,25 +1,23 @@
-/** A window of the real VS Code, and what a user does in it. */
+/** The real VS Code: code-server, with Chromium in front of it. */
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 
-import {
-  given,
-  launchBrowser,
-  startServer,
-  writeMachineSettings,
-  writeUserSettings,
-  type ServerOptions,
-  type Settings,
-  type Shared,
-} from './server';
-
-export { given };
+/** `make test-vscode` sets these; see tests/support/vscode.py. */
+export function given(name: string): string {
+  const value = process.env[name];
+  assert.ok(value !== undefined && value !== '', `${name} is not set: run this by make test-vscode`);
+  return value;
+}
 
 let failed = false;
 
@@ -33,76 +31,101 @@ export function step(name: string, body: () => Promise<void>): void {
   });
 }
 
+/** Whatever a first start would show instead of the editor is off; what the extension meets is as users have it. */
+const SETTINGS = {
+  'chat.disableAIFeatures': true,
+  'editor.minimap.enabled': false,
+  'extensions.ignoreRecommendations': true,
+  'git.enabled': false,
+  'remote.autoForwardPorts': false,
+  'security.workspace.trust.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'window.menuBarVisibility': 'compact',
+  // No picture of a list that is just fading.
+  'workbench.reduceMotion': 'on',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  // A stop that takes the focus would close what a test is typing into.
+  'workbench.quickOpen.closeOnFocusLost': false,
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+};
+
+/**
+ * A terminal with our Python. Its prompt names no folder, so that pictures look the same everywhere; and Ray copies no
+ * output of workers into it, which would come after the result of a program and push it out of sight.
+ */
+function terminalSettings(): object {
+  const PATH = [dirname(given('RAYDAP_TEST_PYTHON')), process.env.PATH].join(delimiter);
+  return {
+    'terminal.integrated.defaultProfile.linux': 'sh',
+    'terminal.integrated.profiles.linux': { sh: { path: '/bin/sh', env: { PS1: '$ ', PATH, RAY_LOG_TO_DRIVER: '0' } } },
+    // Text that a test can read, not a canvas.
+    'terminal.integrated.gpuAcceleration': 'off',
+  };
+}
+
+const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+];
+
+/** Nothing listens there, so that no extension is ever looked for. */
+const NO_GALLERY = JSON.stringify({ serviceUrl: 'http://127.0.0.1:9/', itemUrl: 'http://127.0.0.1:9/' });
+
+export interface Options {
+  /** Of the machine, which is where raydap's settings belong: the browser's side has none of its interpreters. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Installed as a user would install it. */
+  readonly vsix?: string;
+  /** Of the server. */
+  readonly flags?: readonly string[];
+  /** Beside our own; undefined removes a name. */
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
+}
+
 export class Workbench {
   private constructor(
+    readonly project: string,
     readonly page: Page,
     readonly url: string,
-    readonly browser: Browser,
-    /** A copy of test/project. */
-    readonly project: string,
-    /** The folder of the server's files. */
     private readonly folder: string,
-    private readonly settings: Settings,
-    /** Ends what was started for this window. */
-    private readonly close: () => Promise<void>,
+    private readonly server: ChildProcess,
+    readonly browser: Browser,
+    private readonly settings: Readonly<Record<string, unknown>>,
   ) {}
 
-  /**
-   * Starts with the server and the browser of all drives, which have the extension; nothing is left of the drive before.
-   * The settings are those of the machine, where raydap's belong: the browser's side has none of its interpreters.
-   */
-  static async start(settings: Settings): Promise<Workbench> {
-    const { url, folder, browser: address } = JSON.parse(given('RAYDAP_TEST_SHARED')) as Shared;
-    writeUserSettings(folder);
-    writeMachineSettings(folder, settings);
-    const browser = await chromium.connectOverCDP(address);
-    const [context] = browser.contexts();
-    assert.ok(context !== undefined);
-    const page = context.pages()[0] ?? (await context.newPage());
-    const session = await context.newCDPSession(page);
-    await session.send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'cookies,indexeddb,local_storage' });
-    return Workbench.prepare(page, url, browser, folder, settings, async () => {
-      // The server ends what it runs for the window.
-      await page.goto('about:blank');
-      await browser.close();
-    });
-  }
-
-  /** Starts with a server and a browser of its own. */
-  static async startAlone(settings: Settings, options: ServerOptions): Promise<Workbench> {
+  /** Opens a copy of test/project; nothing of the user's own VS Code is read or written. */
+  static async start({ settings, vsix, flags = [], env = {} }: Options): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), 'raydap-vscode-'));
-    writeUserSettings(folder);
-    writeMachineSettings(folder, settings);
-    const server = await startServer(folder, options);
-    const end = async (): Promise<void> => {
-      await server.end();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    };
+    const project = join(folder, 'project');
+    cpSync('test/project', project, { recursive: true });
+    writeSettings(join(folder, 'data', 'User'), { ...SETTINGS, ...terminalSettings() });
+    writeSettings(join(folder, 'data', 'Machine'), settings);
+    const command = codeServer(folder, env);
+    if (vsix !== undefined) {
+      await promisify(execFile)(command.node, [...command.args, '--install-extension', vsix], { env: command.env });
+    }
+    const server = spawn(command.node, [...command.args, ...SERVER_FLAGS, ...flags], {
+      env: command.env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     try {
-      const browser = await launchBrowser();
-      return await Workbench.prepare(await browser.newPage(), server.url, browser, folder, settings, async () => {
-        await browser.close();
-        await end();
-      });
+      const url = await addressOf(server);
+      const browser = await chromium.launch({ executablePath: given('RAYDAP_TEST_CHROMIUM'), args: CHROMIUM_FLAGS });
+      const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+      page.setDefaultTimeout(60_000);
+      return new Workbench(project, page, url, folder, server, browser, settings);
     } catch (error) {
-      await end();
+      server.kill();
       throw error;
     }
-  }
-
-  private static async prepare(
-    page: Page,
-    url: string,
-    browser: Browser,
-    folder: string,
-    settings: Settings,
-    close: () => Promise<void>,
-  ): Promise<Workbench> {
-    await page.setViewportSize({ width: 1400, height: 900 });
-    page.setDefaultTimeout(60_000);
-    const project = join(mkdtempSync(join(tmpdir(), 'raydap-')), 'project');
-    cpSync('test/project', project, { recursive: true });
-    return new Workbench(page, url, browser, project, folder, settings, close);
   }
 
   async open(query: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -120,13 +143,17 @@ export class Workbench {
     await this.known();
   }
 
-  /** Keeps what was seen last; then ends what was started, and removes the project. */
+  /** Keeps what was seen last; then ends the browser, the server with all its children, and removes what they wrote. */
   async end(screenshot: string): Promise<void> {
     try {
       await this.screenshot(screenshot);
     } finally {
-      await this.close();
-      rmSync(dirname(this.project), { recursive: true, force: true, maxRetries: 5 });
+      await this.browser.close();
+      if (this.server.exitCode === null) {
+        this.server.kill();
+        await once(this.server, 'exit');
+      }
+      rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
     }
   }
 
@@ -170,8 +197,8 @@ export class Workbench {
   }
 
   /** Beside those that the workbench was started with; VS Code sees that the file has changed. */
-  changeSettings(settings: Settings): void {
-    writeMachineSettings(this.folder, { ...this.settings, ...settings });
+  changeSettings(settings: Readonly<Record<string, unknown>>): void {
+    writeSettings(join(this.folder, 'data', 'Machine'), { ...this.settings, ...settings });
   }
 
   async goToLine(line: number): Promise<void> {
@@ -311,4 +338,58 @@ export class Workbench {
     mkdirSync(folder, { recursive: true });
     await this.page.screenshot({ path: join(folder, `${name}.png`) });
   }
+}
+
+function writeSettings(folder: string, settings: Readonly<Record<string, unknown>>): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
+}
+
+const SERVER_FLAGS = [
+  '--auth=none',
+  '--bind-addr=127.0.0.1:0',
+  '--disable-telemetry',
+  '--disable-update-check',
+  '--disable-workspace-trust',
+  '--disable-getting-started-override',
+  '--reconnection-grace-time=5',
+];
+
+interface Command {
+  readonly node: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function codeServer(folder: string, more: Readonly<NodeJS.ProcessEnv>): Command {
+  const place = given('RAYDAP_TEST_WORKBENCH');
+  const dirs = [`--user-data-dir=${join(folder, 'data')}`, `--extensions-dir=${join(folder, 'extensions')}`];
+  const env = {
+    ...process.env,
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_DATA_HOME: join(folder, 'share'),
+    EXTENSIONS_GALLERY: NO_GALLERY,
+    ...more,
+  };
+  return { node: process.execPath, args: [join(place, 'node_modules', 'code-server'), ...dirs], env };
+}
+
+/** The URL that the server prints when it listens; its output is read on, so that it never blocks. */
+async function addressOf(server: ChildProcess): Promise<string> {
+  assert.ok(server.stdout !== null);
+  const lines = createInterface(server.stdout);
+  return new Promise((resolve, reject) => {
+    const seen: string[] = [];
+    lines.on('line', (line) => {
+      seen.push(line);
+      const url = /HTTP server listening on (http:\/\/[\w.:]+)/.exec(line)?.[1];
+      if (url !== undefined) {
+        resolve(url);
+      }
+    });
+    server.once('exit', (code) => {
+      reject(new Error(`code-server ended with code ${code}:\n${seen.join('\n')}`));
+    });
+  });
 }
