@@ -194,11 +194,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         # Ray's dashboard leaves a temporary folder behind.
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
-        # Workers that Ray starts in advance are of no use to programs with a runtime_env, and each test is a new job.
-        cheap = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0"}
-        # Ray looks ten times a second at the logs of all workers, also of those that have ended, until it has opened as
-        # many as this (ray/_private/log_monitor.py).
-        cheap["RAY_LOG_MONITOR_MAX_OPEN_FILES"] = "40"
+        cheap = {
+            # Workers that Ray starts in advance are of no use to programs with a runtime_env. Each test is a new job.
+            "RAY_prestart_worker_first_driver": "0",
+            "RAY_enable_worker_prestart": "0",
+            # Ray looks ten times a second at the logs of all workers, also of those that have ended, until it has
+            # opened as many as this (ray/_private/log_monitor.py).
+            "RAY_LOG_MONITOR_MAX_OPEN_FILES": "40",
+        }
         started = Cluster(num_cpus=8, env=cheap)
     with started:
         yield started

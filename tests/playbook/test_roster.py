@@ -276,6 +276,36 @@ def test_a_list_that_lags_does_not_show_a_detached_worker_as_paused(play: Play) 
     assert told(client) == [("w1", "paused")]
 
 
+def test_all_requests_may_name_a_worker_that_was_detached_just_now(play: Play) -> None:
+    """Ray still lists it as paused, and the client has the row that it has clicked on."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    client.request("raydap/workers")
+    client.request("raydap/detach", workers=["w1"])
+    play.paused(worker)
+    client.request("raydap/detach", workers=["w1"])
+    client.refused(Code.NO_AGENT, "raydap/stack", worker="w1")
+    client.request("raydap/attach", workers=["w1"])
+    assert worker.dials == 1
+    play.tick(2.0)
+    assert worker.dials == 2
+    told(client)
+
+
+def test_a_worker_that_dies_after_it_was_detached_leaves_nothing(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    client.request("raydap/workers")
+    client.request("raydap/detach", workers=["w1"])
+    play.paused(worker)
+    play.paused()
+    client.request("raydap/attach", workers=["w1"])
+    play.tick(2.0)
+    assert (worker.dials, told(client)) == (1, [("w1", "detached")])
+    client.refused(Code.STALE_ID, "raydap/attach", workers=["w1"])
+    assert not play.bridge.state.cooling_down
+
+
 def test_one_that_pauses_again_soon_after_it_is_let_go_is_shown(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")

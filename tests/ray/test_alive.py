@@ -68,7 +68,7 @@ def test_everybody_is_listed_with_what_it_runs(
     assert {worker["node"] for worker in [*shown, program]} == {cluster.host}
     assert {worker["type"] for worker in shown} == {"worker"}
     assert len({worker["pid"] for worker in [*shown, program, trainer]}) == 5
-    assert {worker["agent"] for worker in everybody.workers.values()} == {False}
+    assert {worker["agent"] for worker in [*shown, program, trainer]} == {False}
 
     # A worker that ran a task is kept for others, and runs nothing then.
     (tmp_path / "tasks").touch()

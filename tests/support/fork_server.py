@@ -66,7 +66,7 @@ class Forked:
         self.args = args
         self.returncode: int | None = None
         self._ends = ends
-        self.pid = int(ends.recv(64))
+        self.pid = self._receive()
 
     def poll(self) -> int | None:
         return self._wait(0)
@@ -80,9 +80,14 @@ class Forked:
 
     def _wait(self, timeout: float | None) -> int | None:
         if self.returncode is None and select.select([self._ends], [], [], timeout)[0]:
-            self.returncode = int(self._ends.recv(64))
+            self.returncode = self._receive()
             self._ends.close()
         return self.returncode
+
+    def _receive(self) -> int:
+        number = self._ends.recv(64)
+        assert number, "the fork server, or its process that waits for this one, has ended; see what it has printed"
+        return int(number)
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
