@@ -11,7 +11,7 @@ _ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was 
 
 
 class Jobs:
-    """Emits JobsListed once, and JobsEnded for each job that ends later.
+    """Emits JobsListed once, and JobsEnded for each job that ends later. `listed` is set at the first of these.
 
     `ask` is Dashboard.jobs. `pauses_s` are the seconds before each lookup after a worker is gone: Ray knows a moment
     later that its job has ended, too.
@@ -26,6 +26,7 @@ class Jobs:
         self._ask = ask
         self._emit = emit
         self._pauses_s = tuple(pauses_s)
+        self.listed = asyncio.Event()
         self._ended: set[str] | None = None
         """The ids of the jobs whose end is known; None before the first contact."""
         self._looking = False
@@ -36,6 +37,7 @@ class Jobs:
             rows = await self._ask()
             self._ended = {_id(row) for row in rows if has_ended(row)}
             self._emit(JobsListed(tuple(_name(row) for row in rows if not has_ended(row))))
+            self.listed.set()
 
     async def look_for_ends(self) -> None:
         """Returns when a job has ended, or all lookups are done; at once if lookups go on already."""
