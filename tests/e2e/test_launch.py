@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dap_client import Client, RequestFailed
 
-from support.look import bodies
+from support.look import bodies, user_frames
 
 PROGRAM = """\
 import os, sys
@@ -87,3 +87,29 @@ def test_what_cannot_be_started(client: Client, nowhere: str, arguments: dict[st
     client.wait_event("initialized")
     client.request("configurationDone")
     assert client.wait_event("exited") == {"exitCode": 0}
+
+
+FAILS = """\
+def divide(number):
+    return 1 / number
+
+divide(0)
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("line", [0, 1, 4])
+@pytest.mark.parametrize("what", ["program", "module"])
+def test_an_uncaught_exception_stops(client: Client, nowhere: str, tmp_path: Path, what: str, line: int) -> None:
+    path = tmp_path / "fails.py"
+    path.write_text(FAILS)
+    arguments = {what: {"program": str(path), "module": "fails"}[what], "cwd": str(tmp_path), "dashboard": nowhere}
+    client.start_session("launch", arguments, breakpoints={str(path): [line] if line else []}, filters=["uncaught"])
+    if line:
+        stop = client.wait_event("stopped")
+        assert (stop["reason"], user_frames(client, stop)[0]["line"]) == ("breakpoint", line)
+        client.request("continue", threadId=stop["threadId"])
+    stop = client.wait_event("stopped")
+    assert (stop["reason"], user_frames(client, stop)[0]["line"]) == ("exception", 2)
+    client.request("continue", threadId=stop["threadId"])
+    assert client.wait_event("exited") == {"exitCode": 1}

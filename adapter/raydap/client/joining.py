@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, DapConnection, SessionError
 from raydap.client.own_session import OwnSession
@@ -102,7 +103,7 @@ class Session:
         terminate = {"terminateDebuggee": True} if self.kind == "hub" and not self.is_active else {}
         # It may have ended, or hang.
         with suppress(SessionError, asyncio.TimeoutError):
-            await asyncio.wait_for(self.connection.request("disconnect", terminate), ANSWER_TIMEOUT_S)
+            await wait_for(self.connection.request("disconnect", terminate), ANSWER_TIMEOUT_S)
         await self.close()
 
     async def close(self) -> None:
@@ -133,7 +134,7 @@ async def find(
         session = Session("hub" if is_hub else "editor", _shown(name), on_event, on_gone)
         try:
             await session.connection.open(connect)
-            debugs = await asyncio.wait_for(session.initialize(), ANSWER_TIMEOUT_S)
+            debugs = await wait_for(session.initialize(), ANSWER_TIMEOUT_S)
         except (OSError, ProblemError, SessionError, asyncio.TimeoutError):
             await session.close()
             continue

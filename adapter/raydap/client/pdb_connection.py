@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
+from raydap.bounded_wait import wait_for
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.relay import Relay, RelayFailed
 from raydap.inworker import calls, safe_pdb
@@ -89,7 +90,7 @@ class PdbConnection:
         on_text, self._on_text = self._on_text, shown.append
         try:
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._wait_prompt(), PROMPT_TIMEOUT_S)
+                await wait_for(self._wait_prompt(), PROMPT_TIMEOUT_S)
             if not self.prompt:
                 raise NotReached("its pdb does not answer; somebody else has joined it")
             count = len(shown)
@@ -115,7 +116,7 @@ class PdbConnection:
         if not self.is_safe and not self.has_ended:
             # Without this pdb would end the task.
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self.ask("continue"), LEAVE_TIMEOUT_S)
+                await wait_for(self.ask("continue"), LEAVE_TIMEOUT_S)
         self.has_ended = True
         self._connection.close()
 

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from raydap.bounded_wait import wait_for
 from raydap.core.errors import ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled
 from raydap.protocol.types import WorkerKey
@@ -96,6 +97,6 @@ class LabelPolling:
             pause_s = self._pauses_s[min(each.lookups for each in self._wanted.values()) - 1]
             await asyncio.sleep(self._pauses_s[0])
             try:
-                await asyncio.wait_for(self._more.wait(), pause_s - self._pauses_s[0])
+                await wait_for(self._more.wait(), pause_s - self._pauses_s[0])
             except asyncio.TimeoutError:
                 return

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from raydap.bounded_wait import wait_for
+
 _SCRIPT = Path(__file__).with_name("ray_query_script.py")
 _MAX_DETAIL = 2000
 
@@ -37,7 +39,7 @@ async def query(
     )
     try:
         communicating = process.communicate(json.dumps(question).encode())
-        out, err = await asyncio.wait_for(communicating, timeout_s)
+        out, err = await wait_for(communicating, timeout_s)
     except asyncio.TimeoutError:
         raise QueryFailed(f"no answer within {timeout_s:g} s") from None
     finally:

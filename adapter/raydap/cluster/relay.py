@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from raydap.bounded_wait import wait_for
+
 log = logging.getLogger("raydap")
 
 START_TIMEOUT_S = 30.0
@@ -97,7 +99,7 @@ class Relay:
     async def _start(self, access: ClusterAccess) -> "_Process":
         process = self._process = _Process(access.session)
         try:
-            await asyncio.wait_for(process.start(access.environ), START_TIMEOUT_S)
+            await wait_for(process.start(access.environ), START_TIMEOUT_S)
             if self._closed:
                 raise RelayFailed("raydap ends")
         except (RelayFailed, asyncio.TimeoutError) as error:
@@ -159,7 +161,7 @@ class _Process:
             loop = asyncio.get_running_loop()
             question = {"node_id": node_id, **target}
             await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")
-            answer = await asyncio.wait_for(_answer(ours), OPEN_TIMEOUT_S)
+            answer = await wait_for(_answer(ours), OPEN_TIMEOUT_S)
         except asyncio.TimeoutError:
             ours.close()
             raise RelayFailed(f"no answer within {OPEN_TIMEOUT_S:g} s") from None
@@ -183,7 +185,7 @@ class _Process:
         if self._process is None or self._logging is None:
             return
         try:
-            await asyncio.wait_for(self._process.wait(), _CLOSE_TIMEOUT_S if self._joined else 0)
+            await wait_for(self._process.wait(), _CLOSE_TIMEOUT_S if self._joined else 0)
         except asyncio.TimeoutError:
             with suppress(ProcessLookupError):
                 self._process.kill()

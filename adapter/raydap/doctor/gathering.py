@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from raydap.bounded_wait import wait_for
 from raydap.cluster import dashboard_address, legacy_breakpoints, node_reports, ray_token
 from raydap.cluster.dashboard import Dashboard, is_own
 from raydap.cluster.labels import Row
@@ -167,7 +168,7 @@ async def _routes(facts: Facts) -> dict[str, str]:
 
 async def _try_to_connect(host: str, port: int) -> str:
     try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _CONNECT_TIMEOUT_S)
+        _, writer = await wait_for(asyncio.open_connection(host, port), _CONNECT_TIMEOUT_S)
     except asyncio.TimeoutError:
         return f"no answer within {_CONNECT_TIMEOUT_S:g} s"
     except OSError as error:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from pathlib import Path
 
+from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, SessionError
 from raydap.client.joining import ANSWER_TIMEOUT_S, Session, is_same_cluster
@@ -33,7 +34,7 @@ async def _ask(name: str, connect: Connect, dashboard: str) -> list[SourceBreakp
     session = Session("editor", name, lambda *_: None, lambda _: None)
     try:
         await session.connection.open(connect)
-        return await asyncio.wait_for(_ask_session(session, dashboard), ANSWER_TIMEOUT_S)
+        return await wait_for(_ask_session(session, dashboard), ANSWER_TIMEOUT_S)
     except (OSError, ProblemError, SessionError, asyncio.TimeoutError) as error:
         log.info("the session %s does not say its breakpoints: %r", name, error)
         return []

@@ -4,6 +4,7 @@ import asyncio
 import json
 import textwrap
 
+from raydap.bounded_wait import wait_for
 from raydap.hub.hub_job import Hub
 from raydap.hub.server import is_loopback
 from raydap.transport import tcp
@@ -26,7 +27,7 @@ async def direct_host(hub: Hub) -> str | None:
     if is_loopback(host) and not tcp.is_local_address(hub.node):
         return None
     try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(host, hub.port), _CONNECT_TIMEOUT_S)
+        _, writer = await wait_for(asyncio.open_connection(host, hub.port), _CONNECT_TIMEOUT_S)
     except (OSError, asyncio.TimeoutError):
         return None
     writer.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from raydap.bounded_wait import wait_for
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file
 from raydap.transport import tcp, websocket_handshake
@@ -134,7 +135,7 @@ async def answers(address: HubAddress, token: str | None, authority: str | None)
             peer.close()
 
     try:
-        return await asyncio.wait_for(ask(), ANSWER_TIMEOUT_S)
+        return await wait_for(ask(), ANSWER_TIMEOUT_S)
     except (ProblemError, asyncio.TimeoutError):
         return False
 

@@ -23,7 +23,13 @@ from raydap.core.errors import Code, Problem, ProblemError
 METADATA = {"raydap": "hub"}
 """In the metadata of each job that is a hub. Jobs without it are never stopped."""
 
-PACKAGES = ("aiohttp>=3.9", "click>=8.1", "msgspec>=0.18", "websockets>=13")
+PACKAGES = (
+    "aiohttp>=3.9",
+    "async-timeout>=4.0.3; python_version < '3.11'",
+    "click>=8.1",
+    "msgspec>=0.18",
+    "websockets>=13",
+)
 """What a hub imports besides Ray; pyproject.toml names the same."""
 
 STOP_TIMEOUT_S = 30

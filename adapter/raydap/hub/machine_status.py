@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from raydap.bounded_wait import wait_for
 from raydap.cluster import dashboard_address, local_clusters, ray_query, tcp_sockets
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.local_clusters import LocalCluster
@@ -133,7 +134,7 @@ async def _local(cluster: LocalCluster, environ: Mapping[str, str]) -> ClusterSt
 async def _named(dashboard: str | None, environ: Mapping[str, str], known: list[str]) -> list[ClusterStatus]:
     """The cluster of the argument or the variables, unless it is known already."""
     try:
-        url = (await asyncio.wait_for(dashboard_address.resolve(dashboard, environ), NAMED_TIMEOUT_S)).url
+        url = (await wait_for(dashboard_address.resolve(dashboard, environ), NAMED_TIMEOUT_S)).url
     except (ProblemError, OSError, asyncio.TimeoutError) as error:
         name = dashboard_address.chosen(dashboard, environ)[1] or ""
         problem = str(error) or f"Ray has not answered there within {NAMED_TIMEOUT_S:g} s."

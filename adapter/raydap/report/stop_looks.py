@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.protocol.stack_messages import (
     Location,
@@ -84,7 +85,7 @@ async def resume(live: LiveSession, thread: int) -> str:
     """Lets the thread run on. Returns why it does not, "" if it does."""
     try:
         request = live.session.connection.request("continue", {"threadId": thread})
-        await asyncio.wait_for(request, RESUME_TIMEOUT_S)
+        await wait_for(request, RESUME_TIMEOUT_S)
     except asyncio.TimeoutError:
         return f"It did not say within {RESUME_TIMEOUT_S:g} s that it runs on."
     except SessionError as error:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from raydap import __version__
+from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.cluster.dashboard import Dashboard
@@ -102,7 +103,7 @@ class WatchedRun:
         self._is_over = True
         await self._request("terminate", {})
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self.live.ended.wait(), timeout_s)
+            await wait_for(self.live.ended.wait(), timeout_s)
 
     @property
     def has_workers(self) -> bool:

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from raydap.bounded_wait import wait_for
 from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.protocol.types import WorkerKey
@@ -82,7 +83,7 @@ class Agents:
         self._launched = True
         if self._nodes is not None:
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._nodes.listening(1), LISTEN_TIMEOUT_S)
+                await wait_for(self._nodes.listening(1), LISTEN_TIMEOUT_S)
         return self._name
 
     def reach_session(self, folder: str) -> None:

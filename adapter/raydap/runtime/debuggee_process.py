@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Literal
 
+from raydap.bounded_wait import wait_for
 from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.core.errors import Code, Problem
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
@@ -107,7 +108,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         if not self._exited.is_set():
             self._signal(signal.SIGTERM)
             try:
-                await asyncio.wait_for(self._exited.wait(), self._terminate_timeout_s)
+                await wait_for(self._exited.wait(), self._terminate_timeout_s)
             except asyncio.TimeoutError:
                 self._signal(signal.SIGKILL)
         await self._finished.wait()

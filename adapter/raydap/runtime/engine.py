@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
+from raydap.bounded_wait import wait_for
 from raydap.cluster import source as sources
 from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.debuggee_job import DebuggeeJob
@@ -88,7 +89,7 @@ class Engine:
         self._handle(ev.Shutdown())
         self._close_clients()
         try:
-            await asyncio.wait_for(self._idle.wait(), DETACH_TIMEOUT_S)
+            await wait_for(self._idle.wait(), DETACH_TIMEOUT_S)
         except asyncio.TimeoutError:
             log.warning("workers in the middle of a handshake were left behind")
         self._close_clients(and_kept=True)

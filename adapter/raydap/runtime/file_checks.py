@@ -4,6 +4,8 @@ import asyncio
 import os
 from collections.abc import Iterable
 
+from raydap.bounded_wait import wait_for
+
 TIMEOUT_S = 1.0
 """Seconds for a look whether some files exist. A stack waits for it, once for each file."""
 
@@ -13,6 +15,6 @@ async def existing(paths: Iterable[str]) -> dict[str, bool]:
     named = tuple(paths)
     found = asyncio.to_thread(lambda: {path: os.path.exists(path) for path in named})
     try:
-        return await asyncio.wait_for(found, TIMEOUT_S)
+        return await wait_for(found, TIMEOUT_S)
     except asyncio.TimeoutError:
         return dict.fromkeys(named, True)

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.cluster import dashboard_address
@@ -72,7 +73,7 @@ async def _waiting(cluster: ClusterStatus, environ: Mapping[str, str]) -> list[R
     """What a session sees first, then what only the dashboard says."""
     rows: list[Row] = []
     with suppress(ProblemError, SessionError, TokenError, OSError, asyncio.TimeoutError):
-        rows = await asyncio.wait_for(_with_places(cluster.dashboard, environ), PLACES_TIMEOUT_S)
+        rows = await wait_for(_with_places(cluster.dashboard, environ), PLACES_TIMEOUT_S)
     return merged(rows, cluster.paused or ())
 
 
@@ -121,7 +122,7 @@ async def _with_places(dashboard: str, environ: Mapping[str, str]) -> list[Row]:
             legacy.follow(live)
             await live.wait_listed()
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(legacy.looked.wait(), LEGACY_TIMEOUT_S)
+                await wait_for(legacy.looked.wait(), LEGACY_TIMEOUT_S)
             # Who runs is not asked where it is: with many workers that takes long.
             wanted = f"state:{','.join(HALTED)}"
             in_pdb = {str(live.workers[each.worker].pid) for each in legacy.breakpoints if each.worker in live.workers}

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
@@ -201,7 +202,7 @@ async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, e
             else:
                 view.update(as_table(rows, console.width) if rows else Text(_nobody(live, select)), refresh=True)
             try:
-                await asyncio.wait_for(live.changed.wait(), REFRESH_S)
+                await wait_for(live.changed.wait(), REFRESH_S)
             except asyncio.TimeoutError:
                 continue
     # A list that stands still must not be taken for the present.
@@ -246,7 +247,7 @@ async def look(
     seen.running = running
     seen.places = {key: told.get(key, seen.places.get(key)) for key in entries}
     with suppress(asyncio.TimeoutError), live.progress.during("asking Ray what waits for its old debugger"):
-        await asyncio.wait_for(legacy.looked.wait(), legacy_timeout_s)
+        await wait_for(legacy.looked.wait(), legacy_timeout_s)
     waiting: dict[str, list[LegacyBreakpoint]] = {}
     for each in legacy.breakpoints:
         waiting.setdefault(each.worker, []).append(each)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ssl import SSLContext
 from typing import TypeVar
 
+from raydap.bounded_wait import wait_for
 from raydap.transport.peer import Peer
 
 T = TypeVar("T")
@@ -73,7 +74,7 @@ async def adopt(connection: socket.socket, on_message: Callable[[bytes], None], 
 async def within(timeout_s: float, host: str, connecting: Awaitable[T]) -> T:
     """Waits for a connection to `host`, at most `timeout_s`. All that goes wrong is an OSError."""
     try:
-        return await asyncio.wait_for(connecting, timeout_s)
+        return await wait_for(connecting, timeout_s)
     except asyncio.TimeoutError:
         # Before Python 3.11 asyncio's TimeoutError is a class of its own.
         raise TimeoutError(f"no connection within {timeout_s:g} s") from None

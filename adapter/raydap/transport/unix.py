@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from raydap.bounded_wait import wait_for
+
 LINE_LIMIT = 4096
 """Bytes of a line."""
 
@@ -23,7 +25,7 @@ async def dial(path: str, timeout_s: float) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.setblocking(False)
     try:
-        await asyncio.wait_for(asyncio.get_running_loop().sock_connect(connection, path), timeout_s)
+        await wait_for(asyncio.get_running_loop().sock_connect(connection, path), timeout_s)
         check_user(connection)
     except asyncio.TimeoutError:
         connection.close()
@@ -80,7 +82,7 @@ async def _readable(connection: socket.socket) -> None:
 
 async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:
     try:
-        return await asyncio.wait_for(reading, timeout_s)
+        return await wait_for(reading, timeout_s)
     except asyncio.TimeoutError:
         raise TimeoutError(f"nothing came within {timeout_s:g} s") from None
 

@@ -55,6 +55,7 @@ def start_agent() -> None:
         setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
     elif settings:
         agent["start"](settings["folder"], identity, settings["raydap"])
+    agent["trace_program"](agent["current_debugger"]())
 
 
 def remove_at_exit(folder: str) -> None:

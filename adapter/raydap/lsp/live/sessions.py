@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import Connect, SessionError
 from raydap.core.errors import ProblemError
 from raydap.lsp.live.session_client import SessionClient
@@ -43,7 +44,7 @@ class Sessions:
     async def wait_change(self, timeout_s: float) -> None:
         """Returns at the next change, or when the time is over."""
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._change.wait(), timeout_s)
+            await wait_for(self._change.wait(), timeout_s)
 
     def start(self) -> None:
         """Does nothing from the second time on."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
+from raydap.bounded_wait import wait_for
 from raydap.client.pdb_connection import NotReached
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint, ends_debugger
 from raydap.core.sets.folding import label
@@ -55,7 +56,7 @@ async def join_selected(debugger: Debugger, select: str) -> bool:
 async def _look(debugger: Debugger) -> list[LegacyBreakpoint]:
     listing = debugger.old.listing
     try:
-        await asyncio.wait_for(listing.looked.wait(), LOOK_TIMEOUT_S)
+        await wait_for(listing.looked.wait(), LOOK_TIMEOUT_S)
     except asyncio.TimeoutError:
         raise CommandError("Ray has not said yet what waits for its old debugger; try again.") from None
     if listing.problem:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from raydap.bounded_wait import wait_for
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -96,7 +98,7 @@ class StoppedThreads:
             if left is not None and left <= 0:
                 return False
             try:
-                await asyncio.wait_for(self._changed.wait(), left)
+                await wait_for(self._changed.wait(), left)
             except asyncio.TimeoutError:
                 return is_over()
         return True

@@ -1,0 +1,40 @@
+"""Lets an uncaught exception stop a program that is debugged from its first line on, before Python 3.12; runs there.
+
+pydevd sees an uncaught exception in the outermost frame of a thread, which it looks up at the first function that it
+traces there (pydevd_trace_dispatch_regular.py, fix_top_level_trace_and_get_trace_func). While Python starts, that frame
+belongs to the module `site`, and it ends before the program begins. From Python 3.12 on, pydevd does not trace.
+"""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.pydevd_lifetime import is_traced, stack_of
+
+
+def trace_program(debugger: Any) -> None:
+    """Call this in the main thread while Python starts. `debugger` is pydevd's debugger object, None without one."""
+    if debugger is None or not is_traced():
+        return
+    import pydevd_tracing
+
+    current: Any = sys.gettrace()
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        if is_first_of_program(frame):
+            debugger.enable_tracing(debugger.trace_dispatch)
+            return debugger.trace_dispatch(frame, event, arg)
+        traced = current(frame, event, arg)
+        pydevd_tracing.SetTrace(trace)
+        return traced
+
+    # pydevd's functions there would replace the one of the thread.
+    for frame in stack_of(sys._getframe()):
+        frame.f_trace = None
+    pydevd_tracing.SetTrace(trace)
+
+
+def is_first_of_program(frame: Any) -> bool:
+    """Whether Python begins the program there: its file, or `python -m` (Modules/main.c, pymain_run_python)."""
+    return frame.f_back is None and frame.f_globals.get("__name__") in ("__main__", "runpy")
