@@ -156,13 +156,19 @@ def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
 def test_typing(stopped: tuple[Terminal, Child]) -> None:
     """Completion, blocks of several lines, history, another width of the terminal, and Ctrl-C."""
     terminal, _ = stopped
-    terminal.send("p self.lea\t")
+
+    def types(keys: str) -> None:
+        # What is typed before the prompt is there is shown as the terminal shows it.
+        terminal.wait_for(r"^\([^()\n]*\)\Z")
+        terminal.send(keys)
+
+    types("p self.lea\t")
     terminal.wait_for(r"p self\.learn")
     terminal.ask("(4, 2)", r"^42$")
-    terminal.send("longl\t")
+    types("longl\t")
     terminal.wait_for(r"\) longlist")
     terminal.ask("", r"^ +5  +def train")
-    terminal.send("[actor:Tr\t")
+    types("[actor:Tr\t")
     terminal.wait_for(r"\) \[actor:Trainer")
     terminal.ask("] p 1", r"^1  3  Trainer")
     terminal.line("for number in range(2):")
@@ -170,11 +176,11 @@ def test_typing(stopped: tuple[Terminal, Child]) -> None:
     terminal.ask("", r"^\[Trainer \d+\] number 21$")
     terminal.ask("p 'still ' + 'here'", r"^'still here'$")
     before = len(terminal.text)
-    terminal.send("\x1b[A")
+    types("\x1b[A")
     terminal.wait_for(r"p 'still ' \+ 'here'$", after=before)
     terminal.send("\x03")
     terminal.ask("p 'a new ' + 'line'", r"^'a new line'$")
-    terminal.send("p 'wid")
+    types("p 'wid")
     terminal.resize(60, 20)
     terminal.line("e' + 'r'")
     terminal.wait_for(r"^'wider'$")

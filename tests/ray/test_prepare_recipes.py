@@ -11,6 +11,7 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster
 
+from support import lean_ray
 from support.look import go_on, line_of, user_frames
 
 LOOP = """\
@@ -106,7 +107,7 @@ def prepared_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     for name, value in environment.items():
         assert f"{name}={value}" in line
         monkeypatch.setenv(name, value)
-    with Cluster(num_cpus=2, network="127.78") as started:
+    with Cluster(num_cpus=2, network="127.78", options=lean_ray.HEAD) as started:
         monkeypatch.undo()
         yield started
 

@@ -32,8 +32,7 @@ class Trainer:
         loss = 0.25 * rank
         if rank == 2:
             breakpoint()
-        while not os.path.exists(END):
-            threading.Event().wait(0.05)  # trains
+        while not os.path.exists(END): threading.Event().wait(0.05)  # trains
         return loss
 
 ray.init()

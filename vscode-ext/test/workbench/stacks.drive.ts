@@ -100,7 +100,6 @@ step('a branch is stepped and continued', async () => {
   await press(OTHERS, 'Step', row(/train \(train\.py:16\).*3 · Trainer\{0-2\}/));
   await press(STEPPED, 'Compare …', workbench.page.locator('.quick-input-title', { hasText: 'Evaluate in 3 stopped' }));
   await view.answer('Evaluate in 3 stopped threads', 'self.rank');
-  // VS Code draws the buttons of rows anew when another tab has the focus.
   await comparison().getByRole('cell', { name: 'Trainer{2}' }).waitFor();
   await press(STEPPED, 'Continue', row(/train \(train\.py:15\).*3 · Trainer\{0-2\}/));
 });

@@ -11,13 +11,21 @@ export const STOPPED = '.codicon-debug-stackframe';
 export const RUNNING = '.codicon-play';
 export const ALIVE = '.codicon-circle-outline';
 
-/** Whether the button was there long enough to be clicked. */
+/**
+ * Whether the button got a click. VS Code draws the buttons of a row anew when the focus leaves another part of the
+ * window; a press that moves the focus is then on a button that is gone.
+ */
 async function clicked(button: Locator): Promise<boolean> {
   try {
-    await button.click({ timeout: 2_000 });
-    return true;
+    const label = await button.elementHandle({ timeout: 2_000 });
+    await label?.evaluate((element) => {
+      const item = element.parentElement ?? element;
+      item.addEventListener('click', () => element.setAttribute('clicked', ''), { capture: true });
+    });
+    await label?.click({ timeout: 2_000 });
+    return (await label?.evaluate((element) => element.hasAttribute('clicked'))) ?? false;
   } catch (error) {
-    if (error instanceof errors.TimeoutError) {
+    if (error instanceof errors.TimeoutError || (error instanceof Error && error.message.includes('not attached'))) {
       return false;
     }
     throw error;

@@ -239,18 +239,26 @@ export class Workbench {
     return this.page.locator('.debug-variables .monaco-list-row', { hasText: text });
   }
 
-  /** By the button in a thread's row; resolves when the call stack shows that something has happened. */
+  /**
+   * By the button in a thread's row; resolves when the call stack shows that something has happened. VS Code uses a row
+   * again for another thread, which may run already: then it resolves at once.
+   */
   async continueThread(row: Locator): Promise<'continued'> {
     return row.evaluate(
       (element) =>
         new Promise((resolve) => {
+          const list = element.closest('.monaco-list');
+          const button = element.querySelector<HTMLElement>('.codicon-debug-continue');
+          if (list === null || button === null) {
+            resolve('continued');
+            return;
+          }
           const observer = new MutationObserver(() => {
             observer.disconnect();
             resolve('continued');
           });
-          const list = element.closest('.monaco-list') ?? element;
           observer.observe(list, { subtree: true, childList: true, characterData: true });
-          element.querySelector<HTMLElement>('.codicon-debug-continue')?.click();
+          button.click();
         }),
     );
   }
