@@ -12,7 +12,7 @@ from dap_client import Client
 from local_cluster import Child, Cluster
 from xdist.remote import Producer
 
-from support import failure_details, fork_server, lean_ray, old_debugpy, processes, scheduling
+from support import failure_details, fork_server, old_debugpy, processes, scheduling
 from support.bridge import Bridge
 from support.certificates import Certificate
 from support.conformance import validate
@@ -198,8 +198,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             # Workers that Ray starts in advance are of no use to programs with a runtime_env. Each test is a new job.
             "RAY_prestart_worker_first_driver": "0",
             "RAY_enable_worker_prestart": "0",
+            # Ray looks ten times a second at the logs of all workers, also of those that have ended, until it has
+            # opened as many as this (ray/_private/log_monitor.py).
+            "RAY_LOG_MONITOR_MAX_OPEN_FILES": "40",
         }
-        started = Cluster(num_cpus=8, env=cheap, options=lean_ray.HEAD)
+        started = Cluster(num_cpus=8, env=cheap)
     with started:
         yield started
 

@@ -23,7 +23,7 @@ from raydap.cluster import legacy_breakpoints
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.rest import Rest
-from support import lean_ray, processes
+from support import processes
 from support.bridge import Bridge
 from support.look import go_on
 from support.paused_workers import paused_workers
@@ -201,7 +201,7 @@ def test_a_dashboard_that_is_none_skips_the_rest() -> None:
 def test_a_cluster_that_wants_a_token(tmp_path: Path) -> None:
     right = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 64}
     home = {"HOME": str(tmp_path)}
-    with Cluster(num_cpus=1, network="127.81", env=right, options=lean_ray.HEAD) as wary:
+    with Cluster(num_cpus=1, network="127.81", env=right) as wary:
         code, findings = doctor("--dashboard", wary.dashboard, env=home)
         assert code == 1
         assert "wants a token" in one_of(findings, "token", "error")["what"]
@@ -278,7 +278,7 @@ def test_misspelt_variables_of_a_job(cluster: Cluster, run_driver: Callable[...,
 
 @pytest.fixture(scope="module")
 def legacy_cluster() -> Iterator[Cluster]:
-    env, options = {"RAY_DEBUG": "legacy"}, [*lean_ray.HEAD, "--ray-debugger-external"]
+    env, options = {"RAY_DEBUG": "legacy"}, ["--ray-debugger-external"]
     with Cluster(num_cpus=1, network="127.82", env=env, options=options) as started:
         yield started
 

@@ -14,7 +14,7 @@ import pytest
 from dap_client import Client, RequestFailed
 from local_cluster import Child, Cluster
 
-from support import lean_ray, processes
+from support import processes
 from support.bridge import Hub
 from support.look import attach_to, evaluate, go_on, local_variables, problems, walk
 from support.paused_workers import paused_workers
@@ -74,7 +74,7 @@ def parts() -> Iterator[ExitStack]:
 
 @pytest.fixture(scope="module")
 def cluster(parts: ExitStack) -> Cluster:
-    return parts.enter_context(Cluster(num_cpus=4, network="127.78", options=lean_ray.HEAD))
+    return parts.enter_context(Cluster(num_cpus=4, network="127.78"))
 
 
 @pytest.fixture

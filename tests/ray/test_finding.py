@@ -18,7 +18,6 @@ import pytest
 from dap_client import Client, RequestFailed
 from local_cluster import Child, Cluster, clean_environment
 
-from support import lean_ray
 from support.bridge import Bridge
 from support.look import go_on, problems
 from support.paused_workers import paused_workers
@@ -72,7 +71,7 @@ breakpoint()
 
 @pytest.fixture(scope="module")
 def another() -> Iterator[Cluster]:
-    with Cluster(num_cpus=1, network="127.78", options=lean_ray.HEAD) as started:
+    with Cluster(num_cpus=1, network="127.78") as started:
         yield started
 
 
@@ -224,7 +223,7 @@ def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
         "launch", {"program": str(program), "args": [str(fifo)], "cwd": str(tmp_path), "env": environment}
     )
     client.wait_event("output", lambda body: "up" in body["output"])
-    with Cluster(num_cpus=1, network="127.79", options=lean_ray.HEAD) as newer:
+    with Cluster(num_cpus=1, network="127.79") as newer:
         run_program(ONE_STOP, env={"RAY_ADDRESS": newer.address})
         paused_workers(newer, 1)
         fifo.write_text("go on")

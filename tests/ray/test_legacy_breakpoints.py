@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from local_cluster import Child, Cluster
 
-from support import lean_ray
 from support.raydap_command import environment
 from support.terminal import Terminal
 from support.two_machines import TwoMachines
@@ -113,7 +112,7 @@ class Job:
 
 @pytest.fixture(scope="module")
 def legacy() -> Iterator[Cluster]:
-    with Cluster(num_cpus=2, network="127.83", env={"RAY_DEBUG": "legacy"}, options=lean_ray.HEAD) as started:
+    with Cluster(num_cpus=2, network="127.83", env={"RAY_DEBUG": "legacy"}) as started:
         yield started
 
 
@@ -286,7 +285,7 @@ def test_a_pdb_that_other_machines_reach(legacy: Cluster, job: Job, children: Ex
     host = legacy.host.replace("127.83", "127.84")
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
     command += [f"--address={legacy.address}", f"--node-ip-address={host}", "--num-cpus=1", '--resources={"open": 1}']
-    command += ["--dashboard-agent-listen-port=0", "--ray-debugger-external", *lean_ray.NODE]
+    command += ["--dashboard-agent-listen-port=0", "--ray-debugger-external"]
     children.enter_context(Child(command, tmp_path / "node.log", {"RAY_DEBUG": "legacy"}))
     (name,) = job.start("collect", resource="open")
     (row,) = waiting(legacy, 1)

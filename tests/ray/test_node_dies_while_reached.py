@@ -10,7 +10,6 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster
 
-from support import lean_ray
 from support.everybody import Everybody
 from support.gdb import need_gdb
 from support.launched import line_of, stopped_line
@@ -47,7 +46,7 @@ except ray.exceptions.RayError as error:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     """One of its own: for a while Ray may lead new drivers to the node that is dead."""
-    with Cluster(num_cpus=2, options=lean_ray.HEAD) as started:
+    with Cluster(num_cpus=2) as started:
         yield started
 
 

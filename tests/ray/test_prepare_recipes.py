@@ -11,7 +11,6 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster
 
-from support import lean_ray
 from support.look import go_on, line_of, user_frames
 
 LOOP = """\
@@ -107,7 +106,7 @@ def prepared_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     for name, value in environment.items():
         assert f"{name}={value}" in line
         monkeypatch.setenv(name, value)
-    with Cluster(num_cpus=2, network="127.78", options=lean_ray.HEAD) as started:
+    with Cluster(num_cpus=2, network="127.78") as started:
         monkeypatch.undo()
         yield started
 

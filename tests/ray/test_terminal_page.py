@@ -5,12 +5,12 @@ from itertools import chain
 
 from local_cluster import Cluster
 
-from support import lean_ray, transcripts
+from support import transcripts
 
 
 def test_the_page_shows_what_the_commands_print() -> None:
     # On the cluster of the other tests a driver of theirs may still be listed.
-    with Cluster(num_cpus=8, options=lean_ray.HEAD) as cluster:
+    with Cluster(num_cpus=8) as cluster:
         made = transcripts.make(cluster)
     page = transcripts.on_page()
     assert made.keys() == page.keys()

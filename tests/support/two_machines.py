@@ -18,7 +18,6 @@ from typing import Any
 from local_cluster import Child
 
 import raydap
-from support import lean_ray
 
 HEAD, FAR = "10.77.0.1", "10.77.0.2"
 
@@ -81,11 +80,10 @@ class TwoMachines:
         self._set_up(self.head, _LINK, first)
         self._set_up(self.far, _FIREWALL)
         ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats", *_OPTIONS]
-        ray += ["--num-cpus=2", *lean_ray.NODE]
         self.address, self.dashboard = f"{HEAD}:6379", "http://127.0.0.1:8265"
-        options = ["--head", f"--node-ip-address={HEAD}", "--port=6379", "--no-monitor", f"--temp-dir={temp}"]
+        options = ["--head", f"--node-ip-address={HEAD}", "--port=6379", "--num-cpus=2", f"--temp-dir={temp}"]
         self._start(stack, "head-ray", [*self.head, *ray, *options])
-        options = [f"--address={self.address}", f"--node-ip-address={FAR}", '--resources={"far": 8}']
+        options = [f"--address={self.address}", f"--node-ip-address={FAR}", "--num-cpus=2", '--resources={"far": 8}']
         self._start(stack, "far-ray", [*self.far, *ray, *options])
 
     @contextmanager
