@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from raydap.core.errors import Code, Problem
-from raydap.core.events import DiscoveryFailed, DiscoveryReady, EndedWorker, WorkerLabel, WorkersEnded, WorkersLabelled
+from raydap.core.events import (
+    DiscoveryFailed,
+    DiscoveryReady,
+    EndedWorker,
+    WorkerLabel,
+    WorkersEnded,
+    WorkersLabelled,
+    WorkersPaused,
+)
 from support.playbook import FakeClient, Play
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
@@ -272,6 +280,21 @@ def test_a_list_that_lags_does_not_show_a_detached_worker_as_paused(play: Play) 
     play.tick(2.0)
     assert told(client) == []
     # It has come to its next breakpoint().
+    play.paused(worker)
+    assert told(client) == [("w1", "paused")]
+
+
+def test_a_list_that_was_asked_for_before_a_worker_was_detached_says_nothing_of_it(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    client.request("raydap/workers")
+    play.tick(1.0)
+    client.request("raydap/detach", workers=["w1"])
+    assert told(client) == [("w1", "detached")]
+    play.tick(2.0)
+    play.feed(WorkersPaused((worker.row,), age_s=5.0))
+    play.tick(2.0)
+    assert (told(client), states(client)) == ([], {})
     play.paused(worker)
     assert told(client) == [("w1", "paused")]
 

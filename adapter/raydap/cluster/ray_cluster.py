@@ -192,6 +192,7 @@ class RayCluster:
         reported = False
         answered_at = time.monotonic()
         while True:
+            asked_at = time.monotonic()
             try:
                 paused = await self._poll()
             except ProblemError as error:
@@ -206,9 +207,9 @@ class RayCluster:
                 continue
             failures, reported, answered_at = 0, False, time.monotonic()
             if not self._ready_reported:
-                await self._report_ready(paused)
+                await self._report_ready(paused, asked_at)
             else:
-                self._report(paused)
+                self._report(paused, asked_at)
             await self._jobs.list()
             if self._settings.reach != "paused":
                 await self._nodes.poll()
@@ -231,7 +232,7 @@ class RayCluster:
             return self._timing.outage_grace_s
         return self._timing.startup_grace_s if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
 
-    async def _report_ready(self, paused: tuple[PausedWorker, ...]) -> None:
+    async def _report_ready(self, paused: tuple[PausedWorker, ...], asked_at: float) -> None:
         assert self._dashboard is not None
         self._ready_reported = self._ever_answered = True
         session, sockets = None, ""
@@ -242,13 +243,13 @@ class RayCluster:
             sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
         # Before anything is waited for: a list of all workers would have the paused ones as running.
-        self._report(paused)
+        self._report(paused, asked_at)
         if session is not None:
             await self._prepared.look_at_cluster(session)
 
-    def _report(self, paused: tuple[PausedWorker, ...]) -> None:
+    def _report(self, paused: tuple[PausedWorker, ...], asked_at: float) -> None:
         if paused or self._last:
-            self._emit(WorkersPaused(paused))
+            self._emit(WorkersPaused(paused, time.monotonic() - asked_at))
         if paused:
             self._ever_paused = True
         if paused and (self._settings.auto_attach or paused != self._last):

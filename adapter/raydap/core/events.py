@@ -88,6 +88,8 @@ class WorkersPaused:
     """All workers that wait for a debugger now: a snapshot, in the order discovery found them."""
 
     workers: tuple[PausedWorker, ...]
+    age_s: float = field(default=0.0, compare=False)
+    """Seconds since Ray was asked."""
 
 
 @dataclass(frozen=True, slots=True)

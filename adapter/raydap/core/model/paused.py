@@ -42,6 +42,8 @@ class PausedWorkers:
         self.failures: dict[WorkerKey, Failure] = {}
         self.labels: dict[WorkerKey, WorkerLabel] = {}
         self.to_examine: dict[WorkerKey, None] = {}
+        self.asked_at = float("-inf")
+        """When Ray was asked for the last snapshot, by the clock of the core."""
 
     def add(self, candidate: Candidate) -> None:
         key = candidate.row.key

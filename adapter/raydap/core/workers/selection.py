@@ -20,6 +20,9 @@ from raydap.protocol.types import WorkerKey
 AT_ONCE = 32
 """Handshakes at a time. Each is little work, but in a process of its own."""
 
+LATE_LIST_S = 10.0
+"""Seconds after a disconnect for which a snapshot may come that was asked for before it."""
+
 LABELS_RETRY_S = 10.0
 """Seconds until Ray is asked again for labels that a filter needs; its task list lags about one second."""
 
@@ -29,6 +32,7 @@ def paused(state: State, event: WorkersPaused) -> None:
     run = state.run
     listed = {row.key: row for row in event.workers}
     run.paused.keep_only(listed, state.workers)
+    run.paused.asked_at = state.now - event.age_s
     _end_cool_downs(state)
     fresh = []
     for key, row in listed.items():
@@ -143,9 +147,14 @@ def is_full(state: State, settings: AttachSettings, more: int = 0) -> bool:
 
 
 def _end_cool_downs(state: State) -> None:
-    for key in [key for key, since in state.cooling_down.items() if state.now >= since + REDIAL_DELAY_S]:
-        del state.cooling_down[key]
-        state.run.roster.mark(key)
+    """A snapshot that was asked for before the disconnect may still list the worker as paused. Ray lists no targets."""
+    paused = state.run.paused
+    for key, since in list(state.cooling_down.items()):
+        row = paused.row(key)
+        is_listed_since = paused.asked_at >= since or (row is not None and row.worker_type == "TARGET")
+        if state.now >= since + (REDIAL_DELAY_S if is_listed_since else LATE_LIST_S):
+            del state.cooling_down[key]
+            state.run.roster.mark(key)
 
 
 def _is_leaving(state: State, key: WorkerKey) -> bool:
