@@ -1,7 +1,7 @@
-"""`asyncio.wait_for` as it is from Python 3.12 on.
+"""A wait with a time limit that loses no cancellation.
 
-Before, a task that is cancelled at the moment when what it waits for has its result is not cancelled, but goes on
-(python/cpython#86296).
+Before Python 3.12, `asyncio.wait_for` drops a cancellation that arrives together with the result
+(python/cpython#86296). The cancelled task then never ends.
 """
 
 import sys

@@ -170,7 +170,7 @@ class RayCluster:
         return {} if self._dashboard is None else await self._dashboard.labels(workers)
 
     async def _ask_alive(self) -> dict[PausedWorker, WorkerLabel] | None:
-        # Who runs is shown below the line that names the cluster and its jobs.
+        # Clients show the list of workers below the line that names the cluster and its jobs.
         await self._jobs.listed.wait()
         return None if self._dashboard is None else await self._dashboard.alive()
 
