@@ -29,7 +29,7 @@ def trace_program(debugger: Any) -> None:
         pydevd_tracing.SetTrace(trace)
         return traced
 
-    # pydevd's functions there would replace the one of the thread.
+    # pydevd has set its own functions on these frames. At the next line they would replace that of the thread.
     for frame in stack_of(sys._getframe()):
         frame.f_trace = None
     pydevd_tracing.SetTrace(trace)

@@ -20,7 +20,7 @@ before(async () => {
   workbench = await Workbench.start({
     vsix: given('RAYDAP_TEST_VSIX'),
     settings: { 'raydap.python': given('RAYDAP_TEST_PYTHON') },
-    // No cluster is known here, and the one that the example starts is found by nobody else.
+    // The view lists no cluster, and no other test finds the cluster that the example starts.
     env: { RAY_ADDRESS: undefined, RAY_TMPDIR: tmpdir() },
   });
   await workbench.open();

@@ -31,7 +31,7 @@ export function step(name: string, body: () => Promise<void>): void {
   });
 }
 
-/** Whatever a first start would show instead of the editor is off; what the extension meets is as users have it. */
+/** Turns off all that a first start shows instead of the editor. The extension runs with its default settings. */
 const SETTINGS = {
   'chat.disableAIFeatures': true,
   'editor.minimap.enabled': false,
@@ -80,11 +80,11 @@ const CHROMIUM_FLAGS = [
 const NO_GALLERY = JSON.stringify({ serviceUrl: 'http://127.0.0.1:9/', itemUrl: 'http://127.0.0.1:9/' });
 
 export interface Options {
-  /** Of the machine, which is where raydap's settings belong: the browser's side has none of its interpreters. */
+  /** Machine settings. raydap's belong there, because its Python runs beside the server, not in the browser. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Installed as a user would install it. */
   readonly vsix?: string;
-  /** Of the server. */
+  /** Command line options for code-server. */
   readonly flags?: readonly string[];
   /** Beside our own; undefined removes a name. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
@@ -239,10 +239,8 @@ export class Workbench {
     return this.page.locator('.debug-variables .monaco-list-row', { hasText: text });
   }
 
-  /**
-   * By the button in a thread's row; resolves when the call stack shows that something has happened. VS Code uses a row
-   * again for another thread, which may run already: then it resolves at once.
-   */
+  /** Clicks the button in a thread's row, and waits for a change of the call stack. VS Code may reuse the row meanwhile
+   * for a thread that runs and has no such button: then it resolves at once. */
   async continueThread(row: Locator): Promise<'continued'> {
     return row.evaluate(
       (element) =>
@@ -263,7 +261,6 @@ export class Workbench {
     );
   }
 
-  /** Opens a scope of the variables, if it is not open yet. */
   async openScope(name: string): Promise<void> {
     const row = this.page.locator('.debug-variables .monaco-list-row', { hasText: name });
     await row.waitFor();
@@ -297,7 +294,6 @@ export class Workbench {
     await this.terminal().waitFor();
   }
 
-  /** What the terminal shows. */
   terminal(): Locator {
     return this.page.locator('.terminal-wrapper.active .xterm-rows');
   }
