@@ -11,20 +11,25 @@ from collections.abc import Callable
 from typing import Any
 
 
-def trace_actor_threads(debugger: Callable[[], Any]) -> None:
-    """`debugger()` is pydevd's debugger object while raydap debugs this process, else None. The override is never
-    undone; while nobody debugs it only ends what is traced still.
+def trace_actor_threads() -> None:
+    """Do so whenever raydap debugs this process. Do nothing in a process that is no Ray worker, and the second time.
+
+    The override is never undone; while raydap does not debug the process it only ends what is traced still.
 
     Source: ray/_private/function_manager.py, which makes an executor of each method when the actor's class is loaded.
     """
-    from ray._private.function_manager import FunctionActorManager
-
-    original: Any = FunctionActorManager._make_actor_method_executor
+    function_manager: Any = sys.modules.get("ray._private.function_manager")
+    if sys.version_info >= (3, 12) or function_manager is None:
+        return
+    manager: Any = function_manager.FunctionActorManager
+    original: Any = manager._make_actor_method_executor
+    if hasattr(original, "is_raydaps"):
+        return
     traced: set[int] = set()
 
     def traced_executor(execute: Any) -> Any:
         def actor_method_executor(*args: Any, **kwargs: Any) -> Any:
-            current = debugger()
+            current = raydaps_debugger()
             if current is not None:
                 traced.add(threading.get_ident())
                 # pydevd traces no thread that the module `threading` does not list; this lists it.
@@ -43,16 +48,20 @@ def trace_actor_threads(debugger: Callable[[], Any]) -> None:
     def _make_actor_method_executor(*args: Any, **kwargs: Any) -> Any:
         return traced_executor(original(*args, **kwargs))
 
-    manager: Any = FunctionActorManager
+    vars(_make_actor_method_executor)["is_raydaps"] = True
     manager._make_actor_method_executor = _make_actor_method_executor
     replace_executors(traced_executor)
 
 
+def raydaps_debugger() -> Any:
+    """Return pydevd's debugger object while raydap debugs this process (changes.py), else None."""
+    current = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
+    return current if hasattr(current, "raydap") else None
+
+
 def replace_executors(traced_executor: Callable[[Any], Any]) -> None:
     """In a worker whose actor's class is loaded already: its methods have their executors, in two tables of Ray."""
-    import ray
-
-    manager: Any = ray._private.worker.global_worker.function_actor_manager
+    manager: Any = sys.modules["ray"]._private.worker.global_worker.function_actor_manager
     for table in (getattr(manager, name, {}) for name in ("_function_execution_info", "execution_infos")):
         for key, info in list(table.items()):
             # Only the executors of methods have this.

@@ -157,8 +157,8 @@ def _files() -> str:
 def entering_code(tune: bool) -> str:
     """Return the program that `enter` runs in a worker."""
     changes = _source(
-        *("thread_control", "message_limit", "answers", "thread_frames", "stuck_adapter", "post_mortem"),
-        *("redirected_output", "forked_children", "relisten", "resumed_frames"),
+        *("actor_threads", "thread_identity", "thread_control", "message_limit", "answers", "thread_frames"),
+        *("stuck_adapter", "post_mortem", "redirected_output", "forked_children", "relisten", "resumed_frames"),
         "changes",
     )
     return f"{changes}\nChanges({_DEBUGGER}).enter({tune})"

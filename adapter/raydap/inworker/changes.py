@@ -1,14 +1,15 @@
 """The changes to a worker while it is debugged; runs there.
 
 Methods are overridden on pydevd's one debugger object, not in its class, so that taking an override away undoes it.
-`leave` undoes all but three: one does nothing while a debugger is there (relisten.py), one does nothing but in forked
-children (forked_children.py), and one lets exceptions be unpickled that pydevd has tagged (post_mortem.py). The second
-is the only one that touches an object of Ray.
+`leave` undoes all but four: one does nothing while a debugger is there (relisten.py), one acts only in forked children
+(forked_children.py), one only while raydap debugs the process (actor_threads.py), and one lets exceptions be unpickled
+that pydevd has tagged (post_mortem.py). The second and the third touch an object of Ray.
 """
 
 import socket
 from typing import Any
 
+from raydap.inworker.actor_threads import trace_actor_threads
 from raydap.inworker.answers import (
     answer_commands,
     answer_commands_no_more,
@@ -23,6 +24,7 @@ from raydap.inworker.relisten import OVERRIDDEN, relisten_when_lost, stop_for_cl
 from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from raydap.inworker.thread_control import ThreadControl
+from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
 
 
 class Changes:
@@ -56,7 +58,10 @@ class Changes:
         keep_redirectors()
         has_adapter = getattr(self.debugger, "has_adapter", True)
         if has_adapter:
-            trace_resumed_frames()  # An agent has done it (pydevd_lifetime.py).
+            # An agent has done these (pydevd_lifetime.py).
+            trace_actor_threads()
+            keep_one_thread_object()
+            trace_resumed_frames()
         if tune:
             set_nodelay(self.debugger, 1)
             stop_for_clients_only(self.debugger)
@@ -87,6 +92,7 @@ class Changes:
         keep_redirectors_no_more()
         if getattr(self.debugger, "has_adapter", True):
             trace_resumed_frames_no_more()
+            keep_one_thread_object_no_more()
         for name in ("raydap", *OVERRIDDEN):
             vars(self.debugger).pop(name, None)
         if tune:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
     from raydap.inworker.thread_frames import current_frames
+    from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
 
 SWITCH_INTERVAL_S = 1e-4
 """While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
@@ -74,6 +75,7 @@ def prepare(debugger: Any) -> None:
     debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
     # A thread that was about to stop when the last session ended would stop now, as if for a pause.
     resume_all()
+    keep_one_thread_object()
     trace_resumed_frames()
 
 
@@ -146,6 +148,7 @@ def stop_tracing(_: Any) -> None:
     import pydevd
 
     trace_resumed_frames_no_more()
+    keep_one_thread_object_no_more()
     pydevd.stoptrace()
     if is_traced():
         trace_no_more(current_stacks())

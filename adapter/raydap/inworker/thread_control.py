@@ -8,6 +8,8 @@ A thread id here is DAP's: a number that is valid in this process only.
 
 from typing import Any
 
+from raydap.inworker.thread_identity import register
+
 _STEP = (
     "pydev_original_step_cmd",
     "pydev_step_cmd",
@@ -38,7 +40,7 @@ class ThreadControl:
         """By pydevd's id of each thread that is stopped for an exception: its step before."""
         self.going_on: set[str] = set()
         """Threads among them that resume_step has resumed."""
-        self.waiting: set[str] = set()
+        self.waiting: dict[str, Any] = {}
         """All stopped threads."""
 
     def override(self) -> None:
@@ -52,10 +54,12 @@ class ThreadControl:
 
     def resume(self, thread: int) -> None:
         """Lets one stopped thread run, and wakes it. Raises KeyError for a thread that there never was."""
-        from _pydevd_bundle.pydevd_comm import resume_threads
-
         key = self._key(thread)
-        resume_threads(key)
+        found = self._find(key)
+        if found is not None:
+            from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
+
+            internal_run_thread(found, self.debugger.set_additional_thread_info)
         self._wake(key)
 
     def resume_step(self, thread: int) -> None:
@@ -63,10 +67,8 @@ class ThreadControl:
 
         Any other stop, and one without a step, is left as by `resume`.
         """
-        from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
-
         key = self._key(thread)
-        found = pydevd_find_thread_by_id(key)
+        found = self._find(key)
         if key not in self.interrupted or found is None:
             self.resume(thread)
             return
@@ -78,11 +80,10 @@ class ThreadControl:
     def pause(self, thread: int) -> None:
         """Stops one running thread; its `stopped` follows. Raises KeyError for a thread that there never was."""
         from _pydevd_bundle.pydevd_api import PyDevdAPI
-        from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 
         key = self._key(thread)
         PyDevdAPI().request_suspend_thread(self.debugger, key)
-        found = pydevd_find_thread_by_id(key)
+        found = self._find(key)
         if found is not None:
             self._keep_events(found)
 
@@ -117,12 +118,13 @@ class ThreadControl:
         key = get_thread_id(thread)
         if key in self.waiting:  # pydevd calls this method once more when it could not do a `goto`.
             return wait(self.debugger, thread, *args, **kwargs)
-        self.waiting.add(key)
+        register(thread)
+        self.waiting[key] = thread
         try:
             self._report(key, thread)
             result = wait(self.debugger, thread, *args, **kwargs)
         finally:
-            self.waiting.discard(key)
+            self.waiting.pop(key, None)
             step = self.interrupted.pop(key, {})
         if key in self.going_on:
             self.going_on.discard(key)
@@ -174,6 +176,13 @@ class ThreadControl:
         # debugpy before 1.8.6 has no event for each thread: there a stopped thread polls every 10 ms.
         if hasattr(self.debugger, "get_internal_queue_and_event"):
             self.debugger.get_internal_queue_and_event(key)[1].set()
+
+    def _find(self, key: str) -> Any:
+        """Return the thread with this id of pydevd, None if it has ended. A program may have replaced the object of a
+        stopped thread that pydevd finds."""
+        from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
+
+        return self.waiting.get(key) or pydevd_find_thread_by_id(key)
 
     def _key(self, thread: int) -> str:
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema

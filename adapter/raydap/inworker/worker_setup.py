@@ -20,11 +20,10 @@ def set_up(code: Callable[[], list[CodeType]], names: dict[str, Any], raydap: st
         for each in code():
             exec(each, vars(module))
         vars(module).update(names)
-        if sys.version_info < (3, 12):
-            try:
-                vars(module)["trace_actor_threads"](vars(module)["current_debugger"])
-            except Exception as error:
-                sys.stderr.write(f"raydap cannot stop idle threads of threaded actors here: {error!r}\n")
+        try:
+            vars(module)["trace_actor_threads"]()
+        except Exception as error:
+            sys.stderr.write(f"raydap cannot stop idle threads of threaded actors here: {error!r}\n")
         vars(module)["start_in_worker"](raydap)
         if raydap:
             vars(module)["skip_post_mortem_alone"](raydap, vars(module)["AGENT"].folder)

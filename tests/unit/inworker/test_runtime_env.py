@@ -204,7 +204,7 @@ def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytes
 
 
 AGENT = "CHILDREN = True\ndef start_in_worker(raydap):\n    print('called', raydap, CHILDREN)\n"
-THREADS = "def current_debugger(): pass\ndef trace_actor_threads(debugger): pass\n"
+THREADS = "def trace_actor_threads(): pass\n"
 
 
 def agent(text: str = AGENT) -> Callable[[], list[CodeType]]:

@@ -1,0 +1,68 @@
+"""Gives each thread that was not started by Python one `Thread` object; runs in the worker, from Python 3.12 on.
+
+Ray makes the threads of threaded actors and of concurrency groups in C++. `threading.current_thread()` makes a
+`_DummyThread` for such a thread and stores it in `threading._active`. pydevd traces this call, too: in the middle of it
+pydevd calls `current_thread()` itself (_pydevd_sys_monitoring.py, _create_thread_info). That makes a second object,
+which pydevd keeps for as long as the thread lives, and which the first call then replaces in `threading._active`.
+pydevd finds threads there, so it could neither read nor continue a stop of this thread.
+"""
+
+import sys
+import threading
+from types import CodeType
+from typing import Any
+
+
+class OneThreadObject:
+    """The module `threading` as pydevd sees it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(threading, name)
+
+    def current_thread(self) -> "threading.Thread | None":
+        """Return None in the middle of a `current_thread()` of the program: pydevd asks again at the next function."""
+        known: threading.Thread | None = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
+        code = getattr(threading.current_thread, "__code__", None)
+        return known if known is not None or _runs(code) else threading.current_thread()
+
+
+def keep_one_thread_object() -> None:
+    """Do so until `keep_one_thread_object_no_more`."""
+    module = _monitoring_module()
+    if module is not None:
+        module.threading = OneThreadObject()
+
+
+def keep_one_thread_object_no_more() -> None:
+    module = _monitoring_module()
+    if module is not None:
+        module.threading = threading
+
+
+def register(thread: Any) -> None:
+    """Store the object that pydevd has of the current thread in `threading._active`, where pydevd looks for it.
+
+    Another one is there if the thread began before `keep_one_thread_object`.
+    """
+    if thread.ident == threading.get_ident():
+        with threading._active_limbo_lock:  # type: ignore[attr-defined]
+            threading._active[thread.ident] = thread  # type: ignore[attr-defined]
+
+
+def _runs(code: "CodeType | None") -> bool:
+    """Return whether a function with this code is on the stack of the current thread."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
+
+
+def _monitoring_module() -> Any:
+    """Return pydevd's module that uses sys.monitoring, None if it does not use it."""
+    from _pydevd_bundle import pydevd_constants
+
+    if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
+        return None
+    package = "_pydevd_sys_monitoring"
+    compiled = sys.modules.get(f"{package}._pydevd_sys_monitoring_cython")
+    return compiled or sys.modules[f"{package}._pydevd_sys_monitoring"]
