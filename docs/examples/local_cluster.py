@@ -12,6 +12,16 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+RAY = """\
+import sys
+sys.modules["ray.serve"] = None
+from ray.scripts import scripts
+scripts.get_ray_client_dependency_error = lambda: "it is left out"
+scripts.main()
+"""
+"""The command `ray` without Ray Serve and Ray Client. Both cost a second of a processor at each start; and if another
+cluster of this machine has the port of Ray Client, a new cluster ends."""
+
 
 class ChildFailed(Exception):
     """A child process ended, or stayed silent, before it said what was awaited. The text ends with its output."""
@@ -103,13 +113,10 @@ class Cluster:
         # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
         self.directory = Path(tempfile.mkdtemp(prefix="raydap-", dir="/tmp"))
         self.host = f"{network}.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
-        command = [python, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--disable-usage-stats"]
+        command = [python, "-c", RAY, "start", "--head", "--block", "--disable-usage-stats"]
         command += [f"--node-ip-address={self.host}", "--dashboard-host=127.0.0.1", "--port=0", "--dashboard-port=0"]
         # Jobs are submitted through the agent, whose fixed port any other cluster of this machine may hold.
         command += ["--dashboard-agent-listen-port=0"]
-        # Ray Client also listens on 127.0.0.1, and if another user's cluster has its port, this cluster ends.
-        # Below are the ports of workers, above those that the system assigns.
-        command += [f"--ray-client-server-port={20000 + os.getpid() % 12000}"]
         command += [f"--num-cpus={num_cpus}", f"--temp-dir={self.directory}", *options]
         # With --block this process stays the parent of all the others and ends them when it is ended.
         self.child = Child(command, self.directory / "ray-start.log", env)

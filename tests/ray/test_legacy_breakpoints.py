@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_cluster import Child, Cluster
+from local_cluster import RAY, Child, Cluster
 
 from support.raydap_command import environment
 from support.terminal import Terminal
@@ -283,7 +283,7 @@ def test_a_watched_list_follows(legacy: Cluster, job: Job) -> None:
 
 def test_a_pdb_that_other_machines_reach(legacy: Cluster, job: Job, children: ExitStack, tmp_path: Path) -> None:
     host = legacy.host.replace("127.83", "127.84")
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
+    command = [sys.executable, "-c", RAY, "start", "--block", "--disable-usage-stats"]
     command += [f"--address={legacy.address}", f"--node-ip-address={host}", "--num-cpus=1", '--resources={"open": 1}']
     command += ["--dashboard-agent-listen-port=0", "--ray-debugger-external"]
     children.enter_context(Child(command, tmp_path / "node.log", {"RAY_DEBUG": "legacy"}))

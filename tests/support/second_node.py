@@ -6,14 +6,14 @@ import signal
 import sys
 from pathlib import Path
 
-from local_cluster import Child, Cluster
+from local_cluster import RAY, Child, Cluster
 
 from support import processes
 
 
 def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
     """A node with 8 of a resource that no other one has. The caller ends it."""
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
+    command = [sys.executable, "-c", RAY, "start", "--block", "--disable-usage-stats"]
     command += [f"--address={cluster.address}", f"--node-ip-address={host}", "--num-cpus=2"]
     command += ["--dashboard-agent-listen-port=0", f'--resources={{"{resource}": 8}}']
     return Child(command, log)

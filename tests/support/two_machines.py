@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from local_cluster import Child
+from local_cluster import RAY, Child
 
 import raydap
 
@@ -79,7 +79,7 @@ class TwoMachines:
         self.far = ["nsenter", f"--target={first}", "--net", "--mount", "--pid", "--"]
         self._set_up(self.head, _LINK, first)
         self._set_up(self.far, _FIREWALL)
-        ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats", *_OPTIONS]
+        ray = [sys.executable, "-c", RAY, "start", "--block", "--disable-usage-stats", *_OPTIONS]
         self.address, self.dashboard = f"{HEAD}:6379", "http://127.0.0.1:8265"
         options = ["--head", f"--node-ip-address={HEAD}", "--port=6379", "--num-cpus=2", f"--temp-dir={temp}"]
         self._start(stack, "head-ray", [*self.head, *ray, *options])
