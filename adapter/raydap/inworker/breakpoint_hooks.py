@@ -33,7 +33,7 @@ class BreakpointHooks:
 
 
 def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
-    """Stops the calling thread at the line where the frame is. Raises nothing into the program.
+    """Stops the calling thread at the line where the frame is. Raises only what signal handlers of the program raise.
 
     debugpy's own breakpoint() stops at the next line, like a step, and so not at all after a program's last line.
     """
@@ -43,6 +43,9 @@ def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
     try:
         _stop_at(current, debugger, frame)
     except Exception as error:
+        # A signal handler of the program may have raised it (delayed_signals.py).
+        if id(error) == getattr(getattr(getattr(current, "raydap", None), "threads", None), "raised", 0):
+            raise
         report_no_stop(error)
 
 

@@ -8,6 +8,7 @@ A thread id here is DAP's: a number that is valid in this process only.
 
 from typing import Any
 
+from raydap.inworker.delayed_signals import DelayedSignals, TracedAgain
 from raydap.inworker.thread_identity import register
 
 _STEP = (
@@ -42,6 +43,8 @@ class ThreadControl:
         """Threads among them that resume_step has resumed."""
         self.waiting: dict[str, Any] = {}
         """All stopped threads."""
+        self.raised = 0
+        """The id of what a signal handler of the program has raised at the end of a stop."""
 
     def override(self) -> None:
         self.debugger.set_suspend = self._set_suspend
@@ -108,21 +111,20 @@ class ThreadControl:
             kwargs.pop("suspend_other_threads", None)
         type(self.debugger).set_suspend(self.debugger, thread, stop_reason, *args, **kwargs)
 
-    def _do_wait_suspend(self, thread: Any, *args: Any, **kwargs: Any) -> Any:
+    def _do_wait_suspend(self, thread: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
         """Takes the place of pydevd's method, in which a stopped thread waits, and which prepares its next step."""
         from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
         from _pydevd_bundle.pydevd_constants import get_thread_id
         from _pydevd_bundle.pydevd_thread_lifecycle import mark_thread_suspended
 
-        wait = type(self.debugger)._do_wait_suspend
         key = get_thread_id(thread)
         if key in self.waiting:  # pydevd calls this method once more when it could not do a `goto`.
-            return wait(self.debugger, thread, *args, **kwargs)
+            return type(self.debugger)._do_wait_suspend(self.debugger, thread, frame, *args, **kwargs)
         register(thread)
         self.waiting[key] = thread
         try:
             self._report(key, thread)
-            result = wait(self.debugger, thread, *args, **kwargs)
+            result = self._wait(key, thread, frame, args, kwargs)
         finally:
             self.waiting.pop(key, None)
             step = self.interrupted.pop(key, {})
@@ -132,6 +134,32 @@ class ThreadControl:
             # The reason of the stop has changed if a pause was asked for meanwhile.
             if thread.stop_reason == CMD_THREAD_SUSPEND:
                 mark_thread_suspended(thread, CMD_THREAD_SUSPEND)
+        return result
+
+    def _wait(self, key: str, thread: Any, frame: Any, args: Any, kwargs: Any) -> Any:
+        """Call pydevd's method. No exception ends a stop by half: it is reported that the thread runs."""
+        from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
+
+        def run_on() -> None:
+            internal_run_thread(thread, self.debugger.set_additional_thread_info)
+
+        signals = DelayedSignals(run_on)
+        signals.begin()
+        try:
+            result = type(self.debugger)._do_wait_suspend(self.debugger, thread, frame, *args, **kwargs)
+        except BaseException:
+            run_on()
+            message = self.debugger.cmd_factory.make_thread_run_message(self.debugger, key, -1)
+            self.debugger.writer.add_command(message)
+            raise
+        finally:
+            signals.end()
+        try:
+            signals.run_handlers(frame)
+        except BaseException as error:
+            self.raised = id(error)
+            traced_again = TracedAgain(self.debugger)  # noqa: F841
+            raise
         return result
 
     def _keep_events(self, thread: Any) -> None:

@@ -63,6 +63,5 @@ def _monitoring_module() -> Any:
 
     if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
         return None
-    package = "_pydevd_sys_monitoring"
-    compiled = sys.modules.get(f"{package}._pydevd_sys_monitoring_cython")
-    return compiled or sys.modules[f"{package}._pydevd_sys_monitoring"]
+    compiled = sys.modules.get("_pydevd_sys_monitoring._pydevd_sys_monitoring_cython")
+    return compiled or sys.modules["_pydevd_sys_monitoring._pydevd_sys_monitoring"]

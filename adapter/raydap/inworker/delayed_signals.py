@@ -1,0 +1,89 @@
+"""Runs the program's signal handlers at the end of a stop of its main thread, not during it; runs in the worker.
+
+Python runs a signal handler in the main thread, between any two of its instructions. While that thread is stopped,
+these are pydevd's. What a handler raises there, such as the error of a time limit, would leave a stop that has no end.
+At the end of the stop it is raised where the thread has stopped, as if the line had taken that long.
+
+A handler of SIGINT, SIGTERM or SIGHUP is to end something: the program, or the task that Ray cancels. Its signal ends
+the stop.
+
+Before Python 3.12 debugpy drops what is raised at a stop of its own `breakpoint()`, which workers without an agent use.
+"""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class DelayedSignals:
+    """The signal handlers of the program during one stop. `end_stop` lets the stopped thread run."""
+
+    def __init__(self, end_stop: Callable[[], None]) -> None:
+        self._end_stop = end_stop
+        self._handlers: dict[int, Any] = {}
+        self._arrived: list[int] = []
+
+    def begin(self) -> None:
+        """Do nothing in another thread than the main one, which runs no handlers."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            # Those of asyncio do nothing, and its wake-ups go on.
+            if callable(handler) and not getattr(handler, "__module__", "").startswith("asyncio"):
+                self._handlers[number] = handler
+                signal.signal(number, self._arrive)
+
+    def end(self) -> None:
+        """Put the handlers back."""
+        for number, handler in self._handlers.items():
+            if signal.getsignal(number) == self._arrive:
+                signal.signal(number, handler)
+
+    def run_handlers(self, frame: Any) -> None:
+        """Run those whose signals have arrived, for the frame of the stop. Raise what they raise."""
+        arrived, self._arrived = self._arrived, []
+        for index, number in enumerate(arrived):
+            try:
+                self._handlers[number](number, frame)
+            except BaseException:
+                self._arrived = arrived[index + 1 :]
+                self.run_handlers(frame)
+                raise
+
+    def _arrive(self, number: int, frame: Any) -> None:
+        if number not in self._arrived:
+            self._arrived.append(number)
+        if number in _ENDING:
+            self._end_stop()
+
+
+class TracedAgain:
+    """Traces the current thread again when an exception that is about to leave its trace function is over.
+
+    Before Python 3.12 Python ends the tracing of the thread then, and pydevd says so. Keep this object in a local
+    variable of a function that the exception leaves: it lives as long as the exception's traceback.
+    """
+
+    def __init__(self, debugger: Any) -> None:
+        self._debugger = debugger
+        self._trace = sys.gettrace()
+        self._ident = threading.get_ident()
+        if self._trace is not None:
+            factory = debugger.cmd_factory
+            empty = type(factory).make_reloaded_code_message
+
+            def make_console_message(text: str) -> Any:
+                vars(factory).pop("make_console_message", None)
+                return empty(factory, text)
+
+            factory.make_console_message = make_console_message
+
+    def __del__(self) -> None:
+        if self._trace is not None and not self._debugger.pydb_disposed and threading.get_ident() == self._ident:
+            sys.settrace(self._trace)
+            self._debugger.set_trace_for_frame_and_parents(self._ident, sys._getframe(1))
