@@ -9,6 +9,9 @@ from support.debuggee import Debuggee
 from support.look import frames, go_on, line_of, variables
 
 PROGRAM = """\
+import time
+from pathlib import Path
+
 def inner(value):
     doubled = 2 * value
     return doubled
@@ -19,6 +22,8 @@ def outer():
     return first + second
 
 print("result: " + str(outer()))
+while not Path(__file__).with_name("end").exists():
+    time.sleep(0.01)
 """
 
 
@@ -51,5 +56,6 @@ def test_steps_go_in_out_and_over(client: Client, plain_debugpy: Callable[[str],
     go_on(client, stop)
     with pytest.raises(RequestFailed, match="1008"):
         client.request("next", threadId=thread)
+    debuggee.path.with_name("end").touch()
     assert debuggee.child.wait() == 0
     assert "result: 6" in debuggee.child.output

@@ -239,7 +239,8 @@ def test_ctrl_c_pauses_what_runs(debug: Callable[..., Terminal], run_driver: Cal
     terminal.send("\x03")
     terminal.wait_for(r"^> Spinner .*\n-> ", after=before)
     assert int(terminal.ask("p turns", r"^\d+$")[0]) >= 3
-    terminal.ask("self.over = True", r"^\(Spinner\)")
+    # The prompt after the line, not the one before it.
+    terminal.ask("self.over = True", r"self\.over = True\n\(Spinner\) ?$")
     terminal.send("\x04")
     terminal.wait_for(r"^1 worker runs on: Spinner\.$")
     assert terminal.wait() == 0

@@ -253,8 +253,8 @@ def test_sigterm_ends_a_launched_program_too(reporting: Reporting) -> None:
     assert run.wait() == 128 + signal.SIGTERM, run.output
     found = reporting.report
     assert found.outcome.text == "SIGTERM has ended the report, and the program with it."
-    # Ray ends a driver in its own way.
-    assert found.outcome.code in (1, 128 + signal.SIGTERM)
+    # Ray ends a driver in its own way; its handler of SIGTERM may abort.
+    assert found.outcome.code in (1, 128 + signal.SIGTERM, 128 + signal.SIGABRT)
     assert any(line.startswith("joined") for line in found.output)
     assert not (reporting.folder / "done").exists()
 

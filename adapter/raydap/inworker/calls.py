@@ -159,7 +159,7 @@ def entering_code(tune: bool) -> str:
     changes = _source(
         *("actor_threads", "thread_identity", "delayed_signals", "thread_control", "message_limit", "answers"),
         *("thread_frames", "stuck_adapter", "post_mortem", "redirected_output", "forked_children", "relisten"),
-        *("resumed_frames", "changes"),
+        *("resumed_frames", "traced_files", "changes"),
     )
     return f"{changes}\nChanges({_DEBUGGER}).enter({tune})"
 

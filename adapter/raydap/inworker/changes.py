@@ -25,6 +25,7 @@ from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_f
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from raydap.inworker.thread_control import ThreadControl
 from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
+from raydap.inworker.traced_files import TracedFiles
 
 
 class Changes:
@@ -36,6 +37,7 @@ class Changes:
     def __init__(self, debugger: Any) -> None:
         self.debugger = debugger
         self.threads = ThreadControl(debugger)
+        self.files = TracedFiles(debugger)
         self.limit = MessageLimit(debugger.writer)
         self.post_mortem = PostMortem(debugger)
         self.arrays: Any = None
@@ -54,6 +56,7 @@ class Changes:
         self.limit.override()
         answer_commands(self.debugger, wake=tune)
         refuse_bad_requests(self.debugger)
+        self.files.override()
         self.post_mortem.override()
         keep_redirectors()
         has_adapter = getattr(self.debugger, "has_adapter", True)
@@ -85,6 +88,7 @@ class Changes:
             self.arrays.restore()
         self.debugger.multi_threads_single_notification = True
         self.threads.restore()
+        self.files.restore()
         self.limit.restore()
         answer_commands_no_more(self.debugger)
         refuse_bad_requests_no_more(self.debugger)

@@ -12,6 +12,9 @@ from raydap.inworker.changes import Changes
 from raydap.inworker.relisten import OVERRIDDEN
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S
 
+FILES = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
+"""Of traced_files.py."""
+
 
 class Factory:
     def make_thread_suspend_message(self, *args: Any) -> None:
@@ -48,6 +51,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, names in {
         "pydevd": (),
         "_pydevd_bundle": (),
+        "_pydevd_bundle.pydevd_api": (),
         "_pydevd_bundle.pydevd_breakpoints": ("stop_on_unhandled_exception",),
         "_pydevd_bundle.pydevd_comm": ("resume_threads",),
         "_pydevd_bundle.pydevd_constants": (),
@@ -57,6 +61,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
         module = ModuleType(name)
         vars(module).update(dict.fromkeys(names, "pydevd's function"))
         monkeypatch.setitem(sys.modules, name, module)
+    vars(sys.modules["pydevd"]).update(__file__="/pydevd/pydevd.py", _CACHE_FILE_TYPE={})
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray.util.debugpy)
 
@@ -69,7 +74,7 @@ def test_all_is_undone_but_for_stops_without_a_client() -> None:
     Changes(debugger).enter(True)  # As in a worker that was lost and is attached again.
     assert debugger.stop_on_unhandled_exception == debugger.raydap.post_mortem._stop
     always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command"}
-    always.add("do_stop_on_unhandled_exception")
+    always |= {"do_stop_on_unhandled_exception", *FILES}
     tuned = {"do_wait_suspend", *OVERRIDDEN}
     assert vars(debugger).keys() - before == always | tuned
     assert "add_command" in vars(debugger.writer)
@@ -94,7 +99,7 @@ def test_a_worker_that_is_not_to_be_tuned_is_changed_less() -> None:
     before = set(vars(debugger))
     Changes(debugger).enter(False)
     always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command"}
-    always.add("do_stop_on_unhandled_exception")
+    always |= {"do_stop_on_unhandled_exception", *FILES}
     assert set(vars(debugger)) - before == always
     debugger.raydap.leave(False)
     assert set(vars(debugger)) == before

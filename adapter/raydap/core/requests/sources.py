@@ -6,6 +6,7 @@ from typing import Any
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
+from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.requests.routing import BY_SOURCE, forward
 from raydap.core.translate import paths
@@ -20,7 +21,11 @@ def source(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Bo
     handle = arguments.get("sourceReference")
     target = state.handles.resolve(Kind.SOURCE, handle)
     if not isinstance(target.local, str):
-        return (yield from forward(state, request, BY_SOURCE, arguments))
+        try:
+            return (yield from forward(state, request, BY_SOURCE, arguments))
+        except WorkerRefusedError as error:
+            text = "This code has no file that the worker can read, so there is no source to show."
+            raise ProblemError(Problem(Code.WORKER_BROKEN, text, str(error.reply.message))) from None
     worker = state.workers[target.worker]
     if not request.client.may_name(worker):
         raise state.handles.unknown(Kind.SOURCE, handle)

@@ -1,0 +1,99 @@
+"""Lets pydevd trace and show the program's code in files that it takes for others; runs in the worker.
+
+- pydevd knows the files of the standard library, and its own, by their names (pydevd_dont_trace_files.py): breakpoints
+  in the program's own `queue.py` or `socket.py` had no effect.
+- It takes code without a file (`python -c`, `python -`) for that of a library, once Ray calls it. With `justMyCode`, a
+  `breakpoint()` there was skipped.
+- Where there is no source, it makes one of the bytecode. That is not what the user has written, so there is none.
+"""
+
+import os
+import threading
+from typing import Any
+
+_OVERRIDDEN = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
+
+
+class TracedFiles:
+    """The files that one debugger object of pydevd traces."""
+
+    def __init__(self, debugger: Any) -> None:
+        self.debugger = debugger
+
+    def override(self) -> None:
+        import pydevd
+        from _pydevd_bundle import pydevd_api
+
+        debugger, own = self.debugger, type(self.debugger)
+        roots = library_roots(pydevd.__file__)
+
+        def _internal_get_file_type(paths: Any) -> Any:
+            file_type = own._internal_get_file_type(debugger, paths)
+            return file_type if file_type is None or not is_programs(paths, roots) else None
+
+        def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            return None if has_no_file(frame) else own.get_file_type(debugger, frame, *args, **kwargs)
+
+        def apply_files_filter(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            return not has_no_file(frame) and own.apply_files_filter(debugger, frame, *args, **kwargs)
+
+        def in_project_scope(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            return has_no_file(frame) or own.in_project_scope(debugger, frame, *args, **kwargs)
+
+        debugger._internal_get_file_type = _internal_get_file_type
+        debugger.get_file_type = get_file_type
+        debugger.apply_files_filter = apply_files_filter
+        debugger.in_project_scope = in_project_scope
+        pydevd._CACHE_FILE_TYPE.clear()
+        make = getattr(pydevd_api, "code_to_bytecode_representation", None)
+        if make is not None and not hasattr(make, "original"):
+            pydevd_api.code_to_bytecode_representation = NoSource(make)
+
+    def restore(self) -> None:
+        import pydevd
+        from _pydevd_bundle import pydevd_api
+
+        for name in _OVERRIDDEN:
+            vars(self.debugger).pop(name, None)
+        pydevd._CACHE_FILE_TYPE.clear()
+        make = getattr(pydevd_api, "code_to_bytecode_representation", None)
+        pydevd_api.code_to_bytecode_representation = getattr(make, "original", make)
+
+
+def library_roots(pydevd_file: str) -> tuple[str, ...]:
+    """Return the folders of the standard library and of pydevd, each with a separator at its end."""
+    folders = [os.path.dirname(file) for file in (os.__file__, threading.__file__, pydevd_file)]
+    return tuple(os.path.join(folder, "") for each in folders for folder in (each, os.path.realpath(each)))
+
+
+def is_programs(paths: Any, roots: tuple[str, ...]) -> bool:
+    """Return whether a file is neither in the standard library nor in pydevd.
+
+    `paths` is pydevd's: the absolute path, the path without links, and the name. Installed packages are in a folder
+    inside that of the standard library.
+    """
+    for path in paths[:2]:
+        root = next((each for each in roots if path.startswith(each)), None)
+        if not os.path.isabs(path):
+            return False
+        if root is not None and not path.startswith((root + "site-packages", root + "dist-packages")):
+            return False
+    return True
+
+
+def has_no_file(frame: Any) -> bool:
+    """Return whether a frame runs code of `python -c` or of standard input."""
+    names, file = frame.f_globals, frame.f_code.co_filename
+    without = file in ("<stdin>", "<string>") and names.get("__name__") == "__main__"
+    # Python gives the program of standard input its name. Code that a program makes has that of the program's file.
+    return without and names.get("__file__", file) == file
+
+
+class NoSource:
+    """Takes the place of pydevd's function that makes a source of bytecode. With None pydevd refuses the request."""
+
+    def __init__(self, original: Any) -> None:
+        self.original = original
+
+    def __call__(self, code: Any) -> None:
+        return None
