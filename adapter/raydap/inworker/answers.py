@@ -11,9 +11,11 @@ import traceback
 from types import SimpleNamespace
 from typing import Any
 
+from raydap.inworker.time_limits import TimeLimits
 
-def answer_commands(debugger: Any, wake: bool) -> None:
-    """A command that fails answers its request with the error; the worker runs on.
+
+def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:
+    """A command that fails, or takes too long, answers its request with the error; the worker runs on.
 
     With `wake`, every command for a thread ends by setting the event of that thread. A suspended thread waits on after
     it has taken the command that lets it run, until somebody sets its event or a poll of 0.2 s ends (pydevd.py,
@@ -25,11 +27,15 @@ def answer_commands(debugger: Any, wake: bool) -> None:
     wake = wake and hasattr(debugger, "get_internal_queue_and_event")
 
     def post_method_as_internal_command(thread_id: str, method: Any, *args: Any, **kwargs: Any) -> None:
+        requests = [each for each in args if hasattr(each, "command") and hasattr(each, "arguments")]
+
         def run(*inner: Any, **keywords: Any) -> None:
             try:
-                method(*inner, **keywords)
+                if not requests:
+                    method(*inner, **keywords)
+                else:
+                    limits.command(requests[0], lambda: method(*inner, **keywords))
             except BaseException as error:
-                requests = [each for each in args if hasattr(each, "command") and hasattr(each, "arguments")]
                 if not requests:
                     raise
                 _refuse(debugger, requests[0], error)
@@ -38,6 +44,8 @@ def answer_commands(debugger: Any, wake: bool) -> None:
                     debugger.get_internal_queue_and_event(thread_id)[1].set()
 
         type(debugger).post_method_as_internal_command(debugger, thread_id, run, *args, **kwargs)
+        if getattr(method, "__name__", "").startswith("internal_step"):
+            limits.hurry()
 
     debugger.post_method_as_internal_command = post_method_as_internal_command
     debugger.cmd_factory.make_error_message = make_error_message

@@ -157,9 +157,9 @@ def _files() -> str:
 def entering_code(tune: bool) -> str:
     """Return the program that `enter` runs in a worker."""
     changes = _source(
-        *("actor_threads", "thread_identity", "delayed_signals", "thread_control", "message_limit", "answers"),
-        *("thread_frames", "stuck_adapter", "post_mortem", "redirected_output", "forked_children", "relisten"),
-        *("resumed_frames", "traced_files", "changes"),
+        *("time_limits", "actor_threads", "thread_identity", "delayed_signals", "thread_control", "message_limit"),
+        *("answers", "thread_frames", "stuck_adapter", "post_mortem", "redirected_output", "forked_children"),
+        *("relisten", "resumed_frames", "traced_files", "changes"),
     )
     return f"{changes}\nChanges({_DEBUGGER}).enter({tune})"
 

@@ -25,6 +25,7 @@ from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_f
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
 from raydap.inworker.thread_control import ThreadControl
 from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
+from raydap.inworker.time_limits import LimitedValues, TimeLimits
 from raydap.inworker.traced_files import TracedFiles
 
 
@@ -36,7 +37,9 @@ class Changes:
 
     def __init__(self, debugger: Any) -> None:
         self.debugger = debugger
-        self.threads = ThreadControl(debugger)
+        self.limits = TimeLimits()
+        self.values = LimitedValues(self.limits)
+        self.threads = ThreadControl(debugger, self.limits)
         self.files = TracedFiles(debugger)
         self.limit = MessageLimit(debugger.writer)
         self.post_mortem = PostMortem(debugger)
@@ -54,7 +57,8 @@ class Changes:
         self.debugger.multi_threads_single_notification = False
         self.threads.override()
         self.limit.override()
-        answer_commands(self.debugger, wake=tune)
+        answer_commands(self.debugger, self.limits, wake=tune)
+        self.values.override()
         refuse_bad_requests(self.debugger)
         self.files.override()
         self.post_mortem.override()
@@ -91,6 +95,8 @@ class Changes:
         self.files.restore()
         self.limit.restore()
         answer_commands_no_more(self.debugger)
+        self.values.restore()
+        self.limits.end()
         refuse_bad_requests_no_more(self.debugger)
         self.post_mortem.restore()
         keep_redirectors_no_more()

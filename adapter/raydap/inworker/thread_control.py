@@ -10,6 +10,7 @@ from typing import Any
 
 from raydap.inworker.delayed_signals import DelayedSignals, TracedAgain
 from raydap.inworker.thread_identity import register
+from raydap.inworker.time_limits import TimeLimits
 
 _STEP = (
     "pydev_original_step_cmd",
@@ -35,8 +36,10 @@ class ThreadControl:
     frames of an exception, which pydevd keeps locked where it would make a message for a single thread.
     """
 
-    def __init__(self, debugger: Any) -> None:
+    def __init__(self, debugger: Any, limits: TimeLimits) -> None:
         self.debugger = debugger
+        self.limits = limits
+        """What is asked of a thread ends soon after it is resumed."""
         self.interrupted: dict[str, dict[str, Any]] = {}
         """By pydevd's id of each thread that is stopped for an exception: its step before."""
         self.going_on: set[str] = set()
@@ -62,6 +65,7 @@ class ThreadControl:
         if found is not None:
             from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 
+            self.limits.hurry(found.ident)
             internal_run_thread(found, self.debugger.set_additional_thread_info)
         self._wake(key)
 
@@ -77,6 +81,7 @@ class ThreadControl:
             return
         # It is put back here, so that pydevd sees a step all the time, and once more when the thread has woken up.
         self.going_on.add(key)
+        self.limits.hurry(found.ident)
         self._put_back(found, self.interrupted[key])
         self._wake(key)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from raydap.inworker.answers import answer_commands
+from raydap.inworker.time_limits import TimeLimits
 
 
 class Debugger:
@@ -54,7 +55,7 @@ def test_an_error_is_the_answer(error: BaseException, message: str) -> None:
         raise error
 
     debugger = Debugger()
-    answer_commands(debugger, wake=False)
+    answer_commands(debugger, TimeLimits(), wake=False)
     debugger.post_method_as_internal_command("1", fail, REQUEST, "1")
     assert debugger.sent == [
         {"type": "response", "request_seq": 7, "command": "evaluate", "success": False, "message": message}
@@ -66,7 +67,7 @@ def test_an_error_that_has_no_text_is_an_answer_too() -> None:
         raise Unprintable
 
     debugger = Debugger()
-    answer_commands(debugger, wake=True)
+    answer_commands(debugger, TimeLimits(), wake=True)
     debugger.post_method_as_internal_command("1", fail, REQUEST)
     assert "Unprintable" in debugger.sent[0]["message"]
 
@@ -76,7 +77,7 @@ def test_a_command_without_a_request_fails_as_before() -> None:
         raise SystemExit
 
     debugger = Debugger()
-    answer_commands(debugger, wake=False)
+    answer_commands(debugger, TimeLimits(), wake=False)
     with pytest.raises(SystemExit):
         debugger.post_method_as_internal_command("1", fail, 7)
     assert debugger.sent == []

@@ -56,6 +56,8 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
         "_pydevd_bundle.pydevd_comm": ("resume_threads",),
         "_pydevd_bundle.pydevd_constants": (),
         "_pydevd_bundle.pydevd_io": ("IORedirector",),
+        "_pydevd_bundle.pydevd_resolver": (),
+        "_pydevd_bundle.pydevd_suspended_frames": ("get_variable_details",),
         "_pydevd_bundle.pydevd_thread_lifecycle": ("internal_run_thread",),
     }.items():
         module = ModuleType(name)

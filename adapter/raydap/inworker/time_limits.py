@@ -1,0 +1,220 @@
+"""Ends code of the program that does not return while raydap asks for values; runs in the worker.
+
+A stopped thread computes what is asked of it: the text of a value (`__repr__`), an attribute (a property), an
+expression of the user. Such code can wait for ever, as for an event loop that is stopped itself. Then the thread would
+answer nothing more, and would not run on. So it is interrupted by an exception, TooSlowError:
+
+- the text of a value in a list, and an attribute, after VALUE_S: only this value is missing;
+- a list of values after LIST_S;
+- an expression of the user when the thread is to run on or raydap leaves, after GRACE_S.
+
+A thread that waits for a `threading.Condition`, as events, queues and futures do, is woken up for it; the main thread
+also by a signal. What else waits in C (a lock, a sleep, a socket) in another thread than the main one cannot be
+interrupted.
+"""
+
+import contextlib
+import ctypes
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+VALUE_S = 3.0
+"""Seconds for the text of a value or an attribute. All slow ones of a list share them."""
+
+LEAST_S = 0.1
+"""Seconds for each further one of a list when these are over."""
+
+LIST_S = 20.0
+
+GRACE_S = 2.0
+
+AGAIN_S = 0.3
+"""Seconds after which a thread that still does not return is interrupted again: code may catch the exception."""
+
+_LISTS = ("variables", "scopes", "stackTrace", "completions", "exceptionInfo")
+"""Requests that run code of the program though the user has written none."""
+
+
+class TooSlowError(BaseException):
+    """Raised in code that takes too long. No `except Exception` catches it."""
+
+
+class Call:
+    """A call of code of the program in the thread with this id, until `deadline`, a time of time.monotonic()."""
+
+    def __init__(self, seconds: "float | None") -> None:
+        self.ident = threading.get_ident()
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.is_interrupted = False
+
+
+class TimeLimits:
+    """The calls that are in progress, and the thread that interrupts them. `end` ends it."""
+
+    def __init__(self) -> None:
+        self.value_s = VALUE_S
+        self.grace_s = GRACE_S
+        self._changed = threading.Condition()
+        self._calls: list[Call] = []
+        self._watcher: threading.Thread | None = None
+        self._is_over = False
+        self._left_s = 0.0
+
+    def command(self, request: Any, function: Callable[[], Any]) -> Any:
+        """Call what answers a request. Raise TimeoutError if it is interrupted."""
+        self._left_s = self.value_s
+        with self._main_thread_can_be_woken():
+            return self._run(LIST_S if getattr(request, "command", "") in _LISTS else None, function)
+
+    def value(self, function: Callable[[], Any]) -> Any:
+        """Call what reads one value. Raise TimeoutError if it is interrupted."""
+        began = time.monotonic()
+        try:
+            return self._run(max(self._left_s, LEAST_S), function)
+        except TimeoutError:
+            self._left_s -= time.monotonic() - began
+            raise
+
+    def hurry(self, ident: "int | None" = None) -> None:
+        """Interrupt the calls of a thread, or of all, in GRACE_S at the latest."""
+        with self._changed:
+            for call in self._calls:
+                if ident in (None, call.ident) and call.deadline is None:
+                    call.deadline = time.monotonic() + self.grace_s
+            self._changed.notify()
+
+    def end(self) -> None:
+        """End the watcher when no call is in progress any more."""
+        self._is_over = True
+        self.hurry()
+
+    def _run(self, seconds: "float | None", function: Callable[[], Any]) -> Any:
+        call = Call(seconds)
+        try:
+            try:
+                self._add(call)
+                result = function()
+            finally:
+                self._remove(call)
+        except TooSlowError:
+            self._remove(call)
+            if not call.is_interrupted:
+                raise  # It is for a call around this one.
+        if call.is_interrupted:
+            raise TimeoutError("it takes too long, and was interrupted")
+        return result
+
+    def _add(self, call: Call) -> None:
+        with self._changed:
+            self._calls.append(call)
+            if self._watcher is None:
+                watcher: Any = threading.Thread(target=self._watch, name="raydap", daemon=True)
+                watcher.pydev_do_not_trace = watcher.is_pydev_daemon_thread = True
+                self._watcher = watcher
+                watcher.start()
+            self._changed.notify()
+
+    def _remove(self, call: Call) -> None:
+        with self._changed:
+            if call in self._calls:
+                self._calls.remove(call)
+        if call.is_interrupted:
+            raise_what_is_due()
+
+    def _watch(self) -> None:
+        with self._changed:
+            while self._calls or not self._is_over:
+                now = time.monotonic()
+                for call in self._calls:
+                    if call.deadline is not None and call.deadline <= now:
+                        call.is_interrupted, call.deadline = True, now + AGAIN_S
+                        interrupt(call.ident)
+                deadlines = [call.deadline for call in self._calls if call.deadline is not None]
+                self._changed.wait(min(deadlines) - now if deadlines else None)
+            self._watcher = None
+
+    @contextlib.contextmanager
+    def _main_thread_can_be_woken(self) -> Any:
+        """Within it, a signal that programs do not use ends what the main thread waits for."""
+        number = signal.SIGURG
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or signal.getsignal(number) != signal.SIG_DFL:
+            yield
+            return
+        signal.signal(number, self._woken)
+        try:
+            yield
+        finally:
+            signal.signal(number, signal.SIG_DFL)
+
+    def _woken(self, number: int, frame: Any) -> None:
+        own = threading.get_ident()
+        if any(call.ident == own and call.is_interrupted for call in self._calls):
+            raise_what_is_due()
+            raise TooSlowError
+
+
+def interrupt(ident: int) -> None:
+    """Raise TooSlowError in a thread, and wake it up if it waits."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TooSlowError))
+    frame: Any = sys._current_frames().get(ident)
+    if frame is not None and frame.f_code is threading.Condition.wait.__code__:
+        waiter, condition = frame.f_locals.get("waiter"), frame.f_locals["self"]
+        # What is notified later has to be a thread that waits.
+        with contextlib.suppress(ValueError, RuntimeError, AttributeError):
+            condition._waiters.remove(waiter)
+            waiter.release()
+    if ident == threading.main_thread().ident and callable(signal.getsignal(signal.SIGURG)):
+        signal.pthread_kill(ident, signal.SIGURG)
+
+
+def raise_what_is_due() -> None:
+    """Catch an exception that `interrupt` has given this thread and that is not raised yet: it is raised in a loop.
+
+    Do not take it back by PyThreadState_SetAsyncExc with NULL: before Python 3.12 a thread can then hang in the
+    interpreter.
+    """
+    with contextlib.suppress(TooSlowError):
+        for _ in range(100):
+            pass
+
+
+class LimitedValues:
+    """What pydevd calls for the text and the attributes of values, with a limit for each value."""
+
+    def __init__(self, limits: TimeLimits) -> None:
+        self._limits = limits
+
+    def override(self) -> None:
+        from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames
+
+        self.restore()
+        details = pydevd_suspended_frames.get_variable_details
+        limits = self._limits
+
+        def get_variable_details(value: Any, *args: Any, context: "str | None" = None, **kwargs: Any) -> Any:
+            if context not in (None, "variables", "hover"):
+                return details(value, *args, context=context, **kwargs)
+            try:
+                return limits.value(lambda: details(value, *args, context=context, **kwargs))
+            except TimeoutError:
+                found = details(value, False, context=context)
+                return (*found[:-1], "<the text of this value takes too long>")
+
+        def limited_getattr(value: Any, name: str, *default: Any) -> Any:
+            return limits.value(lambda: getattr(value, name, *default))
+
+        get_variable_details.original = details  # type: ignore[attr-defined]
+        pydevd_suspended_frames.get_variable_details = get_variable_details
+        pydevd_resolver.getattr = limited_getattr
+
+    def restore(self) -> None:
+        from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames
+
+        details = pydevd_suspended_frames.get_variable_details
+        pydevd_suspended_frames.get_variable_details = getattr(details, "original", details)
+        vars(pydevd_resolver).pop("getattr", None)
