@@ -15,7 +15,7 @@ from raydap.inworker.time_limits import TimeLimits
 
 
 def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:
-    """A command that fails, or takes too long, answers its request with the error; the worker runs on.
+    """A command that fails, or takes too long, answers its request with the error, and the worker stays alive.
 
     With `wake`, every command for a thread ends by setting the event of that thread. A suspended thread waits on after
     it has taken the command that lets it run, until somebody sets its event or a poll of 0.2 s ends (pydevd.py,

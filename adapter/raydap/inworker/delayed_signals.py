@@ -1,7 +1,7 @@
 """Runs the program's signal handlers at the end of a stop of its main thread, not during it; runs in the worker.
 
 Python runs a signal handler in the main thread, between any two of its instructions. While that thread is stopped,
-these are pydevd's. What a handler raises there, such as the error of a time limit, would leave a stop that has no end.
+these are pydevd's. An exception of the handler, such as the error of a time limit, would leave a stop that never ends.
 At the end of the stop it is raised where the thread has stopped, as if the line had taken that long.
 
 A handler of SIGINT, SIGTERM or SIGHUP is to end something: the program, or the task that Ray cancels. Its signal ends
@@ -33,7 +33,7 @@ class DelayedSignals:
             return
         for number in signal.valid_signals():
             handler = signal.getsignal(number)
-            # Those of asyncio do nothing, and its wake-ups go on.
+            # A handler of asyncio does nothing; the signal wakes up the event loop in another way.
             if callable(handler) and not getattr(handler, "__module__", "").startswith("asyncio"):
                 self._handlers[number] = handler
                 signal.signal(number, self._arrive)
@@ -65,7 +65,7 @@ class DelayedSignals:
 class TracedAgain:
     """Traces the current thread again when an exception that is about to leave its trace function is over.
 
-    Before Python 3.12 Python ends the tracing of the thread then, and pydevd says so. Keep this object in a local
+    Before Python 3.12 Python then ends the tracing of the thread, and pydevd prints that. Keep this object in a local
     variable of a function that the exception leaves: it lives as long as the exception's traceback.
     """
 

@@ -1,16 +1,15 @@
 """Ends code of the program that does not return while raydap asks for values; runs in the worker.
 
-A stopped thread computes what is asked of it: the text of a value (`__repr__`), an attribute (a property), an
-expression of the user. Such code can wait for ever, as for an event loop that is stopped itself. Then the thread would
-answer nothing more, and would not run on. So it is interrupted by an exception, TooSlowError:
+A stopped thread runs code of the program for raydap: the `__repr__` of a value, a property, an expression of the user.
+Such code can wait for ever, for example for an event loop that is stopped. The thread would answer no request any more,
+and could not be resumed. So the code is interrupted by an exception, TooSlowError:
 
 - the text of a value in a list, and an attribute, after VALUE_S: only this value is missing;
 - a list of values after LIST_S;
-- an expression of the user when the thread is to run on or raydap leaves, after GRACE_S.
+- an expression of the user GRACE_S after the thread is resumed or raydap detaches.
 
 A thread that waits for a `threading.Condition`, as events, queues and futures do, is woken up for it; the main thread
-also by a signal. What else waits in C (a lock, a sleep, a socket) in another thread than the main one cannot be
-interrupted.
+also by a signal. Another thread that waits in C code (a lock, a sleep, a socket) cannot be interrupted.
 """
 
 import contextlib
@@ -184,7 +183,7 @@ def raise_what_is_due() -> None:
 
 
 class LimitedValues:
-    """What pydevd calls for the text and the attributes of values, with a limit for each value."""
+    """The functions of pydevd that read the text and the attributes of values, with a limit for each value."""
 
     def __init__(self, limits: TimeLimits) -> None:
         self._limits = limits
