@@ -96,7 +96,7 @@ class Changes:
         self.limit.restore()
         answer_commands_no_more(self.debugger)
         self.values.restore()
-        self.limits.end()
+        self.limits.hurry()
         refuse_bad_requests_no_more(self.debugger)
         self.post_mortem.restore()
         keep_redirectors_no_more()

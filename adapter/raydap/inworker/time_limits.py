@@ -31,6 +31,9 @@ LIST_S = 20.0
 
 GRACE_S = 2.0
 
+IDLE_S = 1.0
+"""Seconds without a call after which the thread that interrupts them ends."""
+
 AGAIN_S = 0.3
 """Seconds after which a thread that still does not return is interrupted again: code may catch the exception."""
 
@@ -52,7 +55,7 @@ class Call:
 
 
 class TimeLimits:
-    """The calls that are in progress, and the thread that interrupts them. `end` ends it."""
+    """The calls that are in progress, and the thread that interrupts them, which ends when there are none."""
 
     def __init__(self) -> None:
         self.value_s = VALUE_S
@@ -60,7 +63,6 @@ class TimeLimits:
         self._changed = threading.Condition()
         self._calls: list[Call] = []
         self._watcher: threading.Thread | None = None
-        self._is_over = False
         self._left_s = 0.0
 
     def command(self, request: Any, function: Callable[[], Any]) -> Any:
@@ -85,11 +87,6 @@ class TimeLimits:
                 if ident in (None, call.ident) and call.deadline is None:
                     call.deadline = time.monotonic() + self.grace_s
             self._changed.notify()
-
-    def end(self) -> None:
-        """End the watcher when no call is in progress any more."""
-        self._is_over = True
-        self.hurry()
 
     def _run(self, seconds: "float | None", function: Callable[[], Any]) -> Any:
         call = Call(seconds)
@@ -121,19 +118,22 @@ class TimeLimits:
         with self._changed:
             if call in self._calls:
                 self._calls.remove(call)
+            if not self._calls:
+                self._changed.notify()
         if call.is_interrupted:
             raise_what_is_due()
 
     def _watch(self) -> None:
         with self._changed:
-            while self._calls or not self._is_over:
+            while self._calls or self._changed.wait(IDLE_S):
                 now = time.monotonic()
                 for call in self._calls:
                     if call.deadline is not None and call.deadline <= now:
                         call.is_interrupted, call.deadline = True, now + AGAIN_S
                         interrupt(call.ident)
                 deadlines = [call.deadline for call in self._calls if call.deadline is not None]
-                self._changed.wait(min(deadlines) - now if deadlines else None)
+                if self._calls:
+                    self._changed.wait(min(deadlines) - now if deadlines else None)
             self._watcher = None
 
     @contextlib.contextmanager
