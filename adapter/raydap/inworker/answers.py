@@ -45,7 +45,7 @@ def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:
 
         type(debugger).post_method_as_internal_command(debugger, thread_id, run, *args, **kwargs)
         if getattr(method, "__name__", "").startswith("internal_step"):
-            limits.hurry()
+            limits.hurry(thread_id)
 
     debugger.post_method_as_internal_command = post_method_as_internal_command
     debugger.cmd_factory.make_error_message = make_error_message

@@ -66,7 +66,8 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
     before, cpu = _places(), _cpu_times()
     began = time.monotonic()
     time.sleep(INTERVAL_S)
-    known = {thread.ident: thread for thread in threading.enumerate()}
+    # pydevd has replaced threading.enumerate() by one without the debugger's threads.
+    known = dict(threading._active)  # type: ignore[attr-defined]
     after = _cpu_times()
     elapsed = time.monotonic() - began
     main = threading.main_thread().ident

@@ -65,7 +65,7 @@ class ThreadControl:
         if found is not None:
             from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 
-            self.limits.hurry(found.ident)
+            self.limits.hurry(key)
             internal_run_thread(found, self.debugger.set_additional_thread_info)
         self._wake(key)
 
@@ -81,7 +81,7 @@ class ThreadControl:
             return
         # It is put back here, so that pydevd sees a step all the time, and once more when the thread has woken up.
         self.going_on.add(key)
-        self.limits.hurry(found.ident)
+        self.limits.hurry(key)
         self._put_back(found, self.interrupted[key])
         self._wake(key)
 

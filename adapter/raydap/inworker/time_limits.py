@@ -50,6 +50,7 @@ class Call:
 
     def __init__(self, seconds: "float | None") -> None:
         self.ident = threading.get_ident()
+        self.thread = getattr(threading.current_thread(), "__pydevd_id__", "")
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.is_interrupted = False
 
@@ -66,10 +67,15 @@ class TimeLimits:
         self._left_s = 0.0
 
     def command(self, request: Any, function: Callable[[], Any]) -> Any:
-        """Call what answers a request. Raise TimeoutError if it is interrupted."""
+        """Call what answers a request. Raise TimeoutError if it is interrupted.
+
+        An expression without a frame is raydap's own: it is never interrupted.
+        """
+        if request.command == "evaluate" and request.arguments.frameId is None:
+            return function()
         self._left_s = self.value_s
         with self._main_thread_can_be_woken():
-            return self._run(LIST_S if getattr(request, "command", "") in _LISTS else None, function)
+            return self._run(LIST_S if request.command in _LISTS else None, function)
 
     def value(self, function: Callable[[], Any]) -> Any:
         """Call what reads one value. Raise TimeoutError if it is interrupted."""
@@ -80,11 +86,11 @@ class TimeLimits:
             self._left_s -= time.monotonic() - began
             raise
 
-    def hurry(self, ident: "int | None" = None) -> None:
-        """Interrupt the calls of a thread, or of all, in GRACE_S at the latest."""
+    def hurry(self, thread: "str | None" = None) -> None:
+        """Interrupt the calls of the thread with this id of pydevd, or of all, in GRACE_S at the latest."""
         with self._changed:
             for call in self._calls:
-                if ident in (None, call.ident) and call.deadline is None:
+                if thread in (None, call.thread) and call.deadline is None:
                     call.deadline = time.monotonic() + self.grace_s
             self._changed.notify()
 

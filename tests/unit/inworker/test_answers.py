@@ -38,7 +38,7 @@ class Unprintable(Exception):
         raise SystemExit
 
 
-REQUEST = SimpleNamespace(seq=7, command="evaluate", arguments=None)
+REQUEST = SimpleNamespace(seq=7, command="evaluate", arguments=SimpleNamespace(frameId=3))
 
 
 @pytest.mark.parametrize(
