@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from raydap.inworker import calls
+from support.agents import PreparedProgram, attach
 from support.debuggee import Debuggee
 from support.entered import EnteredWorker
+from support.held_program import HELD, HeldProgram, RunHeld
 
 Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
@@ -24,6 +27,34 @@ def start(plain_debugpy: Callable[..., Debuggee], packages: Path | None, childre
         return worker, debuggee
 
     return start
+
+
+@pytest.fixture(params=["agent", "adapter"])
+def run_held(
+    request: pytest.FixtureRequest, tmp_path: Path, packages: Path | None, children: ExitStack, start: Start
+) -> RunHeld:
+    """`run_held(source, *lines)` debugs HELD + source, with breakpoints at these lines, from `held("go")` on."""
+
+    def with_agent(source: str, *lines: int) -> HeldProgram:
+        program = PreparedProgram.start(HELD + source, tmp_path, packages, children)
+        program.called().close()
+        worker = attach(program, program.dial(), children, *lines)
+        (tmp_path / "go").touch()
+        return HeldProgram(worker, program.child)
+
+    def with_adapter(source: str, *lines: int) -> HeldProgram:
+        worker, debuggee = start((HELD + source).replace('held("go")', "breakpoint()"), justMyCode=True)
+        _, _, thread = worker.stop()
+        wanted = [{"line": line} for line in lines]
+        worker.client.request("setBreakpoints", source={"path": str(debuggee.path)}, breakpoints=wanted)
+        assert worker.call(calls.resume_thread(thread)) == ""
+        worker.client.wait_event("continued")
+        return HeldProgram(worker, debuggee.child)
+
+    if request.param == "adapter":
+        return with_adapter
+    request.getfixturevalue("debuggable")
+    return with_agent
 
 
 @pytest.fixture

@@ -1,19 +1,12 @@
 """Threads that Python did not start, as Ray's C++ threads: pydevd has one `Thread` object for each of them."""
 
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from raydap.inworker import calls
-from support.agents import PreparedProgram, attach
-from support.debuggee import Debuggee
-from support.entered import EnteredWorker
+from support.held_program import HELD, RunHeld
 from support.look import line_of
-
-Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
 pytestmark = [
     pytest.mark.core,
@@ -21,12 +14,7 @@ pytestmark = [
 ]
 
 PROGRAM = """\
-import collections, ctypes, functools, threading, time
-from pathlib import Path
-
-def held(name):
-    while not Path(__file__).with_name(name).exists():
-        time.sleep(0.01)
+import collections, ctypes, functools, threading
 
 def name():
     return threading.current_thread().name
@@ -41,7 +29,6 @@ def run_in_c(functions):
     return ctypes.CFUNCTYPE(None)(functools.partial(collections.deque, calls))
 
 results = []
-print("begun", flush=True)
 held("go")
 # From now on pydevd traces neither this function nor current_thread(), but what makes the object it still does.
 name()
@@ -56,39 +43,15 @@ held("end")
 assert results == [True] * 3, results
 """
 
-LINE = line_of(PROGRAM, "# in a thread")
 
-
-def run_through(worker: EnteredWorker) -> None:
-    stops = [worker.stop() for _ in range(3)]
-    threads = [thread for _, _, thread in stops]
+def test_threads_of_c_are_read_and_resumed(run_held: RunHeld) -> None:
+    program = run_held(PROGRAM, line_of(HELD + PROGRAM, "# in a thread"))
+    worker = program.worker
+    threads = [worker.stop()[2] for _ in range(3)]
     assert len(set(threads)) == 3
     for thread in threads:
         frame = worker.frames(thread)[0]["id"]
         same = worker.client.request("evaluate", expression="threading.current_thread() is before", frameId=frame)
         assert same["result"] == "True"
         assert worker.call(calls.resume_thread(thread)) == ""
-
-
-@pytest.mark.usefixtures("debuggable")
-def test_an_agent_reads_and_resumes_threads_of_c(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
-    program = PreparedProgram.start(PROGRAM, tmp_path, packages, children)
-    program.called().close()
-    program.child.wait_for("begun")
-    worker = attach(program, program.dial(), children, LINE)
-    (tmp_path / "go").touch()
-    run_through(worker)
-    worker.leave()
-    (tmp_path / "end").touch()
-    assert program.child.wait() == 0, program.child.output
-
-
-def test_an_adapter_reads_and_resumes_threads_of_c(start: Start) -> None:
-    worker, debuggee = start(PROGRAM.replace('held("go")', "breakpoint()"))
-    _, _, thread = worker.stop()
-    worker.client.request("setBreakpoints", source={"path": str(debuggee.path)}, breakpoints=[{"line": LINE}])
-    assert worker.call(calls.resume_thread(thread)) == ""
-    run_through(worker)
-    worker.leave()
-    debuggee.path.with_name("end").touch()
-    assert debuggee.child.wait() == 0, debuggee.child.output
+    program.end()

@@ -1,33 +1,20 @@
 """Code of the program that never returns while raydap asks for values: only its value is missing."""
 
-from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dap_client import RequestFailed
-from local_cluster import Child
 
 from raydap.inworker import calls
-from support.agents import PreparedProgram, attach
-from support.debuggee import Debuggee
-from support.entered import EnteredWorker
+from support.held_program import HELD, HeldProgram, RunHeld
 from support.look import line_of
-
-Start = Callable[..., tuple[EnteredWorker, Debuggee]]
 
 pytestmark = pytest.mark.core
 
 PROGRAM = """\
-import asyncio, threading, time
+import signal, threading
 from concurrent.futures import Future
-from pathlib import Path
-
-def held(name):
-    while not Path(__file__).with_name(name).exists():
-        time.sleep(0.01)
 
 class Waits:
     def __repr__(self):
@@ -56,7 +43,6 @@ def look(*more):
     return plain  # here
 
 results = []
-print("begun", flush=True)
 held("go")
 thread = threading.Thread(target=lambda: results.append(look()))
 thread.start()
@@ -66,65 +52,75 @@ print("results:", results, flush=True)
 held("end")
 """
 
-LINE = line_of(PROGRAM, "# here")
+LINE = line_of(HELD + PROGRAM, "# here")
+
+SHORTER = "__import__('pydevd').get_global_debugger().raydap.limits.__dict__.update(value_s=0.3, grace_s=0.3)"
+
+TOO_LONG = "<the text of this value takes too long>"
 
 
 def is_of(thread: int, body: dict[str, Any]) -> bool:
     return bool(body["threadId"] == thread)
 
 
-def values(worker: EnteredWorker, reference: int) -> dict[str, Any]:
-    listed = worker.client.request("variables", variablesReference=reference)["variables"]
+def values(program: HeldProgram, reference: int) -> dict[str, Any]:
+    listed = program.worker.client.request("variables", variablesReference=reference)["variables"]
     return {each["name"]: each for each in listed}
 
 
-SHORTER = "__import__('pydevd').get_global_debugger().raydap.limits.__dict__.update(value_s=0.3, grace_s=0.3)"
+def wait_in(program: HeldProgram, frame: int, name: str) -> Any:
+    """Begin an expression that never returns, and return the request."""
+    expression = f"print('stuck {name}', flush=True) or threading.Event().wait()"
+    stuck = program.worker.client.send("evaluate", expression=expression, frameId=frame, context="watch")
+    program.child.wait_for(f"stuck {name}")
+    return stuck
 
 
-def run_through(worker: EnteredWorker, child: Child) -> None:
+def test_slow_values_are_missing_and_the_thread_is_resumed(run_held: RunHeld) -> None:
+    program = run_held(PROGRAM, LINE)
+    worker = program.worker
     assert worker.call(SHORTER) == ""
-    for number, more in enumerate(("()", "<the text of this value takes too long>")):
+    for number, more in enumerate(("()", TOO_LONG)):
         _, _, thread = worker.stop()
         frame = worker.frames(thread)[0]["id"]
         scope = worker.client.request("scopes", frameId=frame)["scopes"][0]["variablesReference"]
-        found = values(worker, scope)
-        assert found["plain"]["value"] == "42"
-        assert found["more"]["value"] == more
-        for name in ("waits", "spins"):
-            assert "too long" in found[name]["value"]
-        inside = values(worker, found["lazy"]["variablesReference"])
+        found = values(program, scope)
+        shown = [found[name]["value"] for name in ("plain", "more", "waits", "spins")]
+        assert shown == ["42", more, TOO_LONG, TOO_LONG]
+        inside = values(program, found["lazy"]["variablesReference"])
         assert inside["plain"]["value"] == "7"
         assert "too long" in inside["size"]["value"]
-        begins = f"print('stuck {number}', flush=True) or threading.Event().wait()"
-        stuck = worker.client.send("evaluate", expression=begins, frameId=frame, context="watch")
-        child.wait_for(f"stuck {number}")
+        stuck = wait_in(program, frame, str(number))
         assert worker.call(calls.resume_thread(thread)) == ""
         with pytest.raises(RequestFailed, match="too long"):
             worker.client.result(stuck, "evaluate")
         worker.client.wait_event("continued", partial(is_of, thread))
-
-
-@pytest.mark.usefixtures("debuggable")
-def test_with_an_agent(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
-    program = PreparedProgram.start(PROGRAM, tmp_path, packages, children)
-    program.called().close()
-    program.child.wait_for("begun")
-    worker = attach(program, program.dial(), children, LINE)
-    (tmp_path / "go").touch()
-    run_through(worker, program.child)
     program.child.wait_for(r"results: \[42, 42\]")
-    worker.leave()
-    (tmp_path / "end").touch()
-    assert program.child.wait() == 0, program.child.output
+    program.end()
 
 
-def test_with_an_adapter(start: Start) -> None:
-    worker, debuggee = start(PROGRAM.replace('held("go")', "breakpoint()"))
+def test_a_signal_that_the_program_uses_is_not_sent(run_held: RunHeld) -> None:
+    urgent = "def urgent(*_): print('urgent', flush=True)\nsignal.signal(signal.SIGURG, urgent)\n"
+    program = run_held(PROGRAM.replace("thread = ", urgent + "thread = ").replace("Locked()", "1"), LINE)
+    worker = program.worker
+    assert worker.call(SHORTER) == ""
+    for number in range(2):
+        _, _, thread = worker.stop()
+        stuck = wait_in(program, worker.frames(thread)[0]["id"], str(number))
+        assert worker.call(calls.resume_thread(thread)) == ""
+        with pytest.raises(RequestFailed, match="too long"):
+            worker.client.result(stuck, "evaluate")
+    program.child.wait_for(r"results: \[42, 42\]")
+    assert "urgent" not in program.end()
+
+
+def test_a_session_that_is_lost_during_an_expression_leaves_no_thread_stuck(run_held: RunHeld) -> None:
+    program = run_held(PROGRAM.replace("Locked()", ""), LINE)
+    worker = program.worker
+    assert worker.call(SHORTER) == ""
     _, _, thread = worker.stop()
-    worker.client.request("setBreakpoints", source={"path": str(debuggee.path)}, breakpoints=[{"line": LINE}])
-    assert worker.call(calls.resume_thread(thread)) == ""
-    run_through(worker, debuggee.child)
-    debuggee.child.wait_for(r"results: \[42, 42\]")
-    worker.leave()
-    debuggee.path.with_name("end").touch()
-    assert debuggee.child.wait() == 0, debuggee.child.output
+    wait_in(program, worker.frames(thread)[0]["id"], "lost")
+    worker.client.close()
+    program.child.wait_for(r"results: \[42, 42\]")
+    worker.path.with_name("end").touch()
+    assert program.child.wait() == 0

@@ -1,17 +1,11 @@
 """Breakpoints in the program's files whatever their names, and the source of code that has none."""
 
-from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from raydap.inworker import calls
-from support.agents import PreparedProgram, attach
-from support.debuggee import Debuggee
-from support.entered import EnteredWorker
-
-Start = Callable[..., tuple[EnteredWorker, Debuggee]]
+from support.held_program import RunHeld
 
 pytestmark = pytest.mark.core
 
@@ -28,17 +22,12 @@ def double(number):
 """
 
 PROGRAM = f"""\
-import importlib, sys, time
-from pathlib import Path
-
-def held(name):
-    while not Path(__file__).with_name(name).exists():
-        time.sleep(0.01)
+import importlib, sys
 
 sys.path.insert(0, str(Path(__file__).parent))
 modules = [importlib.import_module("kit." + name) for name in {NAMES}]
-print("begun", flush=True)
 held("go")
+held("set")
 total = sum(module.double(1) for module in modules)
 print("total:", total, flush=True)
 held("end")
@@ -55,42 +44,16 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def run_through(worker: EnteredWorker, files: list[Path]) -> None:
+def test_breakpoints_stop_in_files_of_any_name(run_held: RunHeld, files: list[Path]) -> None:
+    program = run_held(PROGRAM)
+    client = program.worker.client
     for path in files:
-        stop = worker.client.wait_event("stopped")
-        frame = worker.frames(stop["threadId"])[0]
-        assert (Path(frame["source"]["path"]), frame["line"]) == (path, 2)
-        assert worker.call(calls.resume_thread(stop["threadId"])) == ""
-
-
-def set_breakpoints(worker: EnteredWorker, files: list[Path]) -> None:
-    for path in files:
-        set_ = worker.client.request("setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": 2}])
+        set_ = client.request("setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": 2}])
         assert set_["breakpoints"][0]["verified"]
-
-
-@pytest.mark.usefixtures("debuggable")
-def test_an_agent_stops_in_files_of_any_name(
-    tmp_path: Path, packages: Path | None, children: ExitStack, files: list[Path]
-) -> None:
-    program = PreparedProgram.start(PROGRAM, tmp_path, packages, children)
-    program.called().close()
-    program.child.wait_for("begun")
-    worker = attach(program, program.dial(), children)
-    set_breakpoints(worker, files)
-    (tmp_path / "go").touch()
-    run_through(worker, files)
-    worker.leave()
-    (tmp_path / "end").touch()
-    assert program.child.wait() == 0, program.child.output
-
-
-def test_an_adapter_stops_in_files_of_any_name(start: Start, files: list[Path]) -> None:
-    worker, debuggee = start(PROGRAM.replace('held("go")', "breakpoint()"), justMyCode=True)
-    _, _, thread = worker.stop()
-    set_breakpoints(worker, files)
-    assert worker.call(calls.resume_thread(thread)) == ""
-    run_through(worker, files)
-    worker.leave()
-    debuggee.path.with_name("end").touch()
-    assert debuggee.child.wait() == 0, debuggee.child.output
+    (files[0].parent.parent / "set").touch()
+    for path in files:
+        stop = client.wait_event("stopped")
+        frame = program.worker.frames(stop["threadId"])[0]
+        assert (Path(frame["source"]["path"]), frame["line"]) == (path, 2)
+        assert program.worker.call(calls.resume_thread(stop["threadId"])) == ""
+    program.end()

@@ -1,4 +1,4 @@
-"""Threads that Ray makes in C++ stop and run on like all others: none is lost, and each value is read."""
+"""Threads that Ray makes in C++: each of their stops is shown, read and continued once."""
 
 from collections import Counter
 from collections.abc import Callable

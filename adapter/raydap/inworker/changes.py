@@ -37,7 +37,7 @@ class Changes:
 
     def __init__(self, debugger: Any) -> None:
         self.debugger = debugger
-        self.limits = TimeLimits()
+        self.limits = TimeLimits(lambda: debugger.pydb_disposed or not debugger.authentication.is_authenticated())
         self.values = LimitedValues(self.limits)
         self.threads = ThreadControl(debugger, self.limits)
         self.files = TracedFiles(debugger)

@@ -10,13 +10,14 @@ the stop.
 Before Python 3.12 debugpy drops what is raised at a stop of its own `breakpoint()`, which workers without an agent use.
 """
 
+import contextlib
 import signal
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING = tuple(getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
 
 
 class DelayedSignals:
@@ -35,8 +36,10 @@ class DelayedSignals:
             handler = signal.getsignal(number)
             # A handler of asyncio does nothing; the signal wakes up the event loop in another way.
             if callable(handler) and not getattr(handler, "__module__", "").startswith("asyncio"):
-                self._handlers[number] = handler
-                signal.signal(number, self._arrive)
+                # Python refuses signals outside of the main interpreter, and some that it uses itself.
+                with contextlib.suppress(ValueError, OSError):
+                    signal.signal(number, self._arrive)
+                    self._handlers[number] = handler
 
     def end(self) -> None:
         """Put the handlers back."""

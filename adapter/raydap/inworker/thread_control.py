@@ -6,6 +6,7 @@ the stop of another thread, and leaves the thread to a poll of 0.2 s.
 A thread id here is DAP's: a number that is valid in this process only.
 """
 
+import threading
 from typing import Any
 
 from raydap.inworker.delayed_signals import DelayedSignals, TracedAgain
@@ -47,7 +48,8 @@ class ThreadControl:
         self.waiting: dict[str, Any] = {}
         """All stopped threads."""
         self.raised = 0
-        """The id of what a signal handler of the program has raised at the end of a stop."""
+        """The id of the exception that a signal handler of the program has raised at the end of the last stop. A
+        reference would keep alive what the frames of the exception hold."""
 
     def override(self) -> None:
         self.debugger.set_suspend = self._set_suspend
@@ -148,9 +150,11 @@ class ThreadControl:
         def run_on() -> None:
             internal_run_thread(thread, self.debugger.set_additional_thread_info)
 
+        if thread is threading.main_thread():
+            self.raised = 0
         signals = DelayedSignals(run_on)
-        signals.begin()
         try:
+            signals.begin()
             result = type(self.debugger)._do_wait_suspend(self.debugger, thread, frame, *args, **kwargs)
         except BaseException:
             run_on()

@@ -1,8 +1,8 @@
 """Ends code of the program that does not return while raydap asks for values; runs in the worker.
 
 A stopped thread runs code of the program for raydap: the `__repr__` of a value, a property, an expression of the user.
-Such code can wait for ever, for example for an event loop that is stopped. The thread would answer no request any more,
-and could not be resumed. So the code is interrupted by an exception, TooSlowError:
+Such code may never return, for example if it waits for an event loop that is stopped. Then the thread answers no
+request, and cannot be resumed. So the code is interrupted by an exception, TooSlowError:
 
 - the text of a value in a list, and an attribute, after VALUE_S: only this value is missing;
 - a list of values after LIST_S;
@@ -14,6 +14,7 @@ also by a signal. Another thread that waits in C code (a lock, a sleep, a socket
 
 import contextlib
 import ctypes
+import math
 import signal
 import sys
 import threading
@@ -32,10 +33,14 @@ LIST_S = 20.0
 GRACE_S = 2.0
 
 IDLE_S = 1.0
-"""Seconds without a call after which the thread that interrupts them ends."""
+"""Seconds without a call after which the thread that interrupts them ends, and between two looks whether the session is
+lost."""
 
 AGAIN_S = 0.3
 """Seconds after which a thread that still does not return is interrupted again: code may catch the exception."""
+
+_SIGNAL = getattr(signal, "SIGURG", None)
+"""Wakes up the main thread. Windows has none."""
 
 _LISTS = ("variables", "scopes", "stackTrace", "completions", "exceptionInfo")
 """Requests that run code of the program though the user has written none."""
@@ -46,19 +51,23 @@ class TooSlowError(BaseException):
 
 
 class Call:
-    """A call of code of the program in the thread with this id, until `deadline`, a time of time.monotonic()."""
+    """A call of code of the program in the current thread, until `deadline`, a time of time.monotonic()."""
 
-    def __init__(self, seconds: "float | None") -> None:
+    def __init__(self, seconds: float) -> None:
         self.ident = threading.get_ident()
         self.thread = getattr(threading.current_thread(), "__pydevd_id__", "")
-        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.deadline = time.monotonic() + seconds
         self.is_interrupted = False
 
 
 class TimeLimits:
-    """The calls that are in progress, and the thread that interrupts them, which ends when there are none."""
+    """The calls that are in progress, and the thread that interrupts them, which ends when there are none.
 
-    def __init__(self) -> None:
+    `is_lost` returns whether the session has ended, also without `hurry`, as by kill -9 of raydap.
+    """
+
+    def __init__(self, is_lost: Callable[[], bool] = lambda: False) -> None:
+        self._is_lost = is_lost
         self.value_s = VALUE_S
         self.grace_s = GRACE_S
         self._changed = threading.Condition()
@@ -75,7 +84,7 @@ class TimeLimits:
             return function()
         self._left_s = self.value_s
         with self._main_thread_can_be_woken():
-            return self._run(LIST_S if request.command in _LISTS else None, function)
+            return self._run(LIST_S if request.command in _LISTS else math.inf, function)
 
     def value(self, function: Callable[[], Any]) -> Any:
         """Call what reads one value. Raise TimeoutError if it is interrupted."""
@@ -88,13 +97,14 @@ class TimeLimits:
 
     def hurry(self, thread: "str | None" = None) -> None:
         """Interrupt the calls of the thread with this id of pydevd, or of all, in GRACE_S at the latest."""
+        latest = time.monotonic() + self.grace_s
         with self._changed:
             for call in self._calls:
-                if thread in (None, call.thread) and call.deadline is None:
-                    call.deadline = time.monotonic() + self.grace_s
+                if thread in (None, call.thread):
+                    call.deadline = min(call.deadline, latest)
             self._changed.notify()
 
-    def _run(self, seconds: "float | None", function: Callable[[], Any]) -> Any:
+    def _run(self, seconds: float, function: Callable[[], Any]) -> Any:
         call = Call(seconds)
         try:
             try:
@@ -116,8 +126,8 @@ class TimeLimits:
             if self._watcher is None:
                 watcher: Any = threading.Thread(target=self._watch, name="raydap", daemon=True)
                 watcher.pydev_do_not_trace = watcher.is_pydev_daemon_thread = True
-                self._watcher = watcher
                 watcher.start()
+                self._watcher = watcher
             self._changed.notify()
 
     def _remove(self, call: Call) -> None:
@@ -133,28 +143,26 @@ class TimeLimits:
         with self._changed:
             while self._calls or self._changed.wait(IDLE_S):
                 now = time.monotonic()
+                is_lost = self._is_lost()
                 for call in self._calls:
-                    if call.deadline is not None and call.deadline <= now:
+                    if is_lost or call.deadline <= now:
                         call.is_interrupted, call.deadline = True, now + AGAIN_S
-                        interrupt(call.ident)
-                deadlines = [call.deadline for call in self._calls if call.deadline is not None]
-                if self._calls:
-                    self._changed.wait(min(deadlines) - now if deadlines else None)
+                        self._interrupt(call.ident)
+                self._changed.wait(min([IDLE_S, *(call.deadline - now for call in self._calls)]))
             self._watcher = None
 
     @contextlib.contextmanager
     def _main_thread_can_be_woken(self) -> Any:
         """Within it, a signal that programs do not use ends what the main thread waits for."""
-        number = signal.SIGURG
         is_main = threading.current_thread() is threading.main_thread()
-        if not is_main or signal.getsignal(number) != signal.SIG_DFL:
+        if _SIGNAL is None or not is_main or signal.getsignal(_SIGNAL) != signal.SIG_DFL:
             yield
             return
-        signal.signal(number, self._woken)
+        signal.signal(_SIGNAL, self._woken)
         try:
             yield
         finally:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(_SIGNAL, signal.SIG_DFL)
 
     def _woken(self, number: int, frame: Any) -> None:
         own = threading.get_ident()
@@ -162,23 +170,27 @@ class TimeLimits:
             raise_what_is_due()
             raise TooSlowError
 
+    def _interrupt(self, ident: int) -> None:
+        """Raise TooSlowError in a thread, and wake it up if it waits."""
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TooSlowError))
+        wake_up(sys._current_frames().get(ident))
+        # A program may use the signal itself.
+        if _SIGNAL is not None and ident == threading.main_thread().ident and signal.getsignal(_SIGNAL) == self._woken:
+            signal.pthread_kill(ident, _SIGNAL)
 
-def interrupt(ident: int) -> None:
-    """Raise TooSlowError in a thread, and wake it up if it waits."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TooSlowError))
-    frame: Any = sys._current_frames().get(ident)
+
+def wake_up(frame: Any) -> None:
+    """Wake up a thread whose innermost frame waits for a threading.Condition."""
     if frame is not None and frame.f_code is threading.Condition.wait.__code__:
         waiter, condition = frame.f_locals.get("waiter"), frame.f_locals["self"]
-        # What is notified later has to be a thread that waits.
+        # A later notify() must wake up another thread, which still waits.
         with contextlib.suppress(ValueError, RuntimeError, AttributeError):
             condition._waiters.remove(waiter)
             waiter.release()
-    if ident == threading.main_thread().ident and callable(signal.getsignal(signal.SIGURG)):
-        signal.pthread_kill(ident, signal.SIGURG)
 
 
 def raise_what_is_due() -> None:
-    """Catch an exception that `interrupt` has given this thread and that is not raised yet: it is raised in a loop.
+    """Catch an exception that TimeLimits has given this thread and that is not raised yet: it is raised in a loop.
 
     Do not take it back by PyThreadState_SetAsyncExc with NULL: before Python 3.12 a thread can then hang in the
     interpreter.

@@ -239,8 +239,8 @@ export class Workbench {
     return this.page.locator('.debug-variables .monaco-list-row', { hasText: text });
   }
 
-  /** Clicks the button in a thread's row, and waits for a change of the call stack. VS Code may reuse the row meanwhile
-   * for a thread that runs and has no such button: then it resolves at once. */
+  /** Clicks the button in a thread's row, and waits for a change of the call stack. If VS Code has reused the row for a
+   * running thread, the row has no such button, and this resolves at once. */
   async continueThread(row: Locator): Promise<'continued'> {
     return row.evaluate(
       (element) =>
