@@ -105,6 +105,7 @@ def test_what_is_sent_needs_nothing_of_this_package_and_no_newer_python(source: 
             "itertools",
             "json",
             "linecache",
+            "math",
             "os",
             "signal",
             "socket",
