@@ -79,10 +79,13 @@ def local_clusters() -> list[dict[str, Any]]:
 def _descends(process: Any, ancestor: int) -> bool:
     import psutil
 
+    # One step after the other: a process above the ancestor may end meanwhile.
     try:
-        return any(parent.pid == ancestor for parent in process.parents())
+        while process is not None and process.pid != ancestor:
+            process = process.parent()
     except psutil.Error:
         return False
+    return process is not None
 
 
 def raydap_processes() -> list[dict[str, Any]]:
