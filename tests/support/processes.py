@@ -49,22 +49,41 @@ def _open_files(pid: int) -> Iterator[str]:
 
 
 def end_marked(grace: float) -> list[str]:
-    """Ends the marked processes; returns the command lines of those that did not end by themselves.
+    """End the marked processes; return the pid, command line and test of those that did not end by themselves.
 
-    debugpy's adapters end by themselves soon after their debuggee and client are gone: `grace` is in seconds.
+    An adapter of debugpy ends soon after its debuggee and client are gone: `grace` is in seconds. It never ends if its
+    debuggee was killed between starting it and connecting to it (wait_until_disconnected() in debugpy/adapter/servers.py
+    waits for a first connection). No test can end such an adapter, so it is ended here and not returned.
     """
     overdue = []
     for pid in marked():
         with contextlib.suppress(OSError):
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            described = describe(pid)
             descriptor = os.pidfd_open(pid)
             try:
                 if not select.select([descriptor], [], [], grace)[0]:
-                    overdue.append(f"{pid}: {command}")
+                    if not waits_for_debuggee(pid):
+                        overdue.append(described)
                     os.kill(pid, signal.SIGKILL)
             finally:
                 os.close(descriptor)
     return overdue
+
+
+def describe(pid: int) -> str:
+    """Return the pid, the command line and the test that ran when the first process of its kind was started."""
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    variables = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+    tests = [value for name, _, value in (text.partition("=") for text in variables) if name == "PYTEST_CURRENT_TEST"]
+    return f"{pid}: {command}({', '.join(tests) or 'no test ran'})"
+
+
+def waits_for_debuggee(pid: int) -> bool:
+    """Return whether the process is an adapter of debugpy.listen() that has no connection."""
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    connected = {f"socket:[{row[9]}]" for row in rows if row[3] == "01"}
+    return b"--for-server" in command and connected.isdisjoint(_open_files(pid))
 
 
 def descendants(pid: int) -> set[int]:

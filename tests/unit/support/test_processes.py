@@ -1,6 +1,7 @@
 """Which processes a test session takes for its own, also where pytest-xdist runs several workers."""
 
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Callable
@@ -49,3 +50,39 @@ def test_a_worker_knows_its_own_and_the_leading_process_those_of_all(
     assert processes.end_marked(grace=0) != []
     monkeypatch.setenv(processes.MARK, "leading2")
     assert list(processes.marked()) == [nobodys]
+
+
+KILLED_EARLY = """
+import os, sys
+import debugpy
+import debugpy.server.api as api
+
+api.pydevd.settrace = lambda *arguments, **options: os._exit(0)  # The adapter runs and has no connection yet.
+debugpy.listen(("127.0.0.1", 0))
+"""
+
+
+def test_an_adapter_that_debugpy_leaves_is_ended_and_is_not_the_fault_of_a_test(
+    start: Callable[[str], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(processes.MARK, "leading")
+    command = [sys.executable, "-Xfrozen_modules=off", "-c", KILLED_EARLY]
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    (adapter,) = processes.marked()
+    forgotten = start("leading")
+    (overdue,) = processes.end_marked(grace=0)
+    assert overdue.startswith(f"{forgotten}: ")
+    assert "(tests/unit/support/test_processes.py::test_an_adapter_that_debugpy_leaves" in overdue
+    assert not alive(adapter)
+
+
+def alive(pid: int) -> bool:
+    """Return whether a process runs; wait for the end of one that was killed."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    try:
+        return not select.select([descriptor], [], [], 30)[0]
+    finally:
+        os.close(descriptor)
