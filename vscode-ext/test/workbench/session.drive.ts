@@ -93,10 +93,12 @@ step('all are continued to the end of the job, whose result is right', async () 
     .then(() => 'ended' as const);
   let what: 'ended' | 'continued';
   do {
-    const next = workbench.continueThread(stopped().first());
-    // The last one waits in vain, and is given up with the page.
-    next.catch(() => undefined);
-    what = await Promise.race([ended, next]);
+    const next = [workbench.continueThread(stopped().first()), workbench.continueOnlyThread()];
+    // Those that wait in vain are given up with the page.
+    for (const one of next) {
+      one.catch(() => undefined);
+    }
+    what = await Promise.race([ended, ...next]);
   } while (what !== 'ended');
   await workbench.lineLabels();
   await workbench.screenshot('05-job-done');

@@ -261,6 +261,15 @@ export class Workbench {
     );
   }
 
+  /** Continues a thread that is the only one of its session: VS Code lists its frames, and no row for the thread. */
+  async continueOnlyThread(): Promise<'continued'> {
+    const frame = this.page.locator('.debug-call-stack .monaco-list-rows:not(:has(.thread)) .stack-frame').first();
+    await frame.waitFor();
+    await this.page.keyboard.press('F5');
+    await frame.waitFor({ state: 'hidden' });
+    return 'continued';
+  }
+
   async openScope(name: string): Promise<void> {
     const row = this.page.locator('.debug-variables .monaco-list-row', { hasText: name });
     await row.waitFor();
