@@ -2,6 +2,7 @@
 sentence says why it is not debugged, and nothing of the attempt is left (test_private_parts.py lists the parts)."""
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_breakpoint_raises_nothing_when_it_cannot_stop(start: Start, children: E
     where = "__import__('sys').modules['_pydevd_bundle.pydevd_additional_thread_info']"
     worker.call(f"{where}.__dict__.pop('set_additional_thread_info') and ''")
     output = end(program)
-    assert "raydap cannot stop at this breakpoint(): ImportError(" in output
+    assert re.search(r"raydap cannot stop at this breakpoint\(\) of process \d+: ImportError\(", output)
     assert "after it" in output
 
 

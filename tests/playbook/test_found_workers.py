@@ -124,6 +124,26 @@ def test_a_program_that_waits_is_attached_though_nothing_can_stop_it(play: Play)
     assert waiting.complete
 
 
+def test_a_child_at_a_breakpoint_is_attached_though_nothing_else_can_stop_it(play: Play) -> None:
+    play.session()
+    parent = prepared(play, "w1")
+    find(play, parent)
+    child = prepared(play, "pid-8", worker_type="CHILD", parent="w1")
+    play.feed(AgentCalled(child.row))
+    assert play.take(ReleaseAgent).worker == "pid-8"
+    play.feed(AgentCalled(child.row, stops=True))
+    assert child.complete
+    assert parent.dials == 0
+
+
+def test_a_child_at_a_breakpoint_is_let_go_if_the_user_wants_no_children(play: Play) -> None:
+    play.session({"subProcess": False})
+    child = prepared(play, "pid-8", worker_type="CHILD", parent="w1")
+    play.feed(AgentCalled(child.row, stops=True))
+    assert play.take(ReleaseAgent).worker == "pid-8"
+    assert child.dials == 0
+
+
 def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Play) -> None:
     """It calls again when the client has set its breakpoints."""
     client = play.client()

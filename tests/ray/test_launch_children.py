@@ -9,7 +9,7 @@ from dap_client import Client
 from local_cluster import Cluster
 
 from support.launched import STARTS_PYTHONS, ended, start, stopped_line
-from support.look import go_on
+from support.look import bodies, go_on
 
 Launch = Callable[..., Client]
 
@@ -107,3 +107,60 @@ def test_a_program_can_start_a_ray_of_its_own(launch: Launch) -> None:
     client = launch(LOCAL, "# in a worker", env={"RAY_ADDRESS": "local", "RAY_AUTH_MODE": "disabled"})
     assert not parents_of_stops(client, "# in a worker")[0].startswith("child of driver")
     assert "result: []\n" in ended(client)
+
+
+BREAKPOINTS = """\
+import multiprocessing
+import os
+import ray
+
+def double(number):
+    breakpoint()
+    return number * 2  # in a child
+
+def exit_code(number):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(double(number))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+def in_pool(numbers):
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.map(double, numbers)
+
+def in_process(numbers):
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    child = context.Process(target=lambda: [results.put(double(number)) for number in numbers])
+    child.start()
+    child.join()
+    return [results.get() for _ in numbers]
+
+@ray.remote(num_cpus=0.1)
+def work(number):
+    return [exit_code(number), *in_process([number + 1, number + 2])]
+
+if __name__ == "__main__":
+    values = in_pool([1])
+    ray.init()
+    print("result: " + str(values + [exit_code(2)] + ray.get(work.remote(3))))
+"""
+
+
+def test_breakpoint_stops_in_forked_children_without_a_breakpoint_of_the_editor(launch: Launch) -> None:
+    client = launch(BREAKPOINTS)
+    names = parents_of_stops(client, *5 * ["breakpoint()"])
+    assert all(name.startswith("child of driver") for name in names[:2]), names
+    assert all(name.startswith(("child of work", "child of worker")) for name in names[2:]), names
+    output = ended(client)
+    assert "result: [2, 4, 6, 8, 10]\n" in output
+    assert "cannot stop" not in output
+
+
+def test_breakpoint_in_a_forked_child_that_is_left_alone_is_reported(launch: Launch) -> None:
+    source = BREAKPOINTS.replace("values = in_pool([1])", "values = [2]").replace("exit_code(2)", "4")
+    client = launch(source, subProcess=False)
+    output = ended(client)
+    assert "result: [2, 4, 6, 8, 10]\n" in output
+    assert output.count("no raydap is attached to this forked child") == 2
+    assert not bodies(client, "stopped")

@@ -52,8 +52,8 @@ def end_marked(grace: float) -> list[str]:
     """End the marked processes; return the pid, command line and test of those that did not end by themselves.
 
     An adapter of debugpy ends soon after its debuggee and client are gone: `grace` is in seconds. It never ends if its
-    debuggee was killed between starting it and connecting to it (wait_until_disconnected() in debugpy/adapter/servers.py
-    waits for a first connection). No test can end such an adapter, so it is ended here and not returned.
+    debuggee was killed before it connected to the adapter (debugpy/adapter/servers.py, wait_until_disconnected, waits
+    for a first connection). No test can end such an adapter, so it is ended here and not returned.
     """
     overdue = []
     for pid in marked():

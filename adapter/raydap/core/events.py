@@ -101,10 +101,13 @@ class WorkersAlive:
 
 @dataclass(frozen=True, slots=True)
 class AgentCalled:
-    """A process with an agent waits for a debugger, or for ReleaseAgent. `waits`: then it calls again and again."""
+    """A process with an agent waits for a debugger, or for ReleaseAgent."""
 
     worker: PausedWorker
     waits: bool = False
+    """Whether the process calls again and again until a raydap debugs it."""
+    stops: bool = False
+    """Whether the process has reached a breakpoint() and stops there if raydap debugs it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ this process sends that and ends the connection.
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
 """
 
-import json
 import os
 import socket
-import struct
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -25,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.agent_children import follow_children
+    from raydap.inworker.agent_lines import peer_is_trusted, peer_pid, read_line, wait_unless_stopped, write_line
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
     from raydap.inworker.pydevd_lifetime import (
@@ -55,9 +54,6 @@ CONFIGURED_TIMEOUT_S = 30.0
 LEAVE_TIMEOUT_S = 3.0
 """Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
 end takes half a second (measured)."""
-
-LINE_LIMIT = 256 * 1024
-"""Bytes of raydap's line. What compares a value is longer than the user's expression: 12 KB."""
 
 FILE = "<raydap agent>"
 """The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
@@ -91,15 +87,24 @@ class Agent:
         self._serve(path)
         session = self.session
         if session is None:
-            call_raydaps(self.call, self.folder, raydap)
+            call_raydaps(self.call, self.folder, raydap, wait=not self.forked)
         else:
             # That raydap has found the socket already.
             session.configured.wait(CONFIGURED_TIMEOUT_S)
 
+    def call_at_breakpoint(self) -> bool:
+        """Call raydap because this process has reached breakpoint(); return whether raydap debugs it now."""
+        self.identity = {**self.identity, "stops": True}
+        try:
+            return call_raydaps(self.call, self.folder, self.raydap, wait=False) != ""
+        finally:
+            self.identity = {**self.identity, "stops": False}
+
     def identity_of_child(self) -> dict[str, Any]:
         """The identity of a process that this one starts."""
         parent = self._key(self.identity) if self.session is None else self.session.key
-        return {**self.identity, "worker_type": "CHILD", "worker_id": "", "parent": parent, "waits": False}
+        own = {"worker_type": "CHILD", "worker_id": "", "parent": parent, "waits": False, "stops": False}
+        return {**self.identity, **own}
 
     def _key(self, identity: dict[str, Any]) -> str:
         """By what raydap knows a process that has said this of itself (runtime/agents.py, Hello.row)."""
@@ -135,7 +140,7 @@ class Agent:
 
     def call(self, path: str) -> bool:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
-        it debugs it. Raises OSError if nobody listens there."""
+        it debugs it. A raydap that is stopped is not waited for. Raises OSError if nobody listens there."""
         connection = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(CALL_TIMEOUT_S)
         try:
@@ -144,8 +149,9 @@ class Agent:
             connection.close()
             raise
         configured = threading.Event()
+        pid = peer_pid(connection)
         start_thread(self._talk, connection, configured)
-        configured.wait(ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
+        wait_unless_stopped(configured, pid, ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
         return self.session is not None
 
     def _accept(self, listener: "AgentSocket") -> None:
@@ -299,30 +305,6 @@ class Session:
                 )
         finally:
             pydevd.start_client, pydevd.time = original, time
-
-
-def peer_is_trusted(connection: socket.socket) -> bool:
-    """Whether the other end belongs to this user or to root."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True  # The socket's mode has to suffice, as on macOS.
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return struct.unpack("3i", credentials)[1] in (0, os.getuid())
-
-
-def write_line(connection: socket.socket, line: dict[str, Any]) -> None:
-    connection.sendall(json.dumps(line).encode() + b"\n")
-
-
-def read_line(connection: socket.socket) -> dict[str, Any]:
-    """The answer; {} if there is none. Reads no further than the line, because DAP follows."""
-    line = b""
-    while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
-        seen = connection.recv(4096, socket.MSG_PEEK)
-        if not seen:
-            return {}
-        line += connection.recv(seen.find(b"\n") + 1 or len(seen))
-    answer = json.loads(line)
-    return answer if isinstance(answer, dict) else {}
 
 
 def adapter_port() -> int:

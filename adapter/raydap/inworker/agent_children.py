@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
-    from raydap.inworker.breakpoint_hooks import override_rays_breakpoint
+    from raydap.inworker.breakpoint_hooks import override_rays_breakpoint, report_no_stop, stop_at
     from raydap.inworker.pydevd_lifetime import global_debugger
     from raydap.inworker.python_commands import PythonCommands
     from raydap.inworker.start_files import unpack_once
@@ -38,6 +38,7 @@ class Forks:
         self.agent = agent
         self.wanted = wanted
         self._settled = False
+        self._complained_in = 0
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
         for name in ("fork", "forkpty"):
             setattr(os, name, followed(getattr(os, name), self._begin))
@@ -56,13 +57,43 @@ class Forks:
             if session is not None and "pydevd" in sys.modules:
                 forget_debugger()
             if not has_debugger():
-                override_rays_breakpoint(self._debugger, forked=True)
+                override_rays_breakpoint(self._debugger, self._call_at_rays_breakpoint)
+                self._replace_breakpoint()
         except Exception as error:
             self.wanted = False
             report(error)
 
     def _debugger(self) -> Any:
         return None if self.agent.session is None else self.agent.session.debugger
+
+    def _call_at_rays_breakpoint(self) -> None:
+        """Call raydap from a forked child that nobody debugs. Write once why its breakpoint() does nothing."""
+        if not self._call_at_breakpoint() and self._complained_in != os.getpid():
+            self._complained_in = os.getpid()
+            report_no_stop("no raydap is attached to this forked child")
+
+    def _call_at_breakpoint(self) -> bool:
+        try:
+            return self.wanted and self._settled and bool(self.agent.call_at_breakpoint())
+        except Exception as error:
+            report(error)
+            return False
+
+    def _replace_breakpoint(self) -> None:
+        """In a forked child of a launched driver: let breakpoint() stop, as it does in the driver.
+
+        It does what it does without raydap if none attaches, and where the program has its own hook, as Ray's workers.
+        """
+        original = sys.breakpointhook
+        if not self.agent.raydap or original is not sys.__breakpointhook__ or "PYTHONBREAKPOINT" in os.environ:
+            return
+
+        def stop_here(*args: Any, **kwargs: Any) -> Any:
+            if self._debugger() is None and not self._call_at_breakpoint():
+                return original(*args, **kwargs)
+            return stop_at(self._debugger, sys._getframe(1))
+
+        sys.breakpointhook = stop_here
 
     def _begin(self) -> None:
         """Begins the agent of this child. In a child whose parent has debugpy's adapter, pydevd does that its own

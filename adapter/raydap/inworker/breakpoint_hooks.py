@@ -5,6 +5,7 @@ place when it is imported, know nothing of Ray and stay when the debugger leaves
 """
 
 import builtins
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -46,11 +47,12 @@ def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
         # A signal handler of the program may have raised it (delayed_signals.py).
         if id(error) == getattr(getattr(getattr(current, "raydap", None), "threads", None), "raised", 0):
             raise
-        report_no_stop(error)
+        report_no_stop(repr(error))
 
 
-def report_no_stop(error: Exception) -> None:
-    sys.stderr.write(f"raydap cannot stop at this breakpoint(): {error!r}\n")
+def report_no_stop(reason: str) -> None:
+    sys.stderr.write(f"raydap cannot stop at this breakpoint() of process {os.getpid()}: {reason}\n")
+    sys.stderr.flush()
 
 
 def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
@@ -78,15 +80,15 @@ def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
             current.disable_tracing()
 
 
-def override_rays_breakpoint(debugger: Callable[[], Any], forked: bool = False) -> None:
+def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], None] | None = None) -> None:
     """Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None.
 
-    In a `forked` child Ray's breakpoint() does nothing while nobody debugs: it would ask the cluster, and wait for ever
-    (forked_children.py).
+    `call` is for a forked child, where Ray's own breakpoint() asks the cluster and waits for ever (forked_children.py).
+    It is called when the child reaches a breakpoint() while nobody debugs it; afterwards raydap may.
     """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
     original = getattr(ray_debugpy, "_try_import_debugpy", None)
-    if original is None or (hasattr(original, "is_raydaps_agent") and not forked):
+    if original is None or (hasattr(original, "is_raydaps_agent") and call is None):
         return
 
     def _try_import_debugpy() -> Any:
@@ -94,14 +96,16 @@ def override_rays_breakpoint(debugger: Callable[[], Any], forked: bool = False) 
         while caller.f_code.co_name == "_try_import_debugpy":
             # That of forked_children.py, which has come later.
             caller = caller.f_back
+        if debugger() is None and call is not None and caller.f_code.co_name == "set_trace":
+            call()
         if debugger() is None or caller.f_code.co_name != "set_trace":
-            return None if forked else original()
+            return original() if call is None else None
         if caller.f_locals.get("breakpoint_uuid") is not None:
             # Ray gives one for its post mortem only.
             try:
                 ray_debugpy._debugpy_excepthook()
             except Exception as error:
-                report_no_stop(error)
+                report_no_stop(repr(error))
         else:
             while caller is not None and caller.f_globals.get("__name__") in ("ray.util.debugpy", "ray.util.rpdb"):
                 caller = caller.f_back

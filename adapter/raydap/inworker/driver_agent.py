@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket, write_line
+    from raydap.inworker.agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket
+    from raydap.inworker.agent_lines import peer_is_trusted, write_line
     from raydap.inworker.raydap_calls import call_raydaps, raydaps_in
 
 WAIT_INTERVAL_S = 0.2
@@ -86,11 +87,13 @@ def report_cluster(raydap: str) -> None:
 
 
 def _tell(path: str, line: dict[str, Any]) -> "socket.socket | None":
-    """The connection; None if nobody listens there."""
+    """The connection; None if nobody listens there, or another user."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(CALL_TIMEOUT_S)
     try:
         connection.connect(path)
+        if not peer_is_trusted(connection):
+            raise PermissionError(f"{path} belongs to another user")
         write_line(connection, line)
     except OSError:
         connection.close()

@@ -13,6 +13,9 @@ import os
 import sys
 from typing import Any
 
+complained_in = 0
+"""The pid of the process that has written that its breakpoint() does nothing."""
+
 
 def stop_in_forked_children() -> None:
     """Does nothing in a process that is no Ray worker, or whose parent has seen to it."""
@@ -36,11 +39,20 @@ def stop_in_forked_children() -> None:
 
 
 def stop_caller(modules: tuple[str, ...]) -> None:
-    """Stops this thread, if a client is attached, in the function that has called these modules."""
+    """Stop this thread in the function that has called these modules. If no client is attached, write once in a process
+    that breakpoint() does nothing."""
     import pydevd
+
+    global complained_in
 
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") in modules:
         frame = frame.f_back
     if pydevd._is_attached():
         pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
+    elif complained_in != os.getpid():
+        complained_in = os.getpid()
+        number = str(complained_in)
+        reason = "no raydap is attached to this forked child"
+        sys.stderr.write("raydap cannot stop at this breakpoint() of process " + number + ": " + reason + "\n")
+        sys.stderr.flush()

@@ -21,9 +21,10 @@ RELAY_TIMEOUT_S = 1.0
 RELAY_INTERVAL_S = 0.05
 
 
-def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> str:
+def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "", wait: bool = True) -> str:
     """Calls raydap at this path. If it is gone, or none is given, calls each that listens in the folder, until one
-    debugs this process. Returns the path of the one that does, else "". `call` is that of the agent."""
+    debugs this process. Returns the path of the one that does, else "". `call` is that of the agent. `wait`: a relay on
+    this node may just be starting. It is not if the process was forked: its parent has called already."""
     if raydap:
         try:
             return raydap if call(raydap) else ""
@@ -31,7 +32,8 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "") -> 
             # It is on another machine, or has ended.
             here = path_here(raydap, folder)
             with contextlib.suppress(OSError):
-                wait_for_relay(here)
+                if wait:
+                    wait_for_relay(here)
                 return here if call(here) else ""
         except OSError:
             pass  # It has ended.

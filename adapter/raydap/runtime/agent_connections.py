@@ -32,7 +32,8 @@ ANSWER_LIMIT = 4 * 1024 * 1024
 class Hello(msgspec.Struct, frozen=True):
     """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
     has started. `parent` is the key of the process that a CHILD comes from. `waits`: the program does not begin before
-    a raydap debugs it. `calls` is the name of the raydap that has launched it, "" for a program that calls each.
+    a raydap debugs it. `stops`: it has reached a breakpoint(). `calls` is the name of the raydap that has launched it,
+    "" for a program that calls each.
 
     With `nodes` it is a driver that has joined a cluster of so many: it goes on when raydap listens on all of them. It
     gets a byte at once, because it waits for no raydap that hangs. `cluster` is then the URL of the cluster's
@@ -50,6 +51,7 @@ class Hello(msgspec.Struct, frozen=True):
     holder: str = ""
     port: int = 0
     waits: bool = False
+    stops: bool = False
     calls: str = ""
     nodes: int = 0
     cluster: str = ""

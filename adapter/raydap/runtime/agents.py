@@ -170,7 +170,7 @@ class Agents:
         row = hello.row(node_id)
         self.release(row.key)
         self._waiting[row.key] = connection
-        self._emit(AgentCalled(row, hello.waits))
+        self._emit(AgentCalled(row, hello.waits, hello.stops))
 
     async def _let_driver_go_on(self, connection: socket.socket, hello: Hello) -> None:
         """When its workers can call from each node. It waits for a few seconds at most, if it gets a byte first

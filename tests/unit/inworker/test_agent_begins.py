@@ -18,7 +18,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What has been called; the files of an agent are one module in a process."""
     made: list[str] = []
     monkeypatch.setattr(agent, "AgentSocket", AgentSocket, raising=False)
-    monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap: made.append(raydap), raising=False)
+    monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap, wait: made.append(raydap), raising=False)
     return made
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from raydap.inworker import agent, driver_agent, raydap_calls
+from raydap.inworker import agent, agent_lines, driver_agent, raydap_calls
 
 WAIT = 30.0
 
@@ -38,7 +38,13 @@ class Raydap:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     """What `ray` is in it; the files of an agent are one module there. The folder of sockets is in `tmp_path`."""
-    for module, name in ((agent, "CALL_TIMEOUT_S"), (agent, "VERSION"), (agent, "write_line")):
+    used = (
+        (agent, "CALL_TIMEOUT_S"),
+        (agent, "VERSION"),
+        (agent_lines, "write_line"),
+        (agent_lines, "peer_is_trusted"),
+    )
+    for module, name in used:
         monkeypatch.setattr(driver_agent, name, getattr(module, name), raising=False)
     monkeypatch.setattr(driver_agent, "raydaps_in", raydap_calls.raydaps_in, raising=False)
     # Only tests that set a time can see the end of it.

@@ -84,6 +84,16 @@ def test_a_relay_that_does_not_come_keeps_nobody(tmp_path: Path, monkeypatch: py
     assert call_raydaps(calls, str(tmp_path), "/gone/raydap-call-2-1") == str(tmp_path / "raydap-call-1-1")
 
 
+def test_a_forked_child_waits_for_no_relay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raydap_calls, "wait_for_relay", None)
+    calls = Calls(tmp_path, raydap_call_1_1=True)
+    calls.raydaps["raydap-call-2-1"] = True
+    far = "/gone/raydap-call-2-1"
+    assert call_raydaps(calls, str(tmp_path), far, wait=False) == str(tmp_path / "raydap-call-1-1")
+    (tmp_path / "raydap-call-2-1").touch()
+    assert call_raydaps(calls, str(tmp_path), far, wait=False) == str(tmp_path / "raydap-call-2-1")
+
+
 def test_a_post_mortem_waits_only_while_raydap_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray_debugpy: Any = ModuleType("ray.util.debugpy")
     ray_debugpy._post_mortem = lambda: "waits"

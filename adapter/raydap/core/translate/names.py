@@ -47,6 +47,11 @@ def label(worker: Worker) -> str:
     """What a worker runs."""
     if worker.parent is not None:
         return f"child of {label(worker.parent).partition(' · ')[0]}"
+    parent = worker.run.prepared.get(worker.row.parent)
+    if parent is not None:
+        # It runs undebugged, and its child stops at a breakpoint().
+        known = worker.run.paused.labels.get(parent.key, WorkerLabel())
+        return f"child of {task(parent, known).partition(' · ')[0]}"
     return task(worker.row, worker.label)
 
 

@@ -48,14 +48,21 @@ def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
     may end alone, also during the attach; raydap finds the process again if it lives."""
     has_begun = worker.stage is not AttachStage.DIALLING
     if worker.stage is AttachStage.ATTACHED or (has_begun and worker.row.over_relay):
-        worker.run.prepared.pop(worker.key, None)
+        _forget_prepared(worker)
         reason = event.reason if worker.row.over_relay else _PROCESS_ENDED
         _attached_gone(state, worker, reason, ended=not worker.row.over_relay)
     elif event.refused:
-        worker.run.prepared.pop(worker.key, None)
+        _forget_prepared(worker)
         forget(state, worker, "has ended")
     else:
         prepared.refused(state, worker, event)
+
+
+def _forget_prepared(worker: Worker) -> None:
+    """A child has the number of its process as key, which another process may get."""
+    worker.run.prepared.pop(worker.key, None)
+    if worker.row.worker_type == "CHILD":
+        worker.run.choices.pop(worker.key, None)
 
 
 def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> None:

@@ -50,10 +50,10 @@ def called(state: State, event: AgentCalled) -> None:
         run.started.set_result(None)
     run.retries.pop(row.key, None)
     _has_agent(state, row)
-    if event.waits and run.auto_attach:
-        # Its user has chosen it, whatever the filters say. It cannot be called yet.
+    if (event.waits or event.stops) and run.auto_attach:
+        # Its user has chosen it, whatever the filters say, or its breakpoint() stops it, whatever else could.
         run.choices.setdefault(row.key, True)
-    elif not event.waits and run.settings is not None:
+    if not event.waits and run.settings is not None:  # One that waits cannot be called yet.
         run.prepared[row.key] = row
     if row.key in state.attaching:
         # It was found before it called. It goes on when it has its breakpoints (detach.end_attach).
@@ -199,7 +199,10 @@ def _attach(state: State, row: PausedWorker) -> None:
         state.report(Problem(Code.WORKER_GONE, f"{loss.label}: {loss.problem}" if loss.label else loss.problem))
     worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
     if row.worker_type == "CHILD":
-        run.children.setdefault(selection.origin(run, row).key, {})[row.key] = None
+        parent = selection.origin(run, row)
+        run.children.setdefault(parent.key, {})[row.key] = None
+        if parent.key not in state.workers and parent.key not in run.paused.labels:
+            selection.ask_labels(state, [parent])
     worker.label = run.paused.labels.get(row.key, worker.label)
     attach.begin(state, worker)
 

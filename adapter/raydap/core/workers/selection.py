@@ -48,7 +48,7 @@ def paused(state: State, event: WorkersPaused) -> None:
             known = replace(label, task="", started=0.0) if label.actor else WorkerLabel()
             run.paused.add(Candidate(row, state.now + LABELS_RETRY_S, known))
             fresh.append(row)
-    _ask_labels(state, fresh)
+    ask_labels(state, fresh)
 
 
 def examine_again(state: State) -> None:
@@ -68,13 +68,13 @@ def examine_again(state: State) -> None:
     ]
     for candidate in late:
         paused.candidates[candidate.row.key] = replace(candidate, ask_at=state.now + LABELS_RETRY_S)
-    _ask_labels(state, [candidate.row for candidate in late])
+    ask_labels(state, [candidate.row for candidate in late])
     if late:
         text = "Ray does not say yet what some paused workers run, so the filters cannot choose them; they stay paused."
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
 
 
-def _ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
+def ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
     of_ray = tuple(row for row in rows if row.worker_type != "TARGET")
     if of_ray:
         state.emit(AskLabels(of_ray))
@@ -122,7 +122,7 @@ def may_attach(state: State, row: PausedWorker) -> bool:
     if not is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
         return False
     if unknown:
-        _ask_labels(state, [row])
+        ask_labels(state, [row])
     return run.choices.get(row.key) is True or not is_full(state, run.settings)
 
 
