@@ -177,11 +177,11 @@ def follow_children(agent: Any) -> None:
     try:
         Forks(agent, CHILDREN)
         if CHILDREN and (PACKED_START_FILES or os.path.isdir(AT_START)):
-            PythonCommands(agent, lambda: at_start_folder(os.path.dirname(agent.folder))).follow()
+            PythonCommands(agent, at_start_folder).follow()
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug the children of this process: {error!r}\n")
 
 
-def at_start_folder(session: str) -> str:
-    """AT_START, or one in the folder of the Ray session. Raises OSError."""
-    return AT_START if os.path.isdir(AT_START) else unpack_once(PACKED_START_FILES, session)
+def at_start_folder() -> str:
+    """Return AT_START, or a folder that is like it. Raises OSError."""
+    return AT_START if os.path.isdir(AT_START) else unpack_once(PACKED_START_FILES)

@@ -9,12 +9,12 @@ nor its JobSupervisor.
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # The text of start_files.py is run before this one.
+    # The texts of these files are run before this one.
+    from raydap.inworker.private_folders import private_folder
     from raydap.inworker.start_files import unpack
 
 JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
@@ -29,7 +29,7 @@ def start(find: Callable[[str], str], packed: str, session: str, name: str, chil
         sockets = find(session)
         if not sockets:
             raise FileNotFoundError(f"no folder of Ray's session {session}")
-        at_start = unpack(packed, tempfile.mkdtemp(prefix="raydap-job-", dir=os.path.dirname(sockets)))
+        at_start = unpack(packed, private_folder("raydap-job-"))
         settings = {
             "raydap": os.path.join(sockets, name),
             "folder": sockets,

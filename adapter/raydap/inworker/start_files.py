@@ -7,10 +7,15 @@ import base64
 import json
 import os
 import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # The text of private_folders.py is run before this one.
+    from raydap.inworker.private_folders import check_private, private_folder, safe_parent
 
 
 def unpack(packed: str, folder: str) -> str:
-    """The folder of sitecustomize.py. Raises OSError."""
+    """Write the files into this folder; return the folder of sitecustomize.py. Raises OSError."""
     at_start = os.path.join(folder, "at_start")
     os.mkdir(at_start)
     for name, source in json.loads(zlib.decompress(base64.b64decode(packed))).items():
@@ -19,25 +24,26 @@ def unpack(packed: str, folder: str) -> str:
     return at_start
 
 
-def unpack_once(packed: str, session: str) -> str:
-    """The same, in the folder of a Ray session, for all processes of a node. It stays there as long as the session's
-    own files. Raises OSError."""
+def unpack_once(packed: str) -> str:
+    """Write the files for all processes of this user on this machine; return the folder of sitecustomize.py.
+
+    They stay there. Raises OSError, also if another user has taken the name of the folder.
+    """
     # Most processes with an agent never need these.
     import hashlib
     import shutil
-    import tempfile
 
-    folder = os.path.join(session, "raydap-" + hashlib.sha256(packed.encode()).hexdigest()[:16])
-    if not os.path.isdir(folder):
+    digest = hashlib.sha256(packed.encode()).hexdigest()[:16]
+    folder = os.path.join(safe_parent(), f"raydap-{os.getuid()}-{digest}")
+    if not os.path.lexists(folder):
         # Others may do the same just now, and it has to be whole as soon as it has this name.
-        fresh = tempfile.mkdtemp(prefix=".raydap-", dir=session)
+        fresh = private_folder(".raydap-")
         try:
             unpack(packed, fresh)
             os.rename(fresh, folder)
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)
-            if not os.path.isdir(folder):
+            if not os.path.lexists(folder):
                 raise
-    if os.stat(folder).st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user")
+    check_private(folder)
     return os.path.join(folder, "at_start")

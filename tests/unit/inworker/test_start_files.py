@@ -1,14 +1,16 @@
 """The files with which a Python begins with an agent are written once on a node where raydap is not installed."""
 
 import os
+import tempfile
 import threading
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from raydap.inworker import start_files
+from raydap.inworker import private_folders, start_files
 from raydap.inworker.agent_code import START_FILES, packed_start_files
+from raydap.inworker.private_folders import check_private, private_folder, safe_parent
 from raydap.inworker.start_files import unpack_once
 
 SOURCES = str(resources.files("raydap.inworker"))
@@ -19,47 +21,86 @@ def packed() -> str:
     return packed_start_files(SOURCES)
 
 
-def test_they_are_those_of_raydap(tmp_path: Path, packed: str) -> None:
-    at_start = Path(unpack_once(packed, str(tmp_path)))
-    assert (at_start.name, at_start.parent.parent) == ("at_start", tmp_path)
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files. No other user can write to it, or to those above it but for /tmp."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for function in (check_private, private_folder, safe_parent):  # The files of an agent are one module.
+        monkeypatch.setattr(start_files, function.__name__, function, raising=False)
+    return tmp_path
+
+
+def test_they_are_those_of_raydap(folder: Path, packed: str) -> None:
+    at_start = Path(unpack_once(packed))
+    assert (at_start.name, at_start.parent.parent) == ("at_start", folder)
     assert at_start.parent.stat().st_mode & 0o777 == 0o700
     for name in START_FILES:
         assert at_start.parent.joinpath(name).read_text() == Path(SOURCES, name).read_text()
     assert packed_start_files(str(at_start.parent)) == packed
 
 
-def test_many_processes_write_one_folder(tmp_path: Path, packed: str) -> None:
+def test_many_processes_write_one_folder(folder: Path, packed: str) -> None:
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(unpack_once(packed, str(tmp_path)))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: found.append(unpack_once(packed))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(found) == 8
     assert len(set(found)) == 1
-    assert os.listdir(tmp_path) == [Path(found[0]).parent.name]
+    assert os.listdir(folder) == [Path(found[0]).parent.name]
 
 
-def test_another_version_has_a_folder_of_its_own(tmp_path: Path, packed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_has_a_folder_of_its_own(packed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start_files, "unpack", lambda packed, folder: "")
-    assert unpack_once(packed, str(tmp_path)) != unpack_once("x" + packed, str(tmp_path))
+    assert unpack_once(packed) != unpack_once("x" + packed)
 
 
-def test_what_is_half_written_is_left_to_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_half_written_is_left_to_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(packed: str, folder: str) -> str:
         Path(folder, "half").touch()
         raise OSError("No space left on device")
 
     monkeypatch.setattr(start_files, "unpack", fail)
     with pytest.raises(OSError, match="No space left"):
-        unpack_once("", str(tmp_path))
-    assert os.listdir(tmp_path) == []
+        unpack_once("")
+    assert os.listdir(folder) == []
 
 
-def test_the_folder_of_another_user_is_not_trusted(
-    tmp_path: Path, packed: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["another user's folder", "link", "link to nothing", "open folder", "file"])
+def test_what_others_can_change_is_not_trusted(
+    folder: Path, packed: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unpack_once(packed, str(tmp_path))
-    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
-    with pytest.raises(PermissionError, match="belongs to another user"):
-        unpack_once(packed, str(tmp_path))
+    path = Path(unpack_once(packed)).parent
+    if kind == "another user's folder":
+        ours = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: ours + 1)
+        monkeypatch.setattr(private_folders, "is_safe", lambda folder: True)
+        path.rename(folder / path.name.replace(f"-{ours}-", f"-{ours + 1}-"))
+    elif kind == "open folder":
+        path.chmod(0o750)
+    else:
+        path.rename(folder / "moved")
+        if kind == "file":
+            path.touch()
+        else:
+            path.symlink_to("moved" if kind == "link" else "missing")
+    with pytest.raises(PermissionError, match="is not a folder that only this user can enter"):
+        unpack_once(packed)
+
+
+def test_a_folder_in_which_others_can_rename_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp = os.path.realpath("/tmp")
+    inner = folder / "inner"
+    inner.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(inner))
+    assert safe_parent() == str(inner)
+    for mode, expected in ((0o1777, str(inner)), (0o770, tmp)):
+        inner.chmod(mode)
+        assert safe_parent() == expected
+    inner.chmod(0o700)
+    folder.chmod(0o777)
+    assert safe_parent() == tmp
+    monkeypatch.setattr(private_folders, "is_safe", lambda folder: False)
+    with pytest.raises(PermissionError, match=f"other users can rename what is in {inner} and in /tmp"):
+        safe_parent()

@@ -1,0 +1,48 @@
+"""Makes folders for code that Python imports: no other user can change, rename or replace what is in them.
+
+Ray's session folder is no place for code: Ray gives it the mode 0777, so every user can rename what is in it.
+"""
+
+import os
+import stat
+import tempfile
+
+
+def private_folder(prefix: str) -> str:
+    """Make a new folder with mode 0700. Raises OSError."""
+    return tempfile.mkdtemp(prefix=prefix, dir=safe_parent())
+
+
+def safe_parent() -> str:
+    """Return the first folder for temporary files in which others cannot rename what belongs to this user.
+
+    Raises PermissionError if there is none.
+    """
+    folders = [tempfile.gettempdir(), "/tmp", "/var/tmp"]
+    for folder in map(os.path.realpath, folders):
+        if os.path.isdir(folder) and is_safe(folder):
+            return folder
+    raise PermissionError("other users can rename what is in " + " and in ".join(dict.fromkeys(folders)))
+
+
+def is_safe(folder: str) -> bool:
+    """Return whether this folder and all above it belong to this user or to root, and nobody else can write to them.
+
+    In a folder with the sticky bit, such as /tmp, each user can rename only his own files (inode(7)). `folder` is an
+    absolute path without symbolic links.
+    """
+    while True:
+        status = os.stat(folder)
+        is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+        if is_shared or status.st_uid not in (0, os.getuid()):
+            return False
+        if folder == os.path.dirname(folder):
+            return True
+        folder = os.path.dirname(folder)
+
+
+def check_private(folder: str) -> None:
+    """Raise PermissionError unless this is a folder, and no link to one, that only this user can enter."""
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise PermissionError(f"{folder} is not a folder that only this user can enter")

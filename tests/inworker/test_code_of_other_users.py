@@ -1,0 +1,133 @@
+"""No code of another user of the machine runs as the user whose program has agents."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raydap.cluster import prepared_job
+from raydap.inworker.agent_code import packed_start_files
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+
+SESSION = "session_2026-01-01_00-00-00_000000_1"
+
+# It tries to put its own folder in the place of each of these, and of each folder above them.
+RENAME = """
+import os, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+for path in sys.argv[1:]:
+    while path != "/":
+        try:
+            os.rename(path, path + ".away")
+            os.mkdir(path)
+            print("renamed", path)
+        except OSError:
+            pass
+        path = os.path.dirname(path)
+"""
+
+LINK = """
+import os, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+os.symlink(sys.argv[1], sys.argv[2])
+"""
+
+JOB = """
+import subprocess, sys
+print(sys.modules["_raydap_agent"].AT_START, flush=True)
+sys.stdin.readline()
+child = "import sys; print('_raydap_agent' in sys.modules)"
+print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True))
+"""
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder in which all users can rename everything, as in the folder of a Ray session."""
+    with tempfile.TemporaryDirectory(prefix="raydap-", dir="/tmp") as name:
+        os.chmod(name, 0o777)
+        yield Path(name)
+
+
+def renamed(*paths: str) -> str:
+    command = [sys.executable, "-c", RENAME, *paths]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_folder_that_all_can_write_to_is_what_the_test_takes_it_for(shared: Path) -> None:
+    mine = shared / "mine"
+    mine.mkdir(mode=0o700)
+    assert renamed(str(mine)) == f"renamed {mine}\n"
+
+
+@pytest.fixture
+def raydap(shared: Path) -> Iterator[str]:
+    """The path of a raydap that debugs nothing, in the folder of sockets of a session that all can write to."""
+    sockets = shared / "ray" / SESSION / "sockets"
+    sockets.mkdir(parents=True)
+    for folder in (sockets, sockets.parent, sockets.parent.parent):
+        folder.chmod(0o777)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(sockets / "raydap-call-1-1"))
+        listener.listen()
+
+        def hang_up() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    listener.accept()[0].close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        yield str(sockets / "raydap-call-1-1")
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_they_cannot_rename_what_a_submitted_job_imports(shared: Path, raydap: str) -> None:
+    (shared / "program.py").write_text(JOB)
+    config = {"runtime_env": {}, "metadata": prepared_job.metadata(SESSION, os.path.basename(raydap), True)}
+    env = {"RAY_TMPDIR": str(shared), "TMPDIR": str(shared), "RAY_JOB_CONFIG_JSON_ENV_VAR": json.dumps(config)}
+    command = prepared_job.command(sys.executable, [str(shared / "program.py")])
+    with subprocess.Popen(
+        command, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as job:
+        assert job.stdout is not None
+        at_start = job.stdout.readline().strip()
+        assert Path(at_start, "sitecustomize.py").exists()
+        assert renamed(at_start) == ""
+        output, _ = job.communicate("\n", timeout=60)
+    assert "stdout='True\\n'" in output
+    assert not os.path.exists(os.path.dirname(at_start))
+
+
+def test_a_link_of_theirs_is_not_followed(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of the folder is the same for each process of a user, so others can take it first."""
+    shared.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    agent: dict[str, Any] = {}
+    for name in ("private_folders", "start_files"):
+        exec(resources.files("raydap.inworker").joinpath(f"{name}.py").read_text(), agent)
+    packed = packed_start_files(str(resources.files("raydap.inworker")))
+    folder = Path(agent["unpack_once"](packed)).parent
+    shutil.rmtree(folder)
+    ours = shared / "ours"
+    ours.mkdir(mode=0o700)
+    subprocess.run([sys.executable, "-c", LINK, str(ours), str(folder)], check=True)
+    with pytest.raises(PermissionError, match="is not a folder that only this user can enter"):
+        agent["unpack_once"](packed)
