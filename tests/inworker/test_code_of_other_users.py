@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import prepared_job
+from raydap.cluster import local_raylet, node_survey, prepared_job, ray_driver, session_sockets
 from raydap.inworker.agent_code import packed_start_files
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -131,3 +131,58 @@ def test_a_link_of_theirs_is_not_followed(shared: Path, monkeypatch: pytest.Monk
     subprocess.run([sys.executable, "-c", LINK, str(ours), str(folder)], check=True)
     with pytest.raises(PermissionError, match="is not a folder that only this user can enter"):
         agent["unpack_once"](packed)
+
+
+RAYLET = """
+import os, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+options = sys.argv[1:]
+os.execv("/bin/sh", ["raylet", "-c", "echo up; read line", *options])
+"""
+
+
+def test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none(shared: Path) -> None:
+    """raydap would join its cluster, send Ray's token there, and unpickle what comes back."""
+    folder = shared / SESSION
+    (folder / "sockets").mkdir(parents=True)
+    options = [f"--session-name={SESSION}", f"--session_dir={folder}", "--node_id=n1", "--gcs-address=127.0.0.1:1"]
+    options += ["--node_ip_address=127.0.0.1"]
+    command = [sys.executable, "-c", RAYLET, *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        assert Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"raylet\0")
+        assert session_sockets.find(SESSION, {"RAY_TMPDIR": str(shared)}) == ""
+        assert local_raylet.find({"n1"}) is None
+        with pytest.raises(RuntimeError, match="no node of the cluster that belongs to this user or to root"):
+            ray_driver.join(SESSION, "raydap")
+        process.communicate(b"\n")
+
+
+VIRTUAL_ENV = """
+import os, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+os.environ["VIRTUAL_ENV"] = sys.argv[1]
+os.execv("/bin/sh", ["sh", "-c", "echo up; read line"])
+"""
+
+
+@pytest.mark.parametrize("is_theirs", [False, True])
+def test_no_program_that_a_process_of_theirs_names_is_run(shared: Path, is_theirs: bool) -> None:
+    python = shared / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text(f"#!/bin/sh\necho > {shared}/ran\n")
+    python.chmod(0o755)
+    command = [sys.executable, "-c", VIRTUAL_ENV if is_theirs else VIRTUAL_ENV.replace("65534", "0"), str(shared)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        asked = {"session": SESSION, "host": "127.0.0.1", "files": []}
+        report = node_survey.report({**asked, "processes": [{"key": "w", "pid": process.pid, "port": 0}]})
+        process.communicate(b"\n")
+    assert report["processes"]["w"]["python"] == ("" if is_theirs else str(python))
+    assert (shared / "ran").exists() is not is_theirs

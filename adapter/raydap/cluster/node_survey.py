@@ -21,7 +21,7 @@ from typing import Any
 from raydap.cluster import gdb_injection, relay_actor, relay_channels, session_sockets, tcp_sockets
 from raydap.cluster.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
 from raydap.cluster.relay_actor import leave_agent
-from raydap.cluster.session_sockets import raylets
+from raydap.cluster.session_sockets import raylets, user_ids
 from raydap.cluster.tcp_sockets import connected, listening
 from raydap.cluster.tcp_sockets import read as read_sockets
 
@@ -170,7 +170,8 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
     environ = _environ(folder)
     words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
     script = next((os.path.join(cwd, word) for word in words if word.endswith(".py")), "")
-    python = pythons.of(environ)
+    # Its environment names a program, and a folder from which that imports. Another user could choose both.
+    python = pythons.of(environ) if user_ids(str(folder)) == {os.getuid()} else ""
     own = [cwd, *(each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
     if script:
         own.append(os.path.dirname(script))

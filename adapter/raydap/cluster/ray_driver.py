@@ -6,6 +6,7 @@ Ray's client ends its process when the GCS does not answer, so raydap itself nev
 import logging
 import os
 import socket
+from typing import Any
 
 
 def join(session: str, name: str) -> None:
@@ -26,16 +27,33 @@ def join(session: str, name: str) -> None:
 
 
 def _raylet_options(session: str) -> dict[str, str]:
-    """The options of a raylet of this session on this machine (ray/_private/services.py, start_raylet)."""
+    """Return the options of a raylet of this session on this machine (ray/_private/services.py, start_raylet).
+
+    Another user can start any program with the command line of a raylet, and would get this user's token for Ray.
+    """
     import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
 
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or [""]
         options = dict(word.split("=", 1) for word in command[1:] if "=" in word)
         found = os.path.basename(command[0]) in ("raylet", "raylet.exe") and options.get("--session-name") == session
-        if found and _is_local_address(options["--node_ip_address"]):
+        if found and _is_trusted(process) and _is_local_address(options["--node_ip_address"]):
             return options
-    raise RuntimeError("no node of the cluster runs on the machine where raydap runs")
+    raise RuntimeError("no node of the cluster that belongs to this user or to root runs on raydap's machine")
+
+
+def _is_trusted(process: Any) -> bool:
+    """Return whether a process of psutil belongs to this user or root and runs the program `raylet`."""
+    import psutil
+
+    trusted = False
+    try:
+        trusted = not hasattr(os, "getuid") or {0, os.getuid()}.issuperset(process.uids())
+        return trusted and os.path.basename(process.exe()).partition(" ")[0] in ("raylet", "raylet.exe")
+    except psutil.AccessDenied:
+        return trusted  # It is root's.
+    except psutil.Error:
+        return False  # It has ended just now.
 
 
 def _is_local_address(host: str) -> bool:

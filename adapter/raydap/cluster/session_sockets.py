@@ -22,14 +22,17 @@ def find(session: str, environ: Mapping[str, str] = os.environ, proc: Path = Pat
 
 
 def _session_dirs(session: str, proc: Path) -> Iterator[str]:
-    """Those in the command lines of all raylets, of whichever user."""
+    """Those in the command lines of all raylets."""
     for _, words in raylets(proc):
         folders = (word.partition("=")[2] for word in words if word.startswith("--session_dir="))
         yield from (folder for folder in folders if os.path.basename(folder) == session)
 
 
 def raylets(proc: Path) -> Iterator[tuple[Path, list[str]]]:
-    """The folders of all raylets in /proc, of whichever user, and the words of their command lines."""
+    """Yield the folders in /proc of this user's and root's raylets, and the words of their command lines.
+
+    Another user can start any program with the command line of a raylet.
+    """
     for name in os.listdir(proc) if proc.is_dir() else ():
         try:
             # A machine has thousands of processes, and a Path for each takes longer than to read it.
@@ -37,5 +40,32 @@ def raylets(proc: Path) -> Iterator[tuple[Path, list[str]]]:
                 words = os.fsdecode(file.read()).split("\0")
         except OSError:
             continue  # It has ended, or is no process.
-        if os.path.basename(words[0]) == "raylet":
+        if os.path.basename(words[0]) == "raylet" and _is_trusted(f"{proc}/{name}"):
             yield proc / name, words
+
+
+def _is_trusted(process: str) -> bool:
+    """Return whether a process, by its folder in /proc, belongs to this user or root and runs the program `raylet`.
+
+    A program with the setuid bit belongs to whoever has started it, too. Source: proc(5), /proc/PID/status and exe.
+    """
+    if not {0, os.getuid()}.issuperset(user_ids(process) or {-1}):
+        return False
+    try:
+        return os.path.basename(os.readlink(f"{process}/exe")).partition(" ")[0] == "raylet"
+    except PermissionError:
+        return True  # It is root's.
+    except OSError:
+        return False
+
+
+def user_ids(process: str) -> set[int]:
+    """Return the real, effective and saved user ids of a process, by its folder in /proc; none if it has ended.
+
+    The owner of the folder does not suffice: root owns that of a process that may not be traced (proc(5), /proc/PID).
+    """
+    try:
+        with open(f"{process}/status", encoding="utf-8", errors="replace") as file:
+            return {int(uid) for line in file if line.startswith("Uid:") for uid in line.split()[1:4]}
+    except OSError:
+        return set()

@@ -6,19 +6,19 @@ import pytest
 
 from raydap.cluster import local_raylet
 from raydap.cluster.local_raylet import LocalRaylet
+from support.made_up_proc import add_process
 
 
 @pytest.fixture
 def proc(tmp_path: Path) -> Path:
     words = {
-        "1": ["/x/raylet", "--node_id=n1", "--session-name=s1", "--gcs-address=10.0.0.1:1"],
-        "2": ["/x/raylet", "--node_id=n2", "--session-name=s2", "--gcs-address=10.0.0.2:2"],
-        "3": ["/x/raylet", "--node_id=n3"],
-        "4": ["python", "--node_id=n4", "--session-name=s4", "--gcs-address=10.0.0.4:4"],
+        1: ["/x/raylet", "--node_id=n1", "--session-name=s1", "--gcs-address=10.0.0.1:1"],
+        2: ["/x/raylet", "--node_id=n2", "--session-name=s2", "--gcs-address=10.0.0.2:2"],
+        3: ["/x/raylet", "--node_id=n3"],
+        4: ["python", "--node_id=n4", "--session-name=s4", "--gcs-address=10.0.0.4:4"],
     }
     for pid, command in words.items():
-        (tmp_path / pid).mkdir()
-        (tmp_path / pid / "cmdline").write_bytes("\0".join(command).encode())
+        add_process(tmp_path, pid, *command)
     return tmp_path
 
 

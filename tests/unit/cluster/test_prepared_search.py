@@ -10,6 +10,7 @@ import pytest
 from raydap.cluster import prepared_search
 from raydap.cluster.prepared_search import PreparedSearch
 from raydap.core.errors import Code, Problem, ProblemError
+from support.made_up_proc import add_process
 
 HOOK = {"worker_process_setup_hook": "raydap_agent", "env_vars": {"A": "1"}}
 PLAIN: dict[str, Any] = {
@@ -156,9 +157,7 @@ def test_an_actor_that_outlives_its_job_counts() -> None:
     ids=["prepared", "not prepared", "another cluster", "another user"],
 )
 def test_a_cluster_that_was_started_for_it(tmp_path: Path, session: str, environ: str | None, told: list[str]) -> None:
-    raylet = tmp_path / "7"
-    raylet.mkdir()
-    (raylet / "cmdline").write_text(f"/x/raylet\0--session-name={session}\0")
+    raylet = add_process(tmp_path, 7, "/x/raylet", f"--session-name={session}")
     if environ is not None:
         (raylet / "environ").write_text(environ)
 
