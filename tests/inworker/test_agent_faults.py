@@ -253,3 +253,60 @@ def test_a_program_runs_when_its_folder_cannot_be_written_to(tmp_path: Path) -> 
     assert (done.returncode, done.stdout) == (0, "runs\n")
     (line,) = done.stderr.splitlines()
     assert line.startswith("raydap cannot debug this program: NotADirectoryError(")
+
+
+FULL = """\
+import os, resource, sys, threading, time
+agent = sys.modules["_raydap_agent"]
+tried = threading.Event()
+class Time:
+    monotonic = time.monotonic
+    def sleep(seconds):
+        tried.set()
+        time.sleep(0.01)
+agent.time = Time
+limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+go = os.open(os.path.join(os.path.dirname(__file__), "go"), os.O_RDWR)
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+print("full", flush=True)
+tried.wait()
+print("tried", flush=True)
+os.read(go, 1)
+resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+os.read(go, 1)
+"""
+
+
+def test_a_process_without_a_free_descriptor_is_reached_later(start: Start, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    program = start(FULL)
+    program.called().close()
+    program.child.wait_for("full")
+    connection = program.dial()
+    program.child.wait_for("tried")
+    with (tmp_path / "go").open("w") as go:
+        print("1", end="", file=go, flush=True)
+        assert read_line(connection)["holder"] == ""
+        print("2", end="", file=go, flush=True)
+        assert program.child.wait() == 0
+
+
+UMASK = """\
+import os, sys
+agent = sys.modules["_raydap_agent"]
+def fail(mask):
+    raise AssertionError("the umask is the whole process's")
+umask, os.umask = os.umask, fail
+for mask in (0, 0o22, 0o777):
+    umask(mask)
+    path = os.path.join(agent.AGENT.folder, f"raydap-{mask}")
+    agent.AGENT._serve(path)
+    print("mode", oct(os.stat(path).st_mode & 0o777), flush=True)
+"""
+
+
+def test_its_socket_is_this_users_alone_whatever_the_umask(start: Start) -> None:
+    program = start(UMASK)
+    program.called().close()
+    assert program.child.wait() == 0, program.child.output
+    assert program.child.output.split() == ["mode", "0o600", "mode", "0o600", "mode", "0o0"]

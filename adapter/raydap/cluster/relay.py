@@ -1,6 +1,7 @@
 """Connects to debuggers that only their own node reaches, through Ray; relay_script.py does the work."""
 
 import asyncio
+import errno
 import json
 import logging
 import socket
@@ -24,6 +25,9 @@ OPEN_TIMEOUT_S = 60.0
 
 RESTART_DELAY_S = 30.0
 """Seconds until a process that could not join the cluster is started again."""
+
+PASS_INTERVAL_S = 0.01
+"""Seconds until the process has taken some of many connections. Connections of a burst wait for one another."""
 
 _CLOSE_TIMEOUT_S = 10.0
 _SCRIPT = Path(__file__).with_name("relay_script.py")
@@ -122,6 +126,7 @@ class _Process:
         self._control.setblocking(False)
         self._process: asyncio.subprocess.Process | None = None
         self._joined = False
+        self._passing = asyncio.Lock()
         self._logging: asyncio.Task[None] | None = None
 
     @property
@@ -153,11 +158,14 @@ class _Process:
         self._joined = True
 
     async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise RelayFailed(f"raydap cannot open more connections ({error.strerror})") from None
         ours.setblocking(False)
         try:
             with theirs:
-                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+                await self._pass(theirs)
             loop = asyncio.get_running_loop()
             question = {"node_id": node_id, **target}
             await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")
@@ -177,6 +185,21 @@ class _Process:
         if "refused" not in answer:
             raise RelayFailed(answer["error"])
         raise ConnectionRefusedError(answer["error"]) if answer["refused"] else OSError(answer["error"])
+
+    async def _pass(self, connection: socket.socket) -> None:
+        """Give the process a connection. Raises OSError if it has ended.
+
+        The kernel keeps a limited number of descriptors that the process has not taken yet (unix(7), sendmsg(2)).
+        """
+        async with self._passing:
+            while True:
+                try:
+                    socket.send_fds(self._control, [b"+"], [connection.fileno()])
+                    return
+                except OSError as error:
+                    if error.errno not in (errno.EAGAIN, errno.ETOOMANYREFS):
+                        raise
+                await asyncio.sleep(PASS_INTERVAL_S)
 
     async def close(self) -> None:
         """Returns when the process has ended. It ends when its connections have, and is killed if Ray hangs."""

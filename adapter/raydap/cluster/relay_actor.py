@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -31,7 +32,13 @@ HELLO_LIMIT = 4096
 FIND_INTERVAL_S = 5.0
 """Seconds between two looks for agents that another raydap was called by. A look lists one folder."""
 
-AGENT_PREFIX = "raydap-"
+ACCEPT_DELAY_S = 1.0
+"""Seconds until a process without a free descriptor looks again whether it can take a connection."""
+
+AT_ONCE = 32
+"""Agents that are asked who they are at a time."""
+
+_AGENT = re.compile(r"raydap-\d+")
 
 PY_SPY_TIMEOUT_S = 10.0
 """Seconds for py-spy. It takes 0.04 (measured)."""
@@ -157,6 +164,7 @@ class AgentWatch:
         self._take_call = take_call
         self._listener: socket.socket | None = None
         self._known: set[str] = set()
+        self._asking = asyncio.Semaphore(AT_ONCE)
         self._accepted: set[socket.socket] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -201,10 +209,21 @@ class AgentWatch:
         asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     def _accept(self, listener: socket.socket) -> None:
-        with suppress(OSError):
+        try:
             connection, _ = listener.accept()
-            self._accepted.add(connection)
-            self._spawn(self._called(connection))
+        except BlockingIOError:
+            return
+        except OSError:
+            # It would be called again at once, as long as the connection waits; see transport/unix.py.
+            asyncio.get_running_loop().remove_reader(listener)
+            self._spawn(self._accept_later(listener))
+            return
+        self._accepted.add(connection)
+        self._spawn(self._called(connection))
+
+    async def _accept_later(self, listener: socket.socket) -> None:
+        await asyncio.sleep(ACCEPT_DELAY_S)
+        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     async def _called(self, connection: socket.socket) -> None:
         """Takes an agent's call. A connection that says nothing is that of another node: `is_served`."""
@@ -231,36 +250,43 @@ class AgentWatch:
             with suppress(OSError):
                 await self._listen()
                 names = os.listdir(self._folder) if self._listener is not None else []
-                for name in names:
-                    if (
-                        name.startswith(AGENT_PREFIX)
-                        and name[len(AGENT_PREFIX) :].isdigit()
-                        and name not in self._known
-                    ):
-                        self._known.add(name)
-                        await self._ask(os.path.join(self._folder, name))
+                fresh = {name for name in names if _AGENT.fullmatch(name)} - self._known
+                self._known |= fresh
+                asked = [self._spawn(self._ask(name)) for name in fresh]
+                if not has_searched:
+                    await asyncio.gather(*asked)
             if not has_searched:
                 has_searched = True
                 self._tell({"searched": True})
             await asyncio.sleep(FIND_INTERVAL_S)
 
-    async def _ask(self, path: str) -> None:
-        """Only says who is there: the agent imports nothing for it. A process that has ended leaves its socket."""
-        with suppress(OSError):
-            reader, writer = await open_agent(path)
+    async def _ask(self, name: str) -> None:
+        """Report who is there: the agent imports nothing for it. A process that has ended leaves its socket. A process
+        that is too busy to answer is asked again."""
+        async with self._asking:
+            try:
+                reader, writer = await open_agent(os.path.join(self._folder, name))
+            except (ConnectionRefusedError, FileNotFoundError, PermissionError):
+                return
+            except OSError:
+                self._known.discard(name)
+                return
             try:
                 if hello := await first_line(reader):
                     self._tell({"found": hello.decode(errors="replace")})
+                elif not reader.at_eof():
+                    self._known.discard(name)
             finally:
                 writer.close()
 
     def _tell(self, line: Mapping[str, Any]) -> None:
         self._lines.put_nowait(json.dumps(line).encode() + b"\n")
 
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
+    def _spawn(self, work: Any) -> "asyncio.Task[None]":
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 async def first_line(reader: asyncio.StreamReader) -> bytes:

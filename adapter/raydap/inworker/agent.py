@@ -14,10 +14,12 @@ this process sends that and ends the connection.
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
 """
 
+import errno
 import os
 import socket
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,6 +56,12 @@ CONFIGURED_TIMEOUT_S = 30.0
 LEAVE_TIMEOUT_S = 3.0
 """Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
 end takes half a second (measured)."""
+
+ACCEPT_INTERVAL_S = 0.5
+"""Seconds until a process without a free descriptor looks again whether it can take a connection."""
+
+OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+"""What accept(2) returns while a connection waits that the process cannot take yet."""
 
 FILE = "<raydap agent>"
 """The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
@@ -129,11 +137,7 @@ class Agent:
             os.unlink(path)
         listener = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         self._sockets.add(listener)
-        mask = os.umask(0o177)
-        try:
-            listener.bind(path)
-        finally:
-            os.umask(mask)
+        listener.bind_privately(path)
         listener.listen(8)
         start_thread(self._accept, listener)
         self.is_served = True
@@ -158,12 +162,20 @@ class Agent:
         while True:
             try:
                 connection, _ = listener.accept()
-                start_thread(self._talk, connection, threading.Event())
-            except (OSError, RuntimeError):
-                # The program has closed all descriptors, or ends and can start no thread any more. Nobody waits for an
-                # answer that does not come.
-                listener.close()
+            except OSError as error:
+                if error.errno in OUT_OF_RESOURCES:
+                    time.sleep(ACCEPT_INTERVAL_S)
+                    continue
+                listener.close()  # The program has closed all descriptors.
                 return
+            try:
+                start_thread(self._talk, connection, threading.Event())
+            except RuntimeError:
+                # It has too many threads, or ends and can start none any more.
+                connection.close()
+                if not threading.main_thread().is_alive():
+                    listener.close()
+                    return
 
     def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:
         """`configured` is set when the process may go on, whatever happens here."""

@@ -50,7 +50,7 @@ def packed_code(folder: str, *files: str) -> tuple[bytes, bytes, list[str]]:
 def packed_start_files(folder: str) -> str:
     """For start_files.py, `unpack`: START_FILES, which are in the folder. Raises OSError."""
     texts = {name: read_text(folder, name) for name in START_FILES}
-    return base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
+    return base64.b85encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
 def child_settings(folder: str, wanted: bool) -> dict[str, bool | str]:

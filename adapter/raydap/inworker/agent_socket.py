@@ -4,9 +4,11 @@ Programs do that, for example to become daemons. What they open next gets the sa
 there, write to it, or close it. So each use first looks whether the number is still that of the agent's socket.
 """
 
+import contextlib
 import errno
 import os
 import socket
+import sys
 import threading
 from typing import Any
 
@@ -27,6 +29,18 @@ class AgentSocket(socket.socket):
         self._check()
         connection, address = super().accept()
         return AgentSocket(connection), address
+
+    def bind_privately(self, path: str) -> None:
+        """Bind to a path where only this user can connect. Raises OSError.
+
+        The mode of a socket before it is bound is that of the file, which takes the bits of the umask away (Linux,
+        net/unix/af_unix.c, unix_bind). The umask is the whole process's: other threads make files at the same time.
+        """
+        with contextlib.suppress(OSError):
+            os.fchmod(self.fileno(), 0o600)
+        self.bind(path)
+        if sys.platform != "linux":
+            os.chmod(path, 0o600)  # Nobody can connect before it listens.
 
     def recv(self, *args: Any) -> bytes:
         with self.reading:

@@ -18,7 +18,7 @@ def unpack(packed: str, folder: str) -> str:
     """Write the files into this folder; return the folder of sitecustomize.py. Raises OSError."""
     at_start = os.path.join(folder, "at_start")
     os.mkdir(at_start)
-    for name, source in json.loads(zlib.decompress(base64.b64decode(packed))).items():
+    for name, source in json.loads(zlib.decompress(base64.b85decode(packed))).items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(source)
     return at_start

@@ -212,6 +212,8 @@ class Agents:
                     hello = await read_hello(connection)
         except OSError as error:
             log.info("no agent at %s: %s", path, error)
+            if not isinstance(error, (ConnectionRefusedError, FileNotFoundError, PermissionError)):
+                self._known.discard(path)  # It may be too busy to answer.
             return
         if hello.holder != own_name() and self._is_for_us(hello):
             self._emit(AgentFound(hello.row()))

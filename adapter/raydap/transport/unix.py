@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import logging
 import os
 import secrets
 import socket
@@ -11,6 +12,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
+
+log = logging.getLogger("raydap")
+
+ACCEPT_DELAY_S = 1.0
+"""Seconds until a process without a free descriptor looks again whether it can take a connection, as in asyncio."""
 
 LINE_LIMIT = 4096
 """Bytes of a line."""
@@ -125,12 +131,20 @@ class Listener:
         self.path = path
         self._on_connection = on_connection
         self._socket = listen(path)
+        self._retry: asyncio.TimerHandle | None = None
         asyncio.get_running_loop().add_reader(self._socket, self._accept)
 
     def _accept(self) -> None:
         try:
             connection, _ = self._socket.accept()
         except BlockingIOError:
+            return
+        except OSError as error:
+            # It would be called again at once, as long as the connection waits.
+            log.warning("raydap cannot take a connection (%s); it tries again", error.strerror)
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self._socket)
+            self._retry = loop.call_later(ACCEPT_DELAY_S, loop.add_reader, self._socket, self._accept)
             return
         connection.setblocking(False)
         try:
@@ -141,6 +155,8 @@ class Listener:
         self._on_connection(connection)
 
     def close(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
         asyncio.get_running_loop().remove_reader(self._socket)
         self._socket.close()
         with suppress(OSError):

@@ -1,7 +1,9 @@
 """The bridge's side of the relay. Ray is played by a script that connects directly."""
 
 import asyncio
+import errno
 import os
+import signal
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,6 +15,9 @@ from raydap.cluster import relay
 from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
 
 WAIT = 30.0
+
+BURST = 400
+"""Connections; Linux keeps about 280 descriptors for a process that takes none."""
 
 NOWHERE = {"host": "127.0.0.1", "port": 1}
 
@@ -245,5 +250,57 @@ def test_a_cluster_that_is_not_known(play: Callable[..., None]) -> None:
         with pytest.raises(RelayFailed, match="nobody knows"):
             await Relay(unknown).open("node", NOWHERE)
         assert it.runs == []
+
+    play(part)
+
+
+def test_a_burst_of_connections_is_not_taken_for_the_end_of_the_process(
+    play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process is stopped until the kernel keeps no more connections for it."""
+    send_fds, refused = socket.send_fds, 0
+
+    async def part(it: Play) -> None:
+        server, host, port = await echo()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
+        pid = int(it.runs[0][0])
+
+        def send(*arguments: Any) -> int:
+            nonlocal refused
+            try:
+                return send_fds(*arguments)
+            except BlockingIOError:
+                refused += 1
+                os.kill(pid, signal.SIGCONT)
+                raise
+
+        monkeypatch.setattr(socket, "send_fds", send)
+        os.kill(pid, signal.SIGSTOP)
+        opened = await asyncio.gather(*(it.relay.open("node", {"host": host, "port": port}) for _ in range(BURST)))
+        for connection in opened:
+            connection.close()
+        server.close()
+        assert refused > 0
+        assert len(it.runs) == 1
+
+    play(part)
+
+
+def test_without_a_free_descriptor_the_process_runs_on(
+    play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def part(it: Play) -> None:
+        server, host, port = await echo()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
+        with monkeypatch.context() as patch:
+            patch.setattr(socket, "socketpair", fail)
+            with pytest.raises(RelayFailed, match="cannot open more connections"):
+                await it.relay.open("node", {"host": host, "port": port})
+        (await it.relay.open("node", {"host": host, "port": port})).close()
+        server.close()
+        assert len(it.runs) == 1
+
+    def fail() -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     play(part)

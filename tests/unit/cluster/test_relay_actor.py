@@ -1,6 +1,7 @@
 """What the relay's actor does with the agents of its node."""
 
 import asyncio
+import errno
 import json
 import os
 import socket
@@ -86,6 +87,60 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkey
         assert await it.next() == {"found": "{4}\n"}
         for server in servers:
             server.close()
+
+    play(part)
+
+
+def test_a_process_that_is_too_busy_to_answer_is_asked_again(
+    play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It delays nobody else."""
+    monkeypatch.setattr(relay_actor, "HELLO_TIMEOUT_S", 0.2)
+    answers: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not answers.empty():
+            writer.write(answers.get_nowait())
+        await reader.read()
+        writer.close()
+
+    async def part(it: Play) -> None:
+        servers = [await asyncio.start_unix_server(answer, str(tmp_path / "raydap-1"))]
+        servers.append(await serve(tmp_path / "raydap-2", b"{2}\n"))
+        await it.watch()
+        assert await it.next() == {"found": "{2}\n"}
+        assert await it.next() == {"searched": True}
+        answers.put_nowait(b"{1}\n")
+        assert await it.next() == {"found": "{1}\n"}
+        for server in servers:
+            server.close()
+
+    play(part)
+
+
+def test_without_a_free_descriptor_a_call_waits(
+    play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is tried again and again meanwhile."""
+    monkeypatch.setattr(relay_actor, "ACCEPT_DELAY_S", 0.0)
+    accept, failures = socket.socket.accept, 0
+
+    def fail(it: socket.socket) -> Any:
+        nonlocal failures
+        if it.family == socket.AF_UNIX and failures < 3:
+            failures += 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return accept(it)
+
+    async def part(it: Play) -> None:
+        await it.watch()
+        assert await it.next() == {"searched": True}
+        monkeypatch.setattr(socket.socket, "accept", fail)
+        _, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
+        writer.write(b"hello\n")
+        assert "call" in await it.next()
+        assert failures == 3
+        writer.close()
 
     play(part)
 

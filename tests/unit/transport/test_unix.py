@@ -1,8 +1,10 @@
 """A line is read from a Unix socket, and nothing of what follows, however the peer sends it."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +78,30 @@ def test_the_longest_line(pair: Pair) -> None:
 def test_a_peer_that_says_nothing(pair: Pair) -> None:
     with pytest.raises(TimeoutError, match=r"nothing came within 0\.01 s"):
         asyncio.run(unix.read_line(pair[0], 0.01))
+
+
+def test_without_a_free_descriptor_a_connection_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No error reaches the event loop."""
+    monkeypatch.setattr(unix, "ACCEPT_DELAY_S", 0.0)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    async def main() -> None:
+        accepted: asyncio.Queue[socket.socket] = asyncio.Queue()
+        problems: list[object] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: problems.append(context))
+        listener = unix.Listener(str(tmp_path / "raydap"), accepted.put_nowait)
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.connect(listener.path)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (peer.fileno(), limits[1]))
+            try:
+                for _ in range(10 * TURNS):
+                    await asyncio.sleep(0)
+                assert accepted.empty()
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            (await accepted.get()).close()
+        assert problems == []
+        listener.close()
+
+    asyncio.run(main())
