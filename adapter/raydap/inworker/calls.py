@@ -126,7 +126,7 @@ def _compressed(data: bytes) -> str:
     return f"__import__('zlib').decompress(__import__('base64').b64decode({packed!r}))"
 
 
-_STACK_READER = ("file_queries", "thread_frames", "safe_values", "stack_reader")
+_STACK_READER = ("file_queries", "thread_frames", "frame_locals", "safe_values", "stack_reader")
 _LIBRARIES = ("array_numbers", "torch_numbers", "jax_numbers", "array_libraries")
 
 _FUNCTIONS = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
     from raydap.inworker.coroutines import coroutine_frames
+    from raydap.inworker.frame_locals import local_variables
     from raydap.inworker.object_waits import object_wait
 
 _ASYNCIO = os.path.join("asyncio", "tasks.py")
@@ -53,7 +54,7 @@ def _awaited(task: Any, frames: list[Any]) -> tuple[list[Any], int, bool]:
         code = frame.f_code
         if not code.co_filename.endswith(_ASYNCIO):
             break
-        names = frame.f_locals
+        names = local_variables(frame)
         ends = ends or names.get("timeout") is not None
         if code.co_name == "sleep":
             return [], 0, True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
+    from raydap.inworker.frame_locals import local_variables
     from raydap.inworker.safe_values import type_name
     from raydap.inworker.stack_reader import _FRAMES, _PLUMBING, _callers, _current_expression, _folders, _owner
 
@@ -88,7 +89,7 @@ def _value(node: Any, frame: Any) -> Any:
     import ast
 
     if isinstance(node, ast.Name):
-        for names in (frame.f_locals, frame.f_globals):
+        for names in (local_variables(frame), frame.f_globals):
             if type_name(type(names)) in ("dict", "FrameLocalsProxy") and node.id in names:
                 return names[node.id]
     elif isinstance(node, ast.Attribute):

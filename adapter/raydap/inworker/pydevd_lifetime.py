@@ -170,8 +170,7 @@ def is_traced() -> bool:
 
 def current_stacks() -> dict[int, list[Any]]:
     """Those of the other threads, by Python's ids of these."""
-    own = threading.get_ident()
-    return {ident: stack_of(frame) for ident, frame in current_frames().items() if ident != own}
+    return {ident: stack_of(frame) for ident, frame in current_frames().items()}
 
 
 def trace_no_more(stacks: dict[int, list[Any]]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
     from raydap.inworker.coroutines import waiting_coroutines
+    from raydap.inworker.frame_locals import local_variables
     from raydap.inworker.safe_values import type_name
     from raydap.inworker.stack_reader import _USERS, _callers, _folders, _owner, as_json
     from raydap.inworker.thread_frames import current_frames
@@ -38,7 +39,7 @@ def _evaluate(expression: str, said: dict[str, Any]) -> None:
         if frame is None:
             said["error"] = "None of your code runs in it now."
             return
-        value = eval(expression, frame.f_globals, frame.f_locals)
+        value = eval(expression, frame.f_globals, local_variables(frame))
         shown = _text(value)
         said.update(result=shown, type=type_name(type(value)))
     except BaseException as error:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
     from raydap.inworker.coroutines import waiting_coroutines
+    from raydap.inworker.frame_locals import local_variables
     from raydap.inworker.safe_values import type_name, value_text
     from raydap.inworker.thread_frames import current_frames
 
@@ -62,7 +63,6 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
     `coroutine`; `more` is how many further ones there are. `waits` says what those that are blocked wait for
     (thread_waits.py).
     """
-    hidden = {threading.get_ident(), *own}
     before, cpu = _places(), _cpu_times()
     began = time.monotonic()
     time.sleep(INTERVAL_S)
@@ -74,7 +74,7 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
     folders = _folders()
     read = []
     frames = current_frames()
-    wanted = [ident for ident in frames if ident not in hidden and (threads is None or ident in threads)]
+    wanted = [ident for ident in frames if ident not in own and (threads is None or ident in threads)]
     for ident in sorted(wanted, key=lambda ident: ident != main):
         thread = known.get(ident)
         if threads is None and (getattr(thread, "pydev_do_not_trace", None) or _is_pydevds(thread)):
@@ -211,7 +211,7 @@ def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[st
 
 def _variables(frame: Any) -> list[dict[str, str]]:
     """The local variables of a frame. A module's are global; those with names like `__name__` are left out."""
-    names = frame.f_locals
+    names = local_variables(frame)
     if type_name(type(names)) not in ("dict", "FrameLocalsProxy"):
         return []  # A class body can have a mapping of the user's.
     try:

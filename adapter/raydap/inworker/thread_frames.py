@@ -1,4 +1,4 @@
-"""The frames of all threads; runs in workers and drivers."""
+"""The frames of all other threads; runs in workers and drivers."""
 
 import gc
 import sys
@@ -7,14 +7,20 @@ from types import FrameType
 
 
 def current_frames() -> "dict[int, FrameType]":
-    """Like `sys._current_frames`, without its deadlock before Python 3.12: it holds a lock of the interpreter while it
-    makes objects, and a garbage collection that begins then may free a `threading.local`, which takes the same lock.
-    The process would hang for ever (python/cpython#106883)."""
-    collects = gc.isenabled()
-    gc.disable()
+    """Return the innermost frame of each thread but this one, by the threads' idents.
+
+    A frame of this thread in a variable of this thread would keep all its variables alive until Python looks for
+    garbage. Before Python 3.12 `sys._current_frames` can deadlock: it holds a lock of the interpreter while it makes
+    objects, and a garbage collection that begins then may free a `threading.local`, which takes the same lock
+    (python/cpython#106883).
+    """
+    collects = sys.version_info < (3, 12) and gc.isenabled()
+    if collects:
+        gc.disable()
     try:
         frames = sys._current_frames()
     finally:
         if collects:
             gc.enable()
-    return {**frames, threading.get_ident(): sys._getframe(1)}
+    del frames[threading.get_ident()]
+    return frames

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files are run one after the other in one module, so these names are there.
     from raydap.inworker.coroutine_waits import coroutine_wait, ray_task
+    from raydap.inworker.frame_locals import local_variables
     from raydap.inworker.lock_owners import lock_wait
     from raydap.inworker.object_waits import object_wait
     from raydap.inworker.stack_reader import _PLUMBING, _callers, _folders, _owner, read_stacks
@@ -61,7 +62,7 @@ class Waits:
             path, name = frame.f_code.co_filename, frame.f_code.co_name
             for file, function, read in _CALLS:
                 if function == name and path.endswith(file):
-                    return read(frame.f_locals)
+                    return read(local_variables(frame))
             if _owner(path, self._folders) != _PLUMBING:
                 break
         return None

@@ -17,7 +17,7 @@ OVER = threading.Event()
 def read() -> dict[str, Any]:
     """The names of the files, which run in one module."""
     names: dict[str, Any] = {"__name__": "reader"}
-    for file in ("thread_frames.py", "safe_values.py", "coroutines.py", "stack_reader.py"):
+    for file in ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py", "stack_reader.py"):
         exec(resources.files("raydap.inworker").joinpath(file).read_text("utf-8"), names)
     return names
 

@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-FILES: tuple[str, ...] = ("thread_frames.py", "safe_values.py", "coroutines.py", "stack_reader.py", "lock_owners.py")
+FILES: tuple[str, ...] = (
+    "thread_frames.py",
+    "frame_locals.py",
+    "safe_values.py",
+    "coroutines.py",
+    "stack_reader.py",
+    "lock_owners.py",
+)
 FILES += ("object_waits.py", "coroutine_waits.py", "thread_waits.py")
 
 
@@ -175,12 +182,9 @@ def test_who_has_acquired_a_lock_may_hold_it(read: dict[str, Any]) -> None:
 
 
 def test_a_wait_that_ends_by_itself(read: dict[str, Any]) -> None:
-    SHELF.lock.acquire()
-    with running(take_for_some_time):
+    with running(hold_by_acquire, take_for_some_time) as (holder, _):
         told = waits(read, "take_for_some_time")
-        SHELF.lock.release()
-    # This function has acquired it, and is still at a line after that.
-    assert told == {"kind": "lock", "holder": threading.get_ident(), "sure": False, "ends": True}
+    assert told == {"kind": "lock", "holder": holder, "sure": False, "ends": True}
 
 
 def test_a_thread_that_takes_a_lock_twice_waits_for_itself(read: dict[str, Any]) -> None:
