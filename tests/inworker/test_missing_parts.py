@@ -146,3 +146,38 @@ def test_a_python_without_the_function_that_starts_programs_is_debugged(tmp_path
     assert program.child.wait() == 0
     assert "raydap cannot debug the children of this process: " in program.child.output
     assert "ran" in program.child.output
+
+
+OWN_HOOK = """\
+import builtins, os, sys
+before = builtins.breakpoint
+def own(*arguments, **named):
+    print("own hook", flush=True)
+wait = os.open(os.path.join(os.path.dirname(__file__), "go"), os.O_RDWR)
+print("begun", flush=True)
+os.read(wait, 1)
+sys.breakpointhook = own
+os.read(wait, 1)
+breakpoint()
+print("builtin as before:", builtins.breakpoint is before)
+"""
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_hook_that_the_program_sets_while_it_is_debugged_stays(
+    start: Start, children: ExitStack, tmp_path: Path
+) -> None:
+    program = start(OWN_HOOK)
+    worker = attach(program, program.dial(), children)
+    with (tmp_path / "go").open("w") as go:
+        print("1", end="", file=go, flush=True)
+        while worker.call("__import__('sys').breakpointhook.__name__") != "own":
+            pass
+        worker.client.request("disconnect")
+        worker.client.close()
+        connection = program.dial()
+        assert read_line(connection)["holder"] == ""
+        print("2", end="", file=go, flush=True)
+        assert program.child.wait() == 0, program.child.output
+    assert "own hook" in program.child.output
+    assert "builtin as before: True" in program.child.output

@@ -139,3 +139,26 @@ def test_pythons_that_workers_of_such_a_cluster_start(
     go_on(client, stop)
     assert child.wait() == 0, child.output
     assert "result: over" in child.output
+
+
+OWN_PATH = """\
+import os, sys
+import ray
+
+@ray.remote(num_cpus=0.1)
+def work():
+    return os.environ["PYTHONPATH"], "_raydap_agent" in sys.modules
+
+ray.init(runtime_env={"env_vars": {"PYTHONPATH": "/of/the/program"}})
+print("own:", *ray.get(work.remote()))
+"""
+
+
+def test_a_program_whose_workers_do_not_find_the_hook_runs(
+    prepared_cluster: Cluster, shell: Callable[[str, Cluster], Child], tmp_path: Path
+) -> None:
+    path = tmp_path / "own_path.py"
+    path.write_text(OWN_PATH)
+    child = shell(f"python {path}", prepared_cluster)
+    assert child.wait() == 0, child.output
+    assert "own: /of/the/program False" in child.output

@@ -8,6 +8,7 @@ own agent begins and calls raydap: until then the locks of other modules may be 
 A child that `subprocess` forks has no agent; it is about to become another program.
 """
 
+import functools
 import os
 import sys
 import threading
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
     from raydap.inworker.breakpoint_hooks import override_rays_breakpoint, report_no_stop, stop_at
     from raydap.inworker.pydevd_lifetime import global_debugger
-    from raydap.inworker.python_commands import PythonCommands
+    from raydap.inworker.python_commands import PythonCommands, replace
     from raydap.inworker.start_files import unpack_once
 
 
@@ -41,7 +42,7 @@ class Forks:
         self._complained_in = 0
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
         for name in ("fork", "forkpty"):
-            setattr(os, name, followed(getattr(os, name), self._begin))
+            replace(name, followed(getattr(os, name), self._begin))
 
     def _before(self) -> None:
         self._settled = self.agent.changing.acquire(timeout=FORK_TIMEOUT_S)
@@ -110,6 +111,7 @@ class Forks:
 def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[], Any]:
     """`fork` is os.fork or os.forkpty; `begin` is called in the child."""
 
+    @functools.wraps(fork)
     def new_fork() -> Any:
         result = fork()
         pid = result if isinstance(result, int) else result[0]
@@ -118,8 +120,6 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[],
             begin()
         return result
 
-    new_fork.__name__ = new_fork.__qualname__ = fork.__name__
-    new_fork.__doc__ = fork.__doc__
     return new_fork
 
 

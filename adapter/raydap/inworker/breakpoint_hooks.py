@@ -11,6 +11,16 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+PLACES: tuple[tuple[Any, str], ...] = (
+    (sys, "breakpointhook"),
+    (sys, "__breakpointhook__"),
+    (builtins, "breakpoint"),
+)
+"""The modules and names by which a program calls breakpoint()."""
+
+PYDEVDS = ("debugpy", "pydevd", "_pydev", "pydev_")
+"""How the names of the modules of debugpy and pydevd begin."""
+
 
 class BreakpointHooks:
     """Those that the process has now, before pydevd is imported. `debugger()` is pydevd's debugger object while raydap
@@ -18,15 +28,22 @@ class BreakpointHooks:
 
     def __init__(self, debugger: Callable[[], Any]) -> None:
         self.debugger = debugger
-        self.original = sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint
+        self.original = [getattr(module, name) for module, name in PLACES]
 
     def replace(self) -> None:
-        sys.breakpointhook = sys.__breakpointhook__ = builtins.breakpoint = self.stop_here
+        for module, name in PLACES:
+            setattr(module, name, self.stop_here)
         override_rays_breakpoint(self.debugger)
 
     def restore(self) -> None:
-        """Ray's override stays; it does nothing while nobody debugs."""
-        sys.breakpointhook, sys.__breakpointhook__, builtins.breakpoint = self.original
+        """Put back what `replace` has replaced, and pydevd when it was imported.
+
+        What the program has put there since stays. So does Ray's override; it does nothing while nobody debugs.
+        """
+        for (module, name), original in zip(PLACES, self.original, strict=True):
+            current = getattr(module, name)
+            if current == self.stop_here or str(getattr(current, "__module__", "")).startswith(PYDEVDS):
+                setattr(module, name, original)
 
     def stop_here(self, *args: Any, **kwargs: Any) -> None:
         """breakpoint(), while raydap debugs this process."""

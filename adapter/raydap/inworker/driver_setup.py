@@ -42,8 +42,8 @@ AGENT_HOOK = "raydap_agent"
 """The name of our setup hook. Ray's Jobs API and State API show it in the runtime_env of jobs and actors
 (ray/_private/runtime_env/setup_hook.py)."""
 
-CLUSTER_HOOK = "raydap_cluster_hook.start"
-"""The setup hook of all workers of a prepared cluster (for_cluster/raydap_cluster_hook.py)."""
+CLUSTER_HOOK = "site.execsitecustomize"
+"""The setup hook of all workers of a prepared cluster (for_cluster/sitecustomize.py)."""
 
 
 class DriverSetup:
@@ -77,7 +77,7 @@ class DriverSetup:
         return spec
 
     def wrap_init(self, ray: Any) -> None:
-        original = ray.init
+        original: Any = ray.init
 
         @functools.wraps(original)
         def init(*args: Any, **kwargs: Any) -> Any:
@@ -86,7 +86,13 @@ class DriverSetup:
             def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
                 self.called = True
                 _restore(given)
-                return self.prepared(_by_uv(runtime_env) if uv else _by_user(given, runtime_env))
+                wanted = _by_uv(runtime_env) if uv else _by_user(given, runtime_env)
+                try:
+                    return self.prepared(wanted)
+                except Exception as error:
+                    # For example in a process that lives longer than the driver of its job.
+                    sys.stderr.write(f"raydap cannot debug the workers of this program: {error!r}\n")
+                    return wanted
 
             vars(sys.modules[self.name])["hook"] = hook
             constants, uv = _uv_is_used()
@@ -108,6 +114,10 @@ class DriverSetup:
             return context
 
         ray.init = init
+        # A function that uses it, by `from ray import init`, is pickled with its name in this module.
+        module, name = sys.modules[original.__module__], original.__name__
+        if module.__name__.startswith("ray.") and getattr(module, name, None) is original:
+            setattr(module, name, init)
 
     def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
         """The runtime_env with the agent. The user's own setup hook is called after it in the workers. That of a job

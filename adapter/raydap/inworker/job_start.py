@@ -35,6 +35,7 @@ def start(find: Callable[[str], str], packed: str, session: str, name: str, chil
             "folder": sockets,
             "children": children,
             "temporary": True,
+            "pythonpath": os.environ.get("PYTHONPATH"),
         }
         os.environ["RAYDAP_AGENT"] = json.dumps(settings)
         os.environ["PYTHONPATH"] = os.pathsep.join([at_start, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -47,11 +47,11 @@ class PythonCommands:
             for name in ("fork_exec", "_fork_exec"):
                 if hasattr(module, name):
                     setattr(module, name, fork_exec)
-        os.execv = self._execv(os.execv, os.execve)
-        os.execve = self._with_environment(os.execve, child=False)
+        replace("execv", self._execv(os.execv, os.execve))
+        replace("execve", self._execve(os.execve))
         for name in ("posix_spawn", "posix_spawnp"):
             if hasattr(os, name):
-                setattr(os, name, self._with_environment(getattr(os, name), child=True))
+                replace(name, self._spawn(getattr(os, name)))
 
     def _fork_exec(self, original: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(original)
@@ -67,19 +67,30 @@ class PythonCommands:
 
     def _execv(self, original: Callable[..., Any], execve: Callable[..., Any]) -> Any:
         @functools.wraps(original)
-        def execv(path: Any, args: Any) -> Any:
+        def execv(path: Any, argv: Any, /) -> Any:
             added = self._added([path], None, child=False)
-            return original(path, args) if added is None else execve(path, args, added)
+            return original(path, argv) if added is None else execve(path, argv, added)
 
         return execv
 
-    def _with_environment(self, original: Callable[..., Any], child: bool) -> Any:
+    def _execve(self, original: Callable[..., Any]) -> Any:
         @functools.wraps(original)
-        def start(path: Any, args: Any, env: Any, *more: Any, **named: Any) -> Any:
-            added = self._added([path], env, child)
-            return original(path, args, env if added is None else added, *more, **named)
+        def execve(path: Any, argv: Any, env: Any) -> Any:
+            # It refuses None, which means this process's own environment below.
+            added = None if env is None else self._added([path], env, child=False)
+            return original(path, argv, env if added is None else added)
 
-        return start
+        return execve
+
+    def _spawn(self, original: Callable[..., int]) -> Callable[..., int]:
+        accepts_none = sys.version_info >= (3, 13)
+
+        @functools.wraps(original)
+        def spawn(path: Any, argv: Any, env: Any, /, **named: Any) -> int:
+            added = self._added([path], env, child=True) if env is not None or accepts_none else None
+            return original(path, argv, env if added is None else added, **named)
+
+        return spawn
 
     def _added(self, executables: Iterable[Any], env: Any, child: bool) -> Environment | None:
         """The environment for a Python; None if it needs nothing of ours. `env` is a mapping or a list of NAME=VALUE;
@@ -95,14 +106,16 @@ class PythonCommands:
             if not folder:
                 return None
             ours = os.fsencode(folder)
-            paths = [each for each in given.get(b"PYTHONPATH", b"").split(b":") if each != ours]
+            own_path = given.get(b"PYTHONPATH")
+            kept = None if own_path is None else b":".join(each for each in own_path.split(b":") if each != ours)
             settings = {
                 "raydap": raydap,
                 "folder": self.agent.folder,
                 "children": True,
                 "identity": self.agent.identity_of_child() if child else self.agent.identity,
+                "pythonpath": None if kept is None else os.fsdecode(kept),
             }
-            path = b":".join([ours, *filter(None, paths)])
+            path = ours + b":" + kept if kept else ours
             return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": json.dumps(settings).encode()}
         except Exception:
             return None
@@ -118,12 +131,36 @@ class PythonCommands:
             return ""
 
 
+def replace(name: str, function: Callable[..., Any]) -> None:
+    """Replace a function of os. It is pickled by its name in posix, where os has it from."""
+    setattr(os, name, function)
+    setattr(sys.modules[function.__module__], name, function)
+
+
 def environment_of(env: Any) -> Environment:
     if env is None:
-        return dict(os.environb)
+        return own_environment()
     if isinstance(env, Mapping):
         return {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
     return {name: value for name, _, value in (each.partition(b"=") for each in env)}
+
+
+def own_environment() -> Environment:
+    """Return the environment that a program gets which is started without one.
+
+    That is C's `environ`, in which `os.putenv` and libraries such as those of MPI set variables. os.environ has them
+    not.
+    """
+    found: list[bytes] = []
+    try:
+        import ctypes
+
+        variables = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    except (ImportError, OSError, ValueError):
+        return dict(os.environb)  # This Python has no ctypes, or the system another name.
+    while variables and (variable := variables[len(found)]) is not None:
+        found.append(variable)
+    return {name: value for name, _, value in (each.partition(b"=") for each in found)}
 
 
 def is_python(executables: Iterable[Any]) -> bool:

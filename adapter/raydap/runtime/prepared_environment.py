@@ -20,12 +20,13 @@ def driver(
     """
     added = _with_folder(environ, "at_start")
     if folder:
-        added["RAYDAP_AGENT"] = json.dumps({"raydap": raydap, "folder": folder, "wait": wait, "children": children})
+        settings = {"raydap": raydap, "folder": folder, "wait": wait, "children": children}
+        added["RAYDAP_AGENT"] = json.dumps({**settings, "pythonpath": environ.get("PYTHONPATH")})
     return added
 
 
 def cluster(environ: Mapping[str, str]) -> dict[str, str]:
-    """What to add to the environment of `ray start` (inworker/for_cluster/raydap_cluster_hook.py)."""
+    """What to add to the environment of `ray start` (inworker/for_cluster/sitecustomize.py)."""
     return {**_with_folder(environ, "for_cluster"), SETUP_HOOK_VARIABLE: CLUSTER_HOOK}
 
 

@@ -28,7 +28,7 @@ ACTOR = {"class_name": "Counter", "state": "ALIVE", "serialized_runtime_env": "{
 WITH_AGENT = {**ACTOR, "serialized_runtime_env": '{"env_vars": {}, "worker_process_setup_hook":"raydap_agent"}'}
 
 SESSION = "session_2026-01-01_00-00-00_000000_1"
-CLUSTER = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR=raydap_cluster_hook.start"
+CLUSTER = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR=site.execsitecustomize"
 
 Rows = list[dict[str, Any]]
 

@@ -141,6 +141,32 @@ def test_the_users_own_hook_is_called_and_stays(setup: DriverSetup, monkeypatch:
     assert os.environ[VARIABLE] == "theirs.hook"
 
 
+def test_a_function_that_uses_init_is_pickled_by_its_name(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a worker that name is Ray's own function, or one that is prepared there."""
+    module = ModuleType("ray.made_up_worker")
+    exec("def init(): pass", vars(module))
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    original = module.init
+    ray: Any = SimpleNamespace(init=original)
+    setup.wrap_init(ray)
+    assert ray.init is not original
+    assert pickle.loads(pickle.dumps(ray.init)) is ray.init
+
+
+def test_init_succeeds_though_our_files_are_gone(
+    setup: DriverSetup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a process that lives longer than the driver of its job."""
+    setup.folder = str(tmp_path / "gone")
+    ray: Any = SimpleNamespace(init=Ray.init)
+    setup.wrap_init(ray)
+    made, left = ray.init({"pip": ["theirs"]})
+    assert (made, left) == ({"pip": ["theirs"]}, None)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("raydap cannot debug the workers of this program: FileNotFoundError(")
+
+
 def test_an_init_that_fails_leaves_nothing_behind(setup: DriverSetup) -> None:
     def fail() -> None:
         raise RuntimeError("no cluster")

@@ -31,8 +31,9 @@ def start_agent() -> None:
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
     given = os.environ.pop("PYTHONPATH", "").split(os.pathsep)
     left = [each for each in given if os.path.abspath(each) != folder]
-    if left:
-        os.environ["PYTHONPATH"] = os.pathsep.join(left)
+    own_path = settings.get("pythonpath", os.pathsep.join(left) if left else None)
+    if own_path is not None:
+        os.environ["PYTHONPATH"] = own_path
     if sys.version_info < (3, 10):  # noqa: UP036  # The program may start an older Python.
         return
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
@@ -89,6 +90,8 @@ except Exception as error:
 own = sys.modules.pop("sitecustomize")
 try:
     importlib.import_module("sitecustomize")
-except ImportError:
+except ImportError as error:
+    if error.name != "sitecustomize":
+        raise  # It is that of the user, and Python reports it as without raydap.
     # There is none of the user's; `import` wants to find the one that it is importing.
     sys.modules["sitecustomize"] = own

@@ -1,0 +1,59 @@
+"""Starts the agent in each worker of a cluster that was started for it; runs there, before the worker's first task.
+
+`ray start` gets this folder in PYTHONPATH, and `site.execsitecustomize` as the setup hook of all workers (`raydap
+prepare`). Python imports this file when it begins; from then on the function of that name starts the agent. Where the
+file is not found, as in a worker with its own PYTHONPATH or container, the name is that of Python's own function, which
+does nothing a second time. Ray ends a worker whose hook it cannot import.
+
+raydap need not be installed in the Python of the cluster. The workers of a program that brings its own hook, such as
+those of `raydap run`, have that hook instead.
+"""
+
+import importlib
+import os
+import site
+import sys
+from collections.abc import Callable
+from typing import Any
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def starting(original: Callable[[], None]) -> Callable[[], None]:
+    """Return what takes the place of site.execsitecustomize, the original."""
+
+    def execsitecustomize() -> None:
+        """Ray ends a worker whose hook raises, so nothing here does."""
+        ray: Any = sys.modules.get("ray")
+        worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
+        if worker is not None and worker.mode == ray.WORKER_MODE:
+            start_agent()
+        else:
+            original()
+
+    return execsitecustomize
+
+
+def start_agent() -> None:
+    folder = os.path.dirname(FOLDER)
+    try:
+        names: dict[str, Any] = {}
+        for file in ("agent_code.py", "worker_setup.py"):
+            with open(os.path.join(folder, file), encoding="utf-8") as source:
+                exec(compile(source.read(), "<raydap agent>", "exec"), names)
+        children = {"AT_START": os.path.join(folder, "at_start")}
+        names["set_up"](lambda: names["read_code"](folder, *names["AGENT_FILES"]), children, "", None)
+    except Exception as error:
+        sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
+
+
+site.execsitecustomize = starting(site.execsitecustomize)
+sys.path[:] = [each for each in sys.path if os.path.abspath(each) != FOLDER]
+own = sys.modules.pop("sitecustomize")
+try:
+    importlib.import_module("sitecustomize")
+except ImportError as error:
+    if error.name != "sitecustomize":
+        raise  # It is that of the user, and Python reports it as without raydap.
+    # There is none of the user's; `import` wants to find the one that it is importing.
+    sys.modules["sitecustomize"] = own
