@@ -33,7 +33,7 @@ PYTHON_TIMEOUT_S = 20.0
 _NAMES = re.compile("RAY|DEBUG|MORTEM|NCCL", re.IGNORECASE)
 _SECRETS = re.compile("TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
 _VALUES = re.compile(
-    "RAY_JOB_ID|RAY_DEBUG.*|PYTHONBREAKPOINT|PYTHON_DISABLE_REMOTE_DEBUG|RAY_SERVE_.*|RAY_TRAIN_.*|TORCH_(NCCL|GLOO)_.*"
+    "RAYDAP|RAY_JOB_ID|RAY_DEBUG.*|PYTHONBREAKPOINT|PYTHON_DISABLE_REMOTE_DEBUG|RAY_SERVE_.*|RAY_TRAIN_.*|TORCH_(NCCL|GLOO)_.*"
 )
 """The variables whose names are told, the ones that are never told, and the ones whose values are told, too."""
 

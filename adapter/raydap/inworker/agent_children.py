@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
+    from raydap.inworker.agent_lines import is_wanted
     from raydap.inworker.breakpoint_hooks import override_rays_breakpoint, report_no_stop, stop_at
     from raydap.inworker.pydevd_lifetime import global_debugger
     from raydap.inworker.python_commands import PythonCommands, replace
@@ -75,7 +76,7 @@ class Forks:
 
     def _call_at_breakpoint(self) -> bool:
         try:
-            return self.wanted and self._settled and bool(self.agent.call_at_breakpoint())
+            return self.wanted and self._settled and is_wanted() and bool(self.agent.call_at_breakpoint())
         except Exception as error:
             report(error)
             return False
@@ -100,7 +101,7 @@ class Forks:
         """Begins the agent of this child. In a child whose parent has debugpy's adapter, pydevd does that its own
         way."""
         try:
-            if self.wanted and self._settled and not has_debugger():
+            if self.wanted and self._settled and not has_debugger() and is_wanted():
                 self.agent.begin(self.agent.raydap)
         except OSError:
             pass  # raydap has gone, and its folder.

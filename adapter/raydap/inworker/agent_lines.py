@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 LINE_LIMIT = 256 * 1024
@@ -13,6 +14,16 @@ LINE_LIMIT = 256 * 1024
 
 STOPPED_INTERVAL_S = 1.0
 """Seconds between two looks whether the raydap that a process waits for is stopped, as by Ctrl-Z."""
+
+
+def is_wanted(environ: Mapping[bytes, bytes] | None = None) -> bool:
+    """Return whether a process may have an agent; `environ` is its environment, by default that of this process.
+
+    RAYDAP=off keeps a process and its children free of raydap.
+    """
+    if environ is None:
+        return os.environ.get("RAYDAP") != "off"
+    return environ.get(b"RAYDAP") != b"off"
 
 
 def peer_is_trusted(connection: socket.socket) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def start_injected_agent(texts: list[str], names: dict[str, Any], worker_id: str) -> str:
     """`texts` are those of an agent (agent_code.py, AGENT_FILES), and `names` are what agent_children.py is told;
     `worker_id` is Ray's hex id of the worker that is meant. Returns "", or why no agent starts. Raises nothing."""
+    import os
     import sys
     import threading
     import types
@@ -24,6 +25,8 @@ def start_injected_agent(texts: list[str], names: dict[str, Any], worker_id: str
         ray: Any = sys.modules.get("ray")
         if ray is None or ray._private.worker.global_worker.worker_id.hex() != worker_id:
             return "another process has its number now"
+        if os.environ.get("RAYDAP") == "off":
+            return "RAYDAP=off is in its environment"
         claim = types.ModuleType(name)
         if sys.modules.setdefault(name, claim) is not claim:
             return ""  # It has one, or gets it just now.

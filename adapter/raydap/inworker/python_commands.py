@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so this name is there.
+    # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.agent_lines import is_wanted
     from raydap.inworker.raydap_calls import path_here
 
 OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
@@ -102,7 +103,7 @@ class PythonCommands:
             if gone or not is_python(executables) or is_own():
                 return None
             given = environment_of(env)
-            folder = self._folder()
+            folder = self._folder() if is_wanted(given) else ""
             if not folder:
                 return None
             ours = os.fsencode(folder)

@@ -34,7 +34,8 @@ def start_agent() -> None:
     own_path = settings.get("pythonpath", os.pathsep.join(left) if left else None)
     if own_path is not None:
         os.environ["PYTHONPATH"] = own_path
-    if sys.version_info < (3, 10):  # noqa: UP036  # The program may start an older Python.
+    # The program may start an older Python.
+    if os.environ.get("RAYDAP") == "off" or sys.version_info < (3, 10):
         return
     # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
     # the end of that import, which waits for pydevd.

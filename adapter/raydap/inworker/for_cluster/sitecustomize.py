@@ -47,7 +47,8 @@ def start_agent() -> None:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
 
 
-site.execsitecustomize = starting(site.execsitecustomize)
+if os.environ.get("RAYDAP") != "off":
+    site.execsitecustomize = starting(site.execsitecustomize)
 sys.path[:] = [each for each in sys.path if os.path.abspath(each) != FOLDER]
 own = sys.modules.pop("sitecustomize")
 try:

@@ -1,0 +1,103 @@
+"""`RAYDAP=off` in the environment of a process keeps it and its children free of raydap."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import pytest
+
+from raydap.inworker.agent_code import AGENT_FILES
+from raydap.inworker.injected_agent import start_injected_agent
+from raydap.inworker.worker_setup import set_up
+from raydap.runtime import prepared_environment
+
+pytestmark = pytest.mark.core
+
+# Each prints whether it has an agent, and what is left of raydap in its environment.
+PROGRAM = """\
+import os, subprocess, sys
+def report(who):
+    added = [name for name in ("RAYDAP_AGENT", "PYTHONPATH") if name in os.environ]
+    agent = sys.modules.get("_raydap_agent")
+    serves = agent is not None and agent.AGENT.is_served
+    print(who, serves, added, [each for each in sys.path if "at_start" in each], flush=True)
+if sys.argv[1:]:
+    report("child")
+else:
+    report("program")
+    {change}
+    subprocess.run([sys.executable, __file__, "child"])
+    if os.fork() == 0:
+        report("forked")
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.fixture
+def raydap(tmp_path: Path) -> Iterator[str]:
+    """The path of one that debugs nothing."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "raydap"))
+        listener.listen()
+
+        def hang_up() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    listener.accept()[0].close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        yield str(tmp_path / "raydap")
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "has_agent"),
+    [
+        ("off", "", (False, False, False)),
+        ("on", "", (True, True, True)),
+        ("on", "os.environ['RAYDAP'] = 'off'", (True, False, False)),
+    ],
+)
+def test_a_program_and_its_children(
+    raydap: str, tmp_path: Path, value: str, change: str, has_agent: tuple[bool, bool, bool]
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM.format(change=change))
+    environ = {name: each for name, each in os.environ.items() if name != "PYTHONPATH"}
+    environ |= prepared_environment.driver(environ, raydap, str(tmp_path)) | {"RAYDAP": value}
+    done = subprocess.run([sys.executable, str(path)], env=environ, capture_output=True, text=True, check=True)
+    names = ("program", "child", "forked")
+    expected = [f"{name} {has} [] []" for name, has in zip(names, has_agent, strict=True)]
+    assert done.stdout.splitlines() == expected
+
+
+def no_code() -> list[CodeType]:
+    raise AssertionError("an agent starts")
+
+
+def test_a_worker_runs_its_own_hook_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAYDAP", "off")
+    monkeypatch.delitem(sys.modules, "_raydap_agent", raising=False)
+    called: list[str] = []
+    set_up(no_code, {}, "", lambda: called.append("user"))
+    assert called == ["user"]
+    assert "_raydap_agent" not in sys.modules
+
+
+def test_a_running_worker_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAYDAP", "off")
+    ray = ModuleType("ray")
+    exec("class _private:\n class worker:\n  class global_worker:\n   worker_id = bytes(2)", vars(ray))
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delitem(sys.modules, "_raydap_agent", raising=False)
+    assert start_injected_agent(list(AGENT_FILES), {}, "0000") == "RAYDAP=off is in its environment"
+    assert "_raydap_agent" not in sys.modules
