@@ -5,6 +5,7 @@ nothing of raydap but relay_channels.py, which comes along, and Ray only where i
 """
 
 import asyncio
+import errno
 import itertools
 import json
 import os
@@ -25,6 +26,9 @@ CONNECT_TIMEOUT_S = 10.0
 
 HELLO_TIMEOUT_S = 5.0
 """Seconds for an agent's first line. It may wait for the end of another session first."""
+
+PATH_LIMIT = 107
+"""Bytes of the path of a socket (unix(7), sockaddr_un)."""
 
 HELLO_LIMIT = 4096
 """Bytes of that line."""
@@ -189,6 +193,8 @@ class AgentWatch:
                 os.unlink(self._path)
 
     async def _listen(self) -> None:
+        if len(os.fsencode(self._path)) > PATH_LIMIT:
+            raise OSError(errno.ENAMETOOLONG, "the folder of Ray's session has a path that is too long for a socket")
         if self._listener is not None or await is_served(self._path):
             return
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

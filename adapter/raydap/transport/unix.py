@@ -21,6 +21,8 @@ ACCEPT_DELAY_S = 1.0
 LINE_LIMIT = 4096
 """Bytes of a line."""
 
+_FOLDER_NAME = len("/raydap-12345678/")
+
 PATH_LIMIT = 107
 """Bytes of the path of a socket (unix(7), sockaddr_un)."""
 
@@ -168,7 +170,10 @@ class PrivateListener(Listener):
     then."""
 
     def __init__(self, name: str, on_connection: Callable[[socket.socket], None]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="raydap-", ignore_cleanup_errors=True)
+        # On a cluster TMPDIR is often long. /tmp has the sticky bit, and the folder the mode 0700.
+        longest = len(os.fsencode(tempfile.gettempdir())) + len(name) + _FOLDER_NAME
+        parent = None if longest <= PATH_LIMIT else "/tmp"
+        self._folder = tempfile.TemporaryDirectory(prefix="raydap-", dir=parent, ignore_cleanup_errors=True)
         self.folder = self._folder.name
         super().__init__(os.path.join(self.folder, name), on_connection)
 

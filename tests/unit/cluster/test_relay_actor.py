@@ -253,6 +253,21 @@ def test_a_folder_that_cannot_be_used_is_an_answer(play: Callable[..., None], mo
     play(part)
 
 
+def test_a_folder_with_a_long_path_is_an_answer(
+    play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("x" * 100)
+    folder.mkdir()
+    monkeypatch.setattr(relay_actor, "sockets_folder", lambda: str(folder))
+
+    async def part(it: Play) -> None:
+        with pytest.raises(LookupError, match="too long for"):
+            await it.watch()
+
+    play(part)
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "no.such.host.invalid", "a..b", "x" * 300])
 def test_what_cannot_be_reached_is_an_answer(play: Callable[..., None], host: str) -> None:
     """With RAY_DEBUG_POST_MORTEM=1 an actor that raises would become a paused worker."""

@@ -47,6 +47,19 @@ def test_without_a_runtime_folder_it_is_at_home(environ: dict[str, str], runtime
     assert mode(path.parent) == 0o700
 
 
+@pytest.mark.parametrize("home", ["", "/proc/home"])
+def test_without_a_home_folder_it_is_in_tmp(home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may have no HOME and no entry for the user, or a home folder that is read-only."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(os, "getuid", lambda: f"test-{tmp_path.name}")
+    with pytest.raises(PermissionError, match="not a folder of yours") as caught:  # That is no number.
+        runtime_folder.directory({"HOME": home})
+    Path(caught.value.filename).rmdir()
+    assert caught.value.filename == f"/tmp/raydap-test-{tmp_path.name}"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_others_could_enter_is_closed(environ: dict[str, str]) -> None:
     folder = Path(environ["XDG_RUNTIME_DIR"], "raydap")
     folder.mkdir()

@@ -1,8 +1,10 @@
 """A line is read from a Unix socket, and nothing of what follows, however the peer sends it."""
 
 import asyncio
+import os
 import resource
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,3 +107,24 @@ def test_without_a_free_descriptor_a_connection_waits(tmp_path: Path, monkeypatc
         listener.close()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("length", [1, 75, 200])
+def test_a_private_listener_has_a_path_that_a_socket_can_have(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TMPDIR is long on many clusters."""
+    folder = Path("/tmp", f"raydap-test-{os.getpid()}".ljust(length, "x"))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+
+    async def main() -> None:
+        listener = unix.PrivateListener("raydap-call-1234567-12345678", lambda _: None)
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.connect(listener.path)
+        assert Path(listener.folder).parent == (folder if length == 1 else Path("/tmp"))
+        listener.close()
+        assert os.listdir(folder) == []
+
+    folder.mkdir()
+    try:
+        asyncio.run(main())
+    finally:
+        folder.rmdir()
