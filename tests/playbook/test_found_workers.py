@@ -13,6 +13,7 @@ from raydap.core.events import (
     DiscoveryReady,
     WorkerGone,
 )
+from raydap.core.workers.selection import AT_ONCE
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.prepared_workers import LINES, NO_LINES, call, launched, prepared
@@ -163,6 +164,23 @@ def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Pl
     play.feed(DiscoveryReady("the cluster"))
     play.feed(DiscoveryFailed(Problem(Code.NO_CLUSTER, "It has ended.")))
     client.told(Code.NO_CLUSTER)
+
+
+def test_processes_that_have_ended_do_not_delay_those_that_live(play: Play) -> None:
+    """raydap has no sign of their end but that they refuse. No time passes here."""
+    client = launched(play)
+    children = [prepared(play, f"pid-{number}", worker_type="CHILD") for number in range(3 * AT_ONCE)]
+    worker = prepared(play, "w1")
+    for child in children:
+        child.hold.add("dial")
+    call(play, *children, worker)
+    play.take_all(ReleaseAgent)
+    client.request("setBreakpoints", **LINES)
+    for child in children:
+        assert child.dials == 1
+        child.connected = False
+        play.feed(WorkerGone(child.key, "it has ended", refused=True))
+    assert worker.complete
 
 
 def hold(play: Play, worker: FakeWorker, reason: str = "raydap with pid 7 debugs it") -> None:

@@ -77,6 +77,7 @@ class Bridge:
         try:
             _EVENTS[type(event)](self.state, event)
             selection.attach_candidates(self.state)
+            prepared.attach_queued(self.state)
             attach_progress.report(self.state)
             alive_listing.watch(self.state)
             barriers.examine(self.state)

@@ -138,6 +138,8 @@ class Run:
         self.prepared: dict[WorkerKey, PausedWorker] = {}
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self.retries: dict[WorkerKey, Retry] = {}
+        self.queued: dict[WorkerKey, None] = {}
+        """Prepared workers that wait until fewer others are being attached, in this order."""
         self.refusals: set[str] = set()
         self.to_pause: set[WorkerKey] = set()
         self.agent_questions: dict[int, Future[str]] = {}

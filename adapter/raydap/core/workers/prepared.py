@@ -27,8 +27,7 @@ from raydap.core.workers import attach, detach, selection, unprepared, worker_en
 from raydap.core.workers.attach import RETRY_DELAY_S
 
 BUSY_DELAY_S = 1.0
-"""Seconds until raydap tries again to attach to a worker that it is just leaving, or while it attaches to many others:
-each of them imports debugpy, which takes half a second of a processor."""
+"""Seconds until raydap tries again to attach to a worker that it is just leaving."""
 
 
 def reach(state: State, effect: ReachAgents | ReachNodes) -> None:
@@ -127,6 +126,16 @@ def attach_needed(state: State) -> None:
         unprepared.inject_needed(state)
 
 
+def attach_queued(state: State) -> None:
+    """Attach to workers that had to wait for others. Called after every event: one that has ended delays nobody."""
+    run = state.run
+    while run.configured and run.queued and len(state.attaching) < selection.AT_ONCE:
+        key = next(iter(run.queued))
+        del run.queued[key]
+        if key in run.prepared:
+            _attach_if_needed(state, run.prepared[key])
+
+
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     """A worker cannot be debugged. All that have the same reason, such as another raydap, are one sentence."""
     run = worker.run
@@ -184,7 +193,7 @@ def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) ->
             run.retries[row.key] = Retry(state.now + RETRY_DELAY_S[0], RETRY_DELAY_S[0])
         return False
     if len(state.attaching) >= selection.AT_ONCE and not at_once:
-        run.retries[row.key] = Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S)
+        run.queued[row.key] = None
         return False
     _attach(state, row)
     return True
@@ -201,7 +210,7 @@ def _attach(state: State, row: PausedWorker) -> None:
     if row.worker_type == "CHILD":
         parent = selection.origin(run, row)
         run.children.setdefault(parent.key, {})[row.key] = None
-        if parent.key not in state.workers and parent.key not in run.paused.labels:
+        if parent is not row and parent.key not in state.workers and parent.key not in run.paused.labels:
             selection.ask_labels(state, [parent])
     worker.label = run.paused.labels.get(row.key, worker.label)
     attach.begin(state, worker)
