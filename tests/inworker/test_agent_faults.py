@@ -310,3 +310,31 @@ def test_its_socket_is_this_users_alone_whatever_the_umask(start: Start) -> None
     program.called().close()
     assert program.child.wait() == 0, program.child.output
     assert program.child.output.split() == ["mode", "0o600", "mode", "0o600", "mode", "0o0"]
+
+
+GREENLETS = """\
+import os, sys, types
+patched = types.ModuleType("{name}")
+patched.{function} = lambda module: module == "{module}"
+for number in range(2):
+    if os.fork() == 0:
+        print("has an agent:", sys.modules["_raydap_agent"].AGENT.is_served, flush=True)
+        os._exit(0)
+    os.wait()
+    sys.modules["{name}"] = patched
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "module"),
+    [("gevent.monkey", "is_module_patched", "threading"), ("eventlet.patcher", "is_monkey_patched", "thread")],
+)
+def test_a_forked_child_without_threads_has_no_agent(
+    start: Start, children: ExitStack, name: str, function: str, module: str
+) -> None:
+    """What gevent and eventlet say of themselves; their subprocesses would wait for a greenlet that never runs."""
+    program = start(GREENLETS.format(name=name, function=function, module=module))
+    program.called().close()
+    program.called().close()  # The first child.
+    assert program.child.wait() == 0, program.child.output
+    assert program.child.output.split("\n")[:2] == ["has an agent: True", "has an agent: False"]

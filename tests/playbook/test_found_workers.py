@@ -181,6 +181,7 @@ def test_processes_that_have_ended_do_not_delay_those_that_live(play: Play) -> N
         child.connected = False
         play.feed(WorkerGone(child.key, "it has ended", refused=True))
     assert worker.complete
+    client.event("breakpoint")
 
 
 def hold(play: Play, worker: FakeWorker, reason: str = "raydap with pid 7 debugs it") -> None:

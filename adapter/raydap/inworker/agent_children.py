@@ -101,7 +101,7 @@ class Forks:
         """Begins the agent of this child. In a child whose parent has debugpy's adapter, pydevd does that its own
         way."""
         try:
-            if self.wanted and self._settled and not has_debugger() and is_wanted():
+            if self.wanted and self._settled and not has_debugger() and is_wanted() and has_real_threads():
                 self.agent.begin(self.agent.raydap)
         except OSError:
             pass  # raydap has gone, and its folder.
@@ -122,6 +122,20 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[],
         return result
 
     return new_fork
+
+
+def has_real_threads() -> bool:
+    """Return whether threading starts threads of the system.
+
+    gevent and eventlet let it start greenlets, and their subprocess modules fork in Python before they become another
+    program. An agent would wait there for a greenlet that never runs.
+    """
+    gevent: Any = sys.modules.get("gevent.monkey")
+    eventlet: Any = sys.modules.get("eventlet.patcher")
+    return not (
+        (gevent is not None and gevent.is_module_patched("threading"))
+        or (eventlet is not None and eventlet.is_monkey_patched("thread"))
+    )
 
 
 def has_debugger() -> bool:
