@@ -332,7 +332,7 @@ for number in range(2):
 def test_a_forked_child_without_threads_has_no_agent(
     start: Start, children: ExitStack, name: str, function: str, module: str
 ) -> None:
-    """What gevent and eventlet say of themselves; their subprocesses would wait for a greenlet that never runs."""
+    """The program has the marks of gevent or eventlet. An agent would wait there for a greenlet that never runs."""
     program = start(GREENLETS.format(name=name, function=function, module=module))
     program.called().close()
     program.called().close()  # The first child.

@@ -156,7 +156,7 @@ def test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none(shared: P
         assert Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"raylet\0")
         assert session_sockets.find(SESSION, {"RAY_TMPDIR": str(shared)}) == ""
         assert local_raylet.find({"n1"}) is None
-        with pytest.raises(RuntimeError, match="no node of the cluster that belongs to this user or to root"):
+        with pytest.raises(RuntimeError, match="has no node of the cluster that belongs to this user or to root"):
             ray_driver.join(SESSION, "raydap")
         process.communicate(b"\n")
 

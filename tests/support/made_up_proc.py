@@ -11,7 +11,7 @@ def add_process(
     """Add a process with the words of this command line; return its folder.
 
     `uids` are its real, effective, saved and filesystem user ids, those of this process by default. `program` is the
-    executable, which the first word of the command line need not name.
+    executable, which can differ from the first argument.
     """
     folder = proc / str(pid)
     folder.mkdir(parents=True)

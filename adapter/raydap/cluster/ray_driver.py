@@ -39,7 +39,7 @@ def _raylet_options(session: str) -> dict[str, str]:
         found = os.path.basename(command[0]) in ("raylet", "raylet.exe") and options.get("--session-name") == session
         if found and _is_trusted(process) and _is_local_address(options["--node_ip_address"]):
             return options
-    raise RuntimeError("no node of the cluster that belongs to this user or to root runs on raydap's machine")
+    raise RuntimeError("raydap's machine has no node of the cluster that belongs to this user or to root")
 
 
 def _is_trusted(process: Any) -> bool:

@@ -61,7 +61,7 @@ ACCEPT_INTERVAL_S = 0.5
 """Seconds until a process without a free descriptor looks again whether it can take a connection."""
 
 OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-"""What accept(2) returns while a connection waits that the process cannot take yet."""
+"""Errors of accept(2) while a process is short of descriptors or memory. The connection waits."""
 
 FILE = "<raydap agent>"
 """The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
@@ -144,7 +144,7 @@ class Agent:
 
     def call(self, path: str) -> bool:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
-        it debugs it. A raydap that is stopped is not waited for. Raises OSError if nobody listens there."""
+        it debugs it. Does not wait for a stopped raydap. Raises OSError if no raydap listens at this path."""
         connection = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(CALL_TIMEOUT_S)
         try:

@@ -69,7 +69,7 @@ class Forks:
         return None if self.agent.session is None else self.agent.session.debugger
 
     def _call_at_rays_breakpoint(self) -> None:
-        """Call raydap from a forked child that nobody debugs. Write once why its breakpoint() does nothing."""
+        """Call raydap from a forked child without a debugger. Write once why its breakpoint() does nothing."""
         if not self._call_at_breakpoint() and self._complained_in != os.getpid():
             self._complained_in = os.getpid()
             report_no_stop("no raydap is attached to this forked child")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LINE_LIMIT = 256 * 1024
-"""Bytes of raydap's line. What compares a value is longer than the user's expression: 12 KB."""
+"""Bytes of raydap's line. An expression that compares a value has 12 KB."""
 
 STOPPED_INTERVAL_S = 1.0
 """Seconds between two looks whether the raydap that a process waits for is stopped, as by Ctrl-Z."""

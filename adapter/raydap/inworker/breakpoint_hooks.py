@@ -38,7 +38,7 @@ class BreakpointHooks:
     def restore(self) -> None:
         """Put back what `replace` has replaced, and pydevd when it was imported.
 
-        What the program has put there since stays. So does Ray's override; it does nothing while nobody debugs.
+        Keep a hook that the program has set since. Ray's override stays, too; it has no effect without a debugger.
         """
         for (module, name), original in zip(PLACES, self.original, strict=True):
             current = getattr(module, name)
@@ -100,8 +100,8 @@ def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
 def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], None] | None = None) -> None:
     """Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None.
 
-    `call` is for a forked child, where Ray's own breakpoint() asks the cluster and waits for ever (forked_children.py).
-    It is called when the child reaches a breakpoint() while nobody debugs it; afterwards raydap may.
+    `call` is for a forked child, where Ray's own breakpoint() asks the cluster and hangs (forked_children.py). The
+    child calls it at a breakpoint() if it has no debugger; raydap may attach then.
     """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
     original = getattr(ray_debugpy, "_try_import_debugpy", None)

@@ -87,7 +87,7 @@ def report_cluster(raydap: str) -> None:
 
 
 def _tell(path: str, line: dict[str, Any]) -> "socket.socket | None":
-    """The connection; None if nobody listens there, or another user."""
+    """Return the connection, None if no process of this user or root listens there."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(CALL_TIMEOUT_S)
     try:

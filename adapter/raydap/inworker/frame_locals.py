@@ -1,7 +1,7 @@
 """Reads the local variables of frames that run, and keeps none of them alive; runs in the worker.
 
 Before Python 3.13 reading `f_locals` leaves a copy of all variables in the frame until its function returns (PEP 667).
-What a loop has replaced since, such as a batch on a GPU, would stay in memory that long.
+A batch on a GPU that the loop has replaced would stay in memory that long.
 """
 
 import inspect
@@ -15,7 +15,7 @@ _REFERENCES = 3
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _BEGINS = ("RESUME", "GEN_START", "YIELD_VALUE", "YIELD_FROM") if sys.version_info < (3, 11) else ("RESUME",)
-"""The instructions at which Python calls a trace function because a frame begins, or goes on after a yield."""
+"""The instructions at which Python calls a trace function for the start of a frame, or after a yield."""
 
 
 def local_variables(frame: Any) -> Mapping[str, Any]:
@@ -32,10 +32,10 @@ def local_variables(frame: Any) -> Mapping[str, Any]:
 
 
 def _may_be_traced(frame: Any) -> bool:
-    """Return whether a trace function may run for the frame just now.
+    """Return whether a trace function may be running for the frame.
 
-    When it returns, Python writes the frame's copy back into the variables (PyFrame_LocalsToFast), so the copy must be
-    whole then. Only where a frame begins Python calls a trace function that is not its `f_trace` (sys.settrace).
+    After a trace function Python writes the frame's copy back into the variables (PyFrame_LocalsToFast), so the copy
+    must be complete. At the start of a frame the trace function is not yet the frame's `f_trace` (sys.settrace).
     """
     if frame.f_trace is not None:
         return True

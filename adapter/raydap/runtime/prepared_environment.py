@@ -26,7 +26,7 @@ def driver(
 
 
 def cluster(environ: Mapping[str, str]) -> dict[str, str]:
-    """What to add to the environment of `ray start` (inworker/for_cluster/sitecustomize.py)."""
+    """Return the variables to add to the environment of `ray start` (inworker/for_cluster/sitecustomize.py)."""
     return {**_with_folder(environ, "for_cluster"), SETUP_HOOK_VARIABLE: CLUSTER_HOOK}
 
 

@@ -121,7 +121,7 @@ def test_a_process_that_is_too_busy_to_answer_is_asked_again(
 def test_without_a_free_descriptor_a_call_waits(
     play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is tried again and again meanwhile."""
+    """The actor does not try again at once."""
     monkeypatch.setattr(relay_actor, "ACCEPT_DELAY_S", 0.0)
     accept, failures = socket.socket.accept, 0
 

@@ -1,4 +1,4 @@
-"""What an agent checks of the process at the other end, and how long it waits for it."""
+"""An agent checks the user of the process at the other end, and does not wait for a stopped process."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="the state of
 
 
 class Endless(threading.Event):
-    """An event that is not set, and that nobody may wait for a second time."""
+    """An event that is never set. A second wait fails."""
 
     waits = 0
 

@@ -15,7 +15,7 @@ from raydap.inworker.frame_locals import local_variables
 
 
 class Batch:
-    """What a loop replaces in each turn."""
+    """An object that a loop replaces in each turn."""
 
 
 Look = Callable[[FrameType], None]

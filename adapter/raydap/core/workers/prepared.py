@@ -52,7 +52,7 @@ def called(state: State, event: AgentCalled) -> None:
     if (event.waits or event.stops) and run.auto_attach:
         # Its user has chosen it, whatever the filters say, or its breakpoint() stops it, whatever else could.
         run.choices.setdefault(row.key, True)
-    if not event.waits and run.settings is not None:  # One that waits cannot be called yet.
+    if not event.waits and run.settings is not None:  # A process that waits has no socket yet.
         run.prepared[row.key] = row
     if row.key in state.attaching:
         # It was found before it called. It goes on when it has its breakpoints (detach.end_attach).
@@ -127,7 +127,7 @@ def attach_needed(state: State) -> None:
 
 
 def attach_queued(state: State) -> None:
-    """Attach to workers that had to wait for others. Called after every event: one that has ended delays nobody."""
+    """Attach to queued workers. Called after every event, so a process that has ended delays no other."""
     run = state.run
     while run.configured and run.queued and len(state.attaching) < selection.AT_ONCE:
         key = next(iter(run.queued))
