@@ -47,7 +47,7 @@ def raylets(proc: Path) -> Iterator[tuple[Path, list[str]]]:
 def _is_trusted(process: str) -> bool:
     """Return whether a process, by its folder in /proc, belongs to this user or root and runs the program `raylet`.
 
-    A program with the setuid bit belongs to the user who has started it, too. Source: proc(5), /proc/PID/status and exe.
+    A program with the setuid bit also belongs to the user who has started it. Source: proc(5), /proc/PID/status, exe.
     """
     if not {0, os.getuid()}.issuperset(user_ids(process) or {-1}):
         return False

@@ -94,7 +94,7 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkey
 def test_a_process_that_is_too_busy_to_answer_is_asked_again(
     play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It delays nobody else."""
+    """It delays no other process."""
     monkeypatch.setattr(relay_actor, "HELLO_TIMEOUT_S", 0.2)
     answers: asyncio.Queue[bytes] = asyncio.Queue()
 

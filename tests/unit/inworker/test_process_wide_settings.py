@@ -1,4 +1,4 @@
-"""What runs in a program changes no setting of the whole process: other threads of the program depend on it."""
+"""The code in workers changes no setting of the whole process: other threads of the program depend on it."""
 
 import ast
 from importlib import resources

@@ -94,7 +94,7 @@ step('all are continued to the end of the job, whose result is right', async () 
   let what: 'ended' | 'continued';
   do {
     const next = [workbench.continueThread(stopped().first()), workbench.continueOnlyThread()];
-    // Those that wait in vain are given up with the page.
+    // They end with the page.
     for (const one of next) {
       one.catch(() => undefined);
     }
