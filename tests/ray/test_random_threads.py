@@ -1,0 +1,199 @@
+"""Threads of all kinds of actors, stopped, inspected, stepped, cancelled and continued in random order.
+
+Each stop is seen once, each value or its error comes, and each call ends. A failure names its seed.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dap_client import Client, RequestFailed
+from local_cluster import Cluster
+
+from support.launched import start
+from support.look import bodies, evaluate, go_on, local_variables, user_frames
+
+TURNS = 3
+
+WAIT_S = 0.02
+"""Seconds for another stop, until the user does something else."""
+
+SOURCE = """\
+import asyncio
+import threading
+import time
+
+import ray
+from ray.dag import InputNode
+
+TURNS = 3
+
+def turns(call):
+    for turn in range(TURNS):
+        seen = call, turn  # a stop of a function
+        left = TURNS - turn
+
+@ray.remote(num_cpus=0.1, max_concurrency=3)
+class Threaded:
+    def work(self, call):
+        turns(call)
+        return call
+
+@ray.remote(num_cpus=0.1, concurrency_groups={"io": 2, "other": 1})
+class Grouped:
+    @ray.method(concurrency_group="io")
+    def read(self, call):
+        turns(call)
+        return call
+
+    @ray.method(concurrency_group="other")
+    def write(self, call):
+        turns(call)
+        return call
+
+@ray.remote(num_cpus=0.1)
+class Asynchronous:
+    async def work(self, call):
+        for turn in range(TURNS):
+            seen = call, turn  # a stop of a coroutine
+            left = TURNS - turn
+            await asyncio.sleep(0)
+        return call
+
+@ray.remote(num_cpus=0.1)
+class Streaming:
+    def work(self, call):
+        for turn in range(TURNS):
+            seen = call, turn  # a stop of a generator
+            left = TURNS - turn
+            yield turn
+
+@ray.remote(num_cpus=0.1)
+class Own:
+    def work(self, call):
+        thread = threading.Thread(target=turns, args=[call])
+        thread.start()
+        turns(call + 1)
+        thread.join()
+        return call
+
+@ray.remote(num_cpus=0.1)
+class Compiled:
+    def work(self, call):
+        turns(call)
+        return call
+
+def result(ref):
+    try:
+        return ray.get(ref)
+    except Exception as error:
+        return "cancelled" if "Cancelled" in type(error).__name__ else repr(error)
+
+if __name__ == "__main__":
+    ray.init()
+    threaded, grouped, asynchronous = Threaded.remote(), Grouped.remote(), Asynchronous.remote()
+    streaming, own, compiled = Streaming.remote(), Own.remote(), Compiled.remote()
+    refs = [threaded.work.remote(call) for call in range(100, 104)]
+    refs += [grouped.read.remote(200), grouped.read.remote(201), grouped.write.remote(202)]
+    refs += [asynchronous.work.remote(call) for call in range(300, 304)]
+    stream = streaming.work.options(num_returns="streaming").remote(400)
+    refs.append(own.work.remote(500))
+    with InputNode() as given:
+        graph = compiled.work.bind(given).experimental_compile()
+    refs.append(graph.execute(600))
+    print("result: " + str([result(ref) for ref in refs] + [[ray.get(each) for each in stream]]), flush=True)
+    graph.teardown()
+"""
+
+CALLS = [*range(100, 104), *range(200, 203), *range(300, 304), 400, 500, 501, 600]
+
+
+class User:
+    """One who keeps some threads stopped, and does with a random one of them what comes to mind."""
+
+    def __init__(self, client: Client, seed: int) -> None:
+        self.client = client
+        self.random = random.Random(seed)
+        self.held: list[dict[str, Any]] = []
+        self.seen: Counter[tuple[int, int]] = Counter()
+        self.cancelled: dict[int, int] = {}
+
+    def stopped(self, stop: dict[str, Any]) -> None:
+        values = local_variables(self.client, stop)
+        self.seen[int(values["call"]), int(values["turn"])] += 1
+        self.held.append(stop)
+
+    def act(self) -> None:
+        stop = self.random.choice(self.held)
+        action: Callable[[dict[str, Any]], None] = self.random.choice(
+            [self.look, self.look, self.fail, self.step, self.cancel, self.resume, self.resume]
+        )
+        action(stop)
+
+    def look(self, stop: dict[str, Any]) -> None:
+        values = local_variables(self.client, stop)
+        assert evaluate(self.client, stop, "(call, turn)") == f"({values['call']}, {values['turn']})"
+
+    def fail(self, stop: dict[str, Any]) -> None:
+        with pytest.raises(RequestFailed, match="ZeroDivisionError"):
+            evaluate(self.client, stop, "call / 0")
+
+    def step(self, stop: dict[str, Any]) -> None:
+        line = user_frames(self.client, stop)[0]["line"]
+        if "a stop" not in SOURCE.splitlines()[line - 1]:
+            return
+        self.client.request("next", threadId=stop["threadId"])
+        thread = stop["threadId"]
+        stepped = self.client.wait_event("stopped", lambda body: body["threadId"] == thread)
+        assert stepped["reason"] == "step"
+        assert user_frames(self.client, stepped)[0]["line"] == line + 1
+
+    def cancel(self, stop: dict[str, Any]) -> None:
+        if user_frames(self.client, stop)[0]["line"] and "left" in local_variables(self.client, stop):
+            return  # Only in its first turn, so that the call has a turn left.
+        call = int(local_variables(self.client, stop)["call"])
+        if 300 <= call < 400 and call not in self.cancelled:
+            assert evaluate(self.client, stop, "asyncio.current_task().cancel()") == "True"
+            self.cancelled[call] = int(local_variables(self.client, stop)["turn"])
+
+    def resume(self, stop: dict[str, Any]) -> None:
+        self.held.remove(stop)
+        go_on(self.client, stop)
+
+    def play(self) -> None:
+        """Return when the program has ended."""
+        waits = 0
+        while not bodies(self.client, "exited"):
+            try:
+                # Some threads wait for those that are held.
+                self.stopped(self.client.wait_event("stopped", timeout=WAIT_S))
+                waits = 0
+            except TimeoutError:
+                waits += not self.held
+                assert waits * WAIT_S < self.client.timeout, f"no stop and no end after {self.seen}"
+            if self.held:
+                self.act()
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("seed", [1])
+def test_each_stop_is_seen_once_and_each_call_ends(client: Client, cluster: Cluster, tmp_path: Path, seed: int) -> None:
+    start(
+        client, cluster, tmp_path, SOURCE, *(f"# a stop of a {kind}" for kind in ("function", "coroutine", "generator"))
+    )
+    user = User(client, seed)
+    user.play()
+    expected = {(call, turn): 1 for call in CALLS for turn in range(TURNS)}
+    for call, last in user.cancelled.items():
+        for turn in range(last + 1, TURNS):
+            del expected[call, turn]
+    assert user.seen == expected
+    output = "".join(body["output"] for body in bodies(client, "output"))
+    (shown,) = re.findall(r"result: (.*\]\])", output)
+    wanted: list[Any] = [*range(100, 104), *range(200, 203)]
+    wanted += ["cancelled" if call in user.cancelled else call for call in range(300, 304)]
+    assert shown == str([*wanted, 500, 600, [0, 1, 2]])
