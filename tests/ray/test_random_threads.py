@@ -24,9 +24,10 @@ WAIT_S = 0.02
 
 SOURCE = """\
 import asyncio
+import os
 import threading
-import time
 
+os.environ.update(RAY_CGRAPH_get_timeout="600", RAY_CGRAPH_submit_timeout="600")  # A stop can take longer than 10 s.
 import ray
 from ray.dag import InputNode
 
