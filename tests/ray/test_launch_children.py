@@ -112,6 +112,7 @@ def test_a_program_can_start_a_ray_of_its_own(launch: Launch) -> None:
 BREAKPOINTS = """\
 import multiprocessing
 import os
+import threading
 import ray
 
 def double(number):
@@ -128,6 +129,15 @@ def in_pool(numbers):
     with multiprocessing.get_context("fork").Pool(1) as pool:
         return pool.map(double, numbers)
 
+def in_threads(*numbers):
+    pid = os.fork()
+    if pid == 0:
+        threads = [threading.Thread(target=double, args=[number]) for number in numbers]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        os._exit(0)
+    os.waitpid(pid, 0)
+
 def in_process(numbers):
     context = multiprocessing.get_context("fork")
     results = context.SimpleQueue()
@@ -142,6 +152,7 @@ def work(number):
 
 if __name__ == "__main__":
     values = in_pool([1])
+    in_threads(7, 8)
     ray.init()
     print("result: " + str(values + [exit_code(2)] + ray.get(work.remote(3))))
 """
@@ -149,16 +160,18 @@ if __name__ == "__main__":
 
 def test_breakpoint_stops_in_forked_children_without_a_breakpoint_of_the_editor(launch: Launch) -> None:
     client = launch(BREAKPOINTS)
-    names = parents_of_stops(client, *5 * ["breakpoint()"])
-    assert all(name.startswith("child of driver") for name in names[:2]), names
-    assert all(name.startswith(("child of work", "child of worker")) for name in names[2:]), names
+    names = parents_of_stops(client, *7 * ["breakpoint()"])
+    assert all(name.startswith("child of driver") for name in names[:4]), names
+    assert all(name.startswith(("child of work", "child of worker")) for name in names[4:]), names
     output = ended(client)
     assert "result: [2, 4, 6, 8, 10]\n" in output
     assert "cannot stop" not in output
 
 
 def test_breakpoint_in_a_forked_child_that_is_left_alone_is_reported(launch: Launch) -> None:
-    source = BREAKPOINTS.replace("values = in_pool([1])", "values = [2]").replace("exit_code(2)", "4")
+    source = BREAKPOINTS.replace("values = in_pool([1])\n    in_threads(7, 8)", "values = [2]").replace(
+        "exit_code(2)", "4"
+    )
     client = launch(source, subProcess=False)
     output = ended(client)
     assert "result: [2, 4, 6, 8, 10]\n" in output

@@ -79,7 +79,7 @@ def local_clusters() -> list[dict[str, Any]]:
 def _descends(process: Any, ancestor: int) -> bool:
     import psutil
 
-    # One step after the other: a process above the ancestor may end meanwhile.
+    # psutil's parents() fails if a process above the ancestor ends at that moment.
     try:
         while process is not None and process.pid != ancestor:
             process = process.parent()

@@ -165,7 +165,7 @@ class _Process:
         ours.setblocking(False)
         try:
             with theirs:
-                await self._pass(theirs)
+                await wait_for(self._pass(theirs), OPEN_TIMEOUT_S)
             loop = asyncio.get_running_loop()
             question = {"node_id": node_id, **target}
             await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_lines import is_wanted
     from raydap.inworker.breakpoint_hooks import override_rays_breakpoint, report_no_stop, stop_at
     from raydap.inworker.pydevd_lifetime import global_debugger
-    from raydap.inworker.python_commands import PythonCommands, replace
+    from raydap.inworker.python_commands import PythonCommands, replace_in_os
     from raydap.inworker.start_files import unpack_once
 
 
@@ -41,9 +41,10 @@ class Forks:
         self.wanted = wanted
         self._settled = False
         self._complained_in = 0
+        self._calling = threading.Lock()
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
         for name in ("fork", "forkpty"):
-            replace(name, followed(getattr(os, name), self._begin))
+            replace_in_os(name, followed(getattr(os, name), self._begin))
 
     def _before(self) -> None:
         self._settled = self.agent.changing.acquire(timeout=FORK_TIMEOUT_S)
@@ -54,6 +55,7 @@ class Forks:
 
     def _in_child(self) -> None:
         """Raises nothing: Python would only print it."""
+        self._calling = threading.Lock()  # A thread of the parent may hold the other.
         try:
             session = self.agent.leave_parent()
             if session is not None and "pydevd" in sys.modules:
@@ -75,11 +77,15 @@ class Forks:
             report_no_stop("no raydap is attached to this forked child")
 
     def _call_at_breakpoint(self) -> bool:
-        try:
-            return self.wanted and self._settled and is_wanted() and bool(self.agent.call_at_breakpoint())
-        except Exception as error:
-            report(error)
-            return False
+        """Return whether raydap debugs this child. Another thread of the child may have called already."""
+        with self._calling:
+            if self._debugger() is not None:
+                return True
+            try:
+                return self.wanted and self._settled and is_wanted() and bool(self.agent.call_at_breakpoint())
+            except Exception as error:
+                report(error)
+                return False
 
     def _replace_breakpoint(self) -> None:
         """In a forked child of a launched driver: let breakpoint() stop, as it does in the driver.

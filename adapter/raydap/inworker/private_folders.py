@@ -26,7 +26,7 @@ def safe_parent() -> str:
 
 
 def is_safe(folder: str) -> bool:
-    """Return whether this folder and all above it belong to this user or to root, and nobody else can write to them.
+    """Return whether this folder and all above it belong to this user or to root, and no other user can write to them.
 
     In a folder with the sticky bit, such as /tmp, each user can rename only his own files (inode(7)). `folder` is an
     absolute path without symbolic links.

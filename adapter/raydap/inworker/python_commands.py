@@ -48,11 +48,11 @@ class PythonCommands:
             for name in ("fork_exec", "_fork_exec"):
                 if hasattr(module, name):
                     setattr(module, name, fork_exec)
-        replace("execv", self._execv(os.execv, os.execve))
-        replace("execve", self._execve(os.execve))
+        replace_in_os("execv", self._execv(os.execv, os.execve))
+        replace_in_os("execve", self._execve(os.execve))
         for name in ("posix_spawn", "posix_spawnp"):
             if hasattr(os, name):
-                replace(name, self._spawn(getattr(os, name)))
+                replace_in_os(name, self._spawn(getattr(os, name)))
 
     def _fork_exec(self, original: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(original)
@@ -132,7 +132,7 @@ class PythonCommands:
             return ""
 
 
-def replace(name: str, function: Callable[..., Any]) -> None:
+def replace_in_os(name: str, function: Callable[..., Any]) -> None:
     """Replace a function of os. It is pickled by its name in posix, where os has it from."""
     setattr(os, name, function)
     setattr(sys.modules[function.__module__], name, function)

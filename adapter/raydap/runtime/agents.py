@@ -1,6 +1,7 @@
 """The agents of workers and drivers (inworker/agent.py): they call when their process begins, and are called later."""
 
 import asyncio
+import errno
 import logging
 import os
 import re
@@ -212,8 +213,8 @@ class Agents:
                     hello = await read_hello(connection)
         except OSError as error:
             log.info("no agent at %s: %s", path, error)
-            if not isinstance(error, (ConnectionRefusedError, FileNotFoundError, PermissionError)):
-                self._known.discard(path)  # It may be too busy to answer.
+            if isinstance(error, TimeoutError) or error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE):
+                self._known.discard(path)  # It is too busy to answer, or raydap is short of descriptors.
             return
         if hello.holder != own_name() and self._is_for_us(hello):
             self._emit(AgentFound(hello.row()))

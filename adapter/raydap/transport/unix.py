@@ -21,7 +21,8 @@ ACCEPT_DELAY_S = 1.0
 LINE_LIMIT = 4096
 """Bytes of a line."""
 
-_FOLDER_NAME = len("/raydap-12345678/")
+_FOLDER_LENGTH = len("/raydap-12345678/")
+"""Bytes that tempfile adds for a folder."""
 
 PATH_LIMIT = 107
 """Bytes of the path of a socket (unix(7), sockaddr_un)."""
@@ -171,7 +172,7 @@ class PrivateListener(Listener):
 
     def __init__(self, name: str, on_connection: Callable[[socket.socket], None]) -> None:
         # On a cluster TMPDIR is often long. /tmp has the sticky bit, and the folder the mode 0700.
-        longest = len(os.fsencode(tempfile.gettempdir())) + len(name) + _FOLDER_NAME
+        longest = len(os.fsencode(tempfile.gettempdir())) + len(name) + _FOLDER_LENGTH
         parent = None if longest <= PATH_LIMIT else "/tmp"
         self._folder = tempfile.TemporaryDirectory(prefix="raydap-", dir=parent, ignore_cleanup_errors=True)
         self.folder = self._folder.name

@@ -286,6 +286,23 @@ def test_a_burst_of_connections_is_not_taken_for_the_end_of_the_process(
     play(part)
 
 
+def test_a_process_that_takes_no_connection_is_given_up(
+    play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def part(it: Play) -> None:
+        server, host, port = await echo()
+        (await it.relay.open("node", {"host": host, "port": port})).close()
+        monkeypatch.setattr(relay, "OPEN_TIMEOUT_S", 0.1)
+        os.kill(int(it.runs[0][0]), signal.SIGSTOP)
+        opening = [it.relay.open("node", {"host": host, "port": port}) for _ in range(BURST)]
+        failures = await asyncio.gather(*opening, return_exceptions=True)
+        assert {type(each) for each in failures} == {RelayFailed}
+        os.kill(int(it.runs[0][0]), signal.SIGCONT)
+        server.close()
+
+    play(part)
+
+
 def test_without_a_free_descriptor_the_process_runs_on(
     play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
