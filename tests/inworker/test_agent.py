@@ -1,6 +1,5 @@
 """The agent, in a real process with real debugpy: what reaches code that calls no breakpoint()."""
 
-import json
 import os
 import stat
 import time
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from raydap.inworker import calls
-from support.agents import PreparedProgram, attach, read_line
+from support.agents import PreparedProgram, ask, attach, read_line
 
 Start = Callable[[str], PreparedProgram]
 
@@ -363,76 +362,6 @@ def test_a_process_tells_its_stacks_without_a_debugger(start: Start) -> None:
         assert "pydevd" not in maps.read()
 
 
-KEEPS = """\
-import asyncio, os, sys, threading, weakref
-class Batch: pass
-seen = []
-go = os.open(os.path.join(os.path.dirname(__file__), "go"), os.O_RDWR)
-def plain():
-    for number in range(2):
-        batch = Batch()
-        seen.append(weakref.ref(batch))
-        if number == 0:
-            waits.set()
-            replaced.wait()
-            replaced.clear()
-        if number == 1:
-            last.wait()
-async def waiting():
-    for number in range(2):
-        batch = Batch()
-        seen.append(weakref.ref(batch))
-        await asyncio.sleep(1000 if number else 0)
-        if number == 0:
-            await looked
-async def main():
-    global looked
-    looked = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(waiting())
-    while len(seen) < 2:
-        await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    print("begun", flush=True)
-    await asyncio.to_thread(os.read, go, 1)
-    looked.set_result(None)
-    replaced.set()
-    while len(seen) < 4:
-        await asyncio.sleep(0)
-    print("alive", [each() is not None for each in seen], flush=True)
-    last.set()
-    task.cancel()
-waits, replaced, last = threading.Event(), threading.Event(), threading.Event()
-def others():
-    waits.wait()
-    asyncio.run(main())
-thread = threading.Thread(target=others)
-thread.start()
-plain()
-thread.join()
-"""
-
-
-def test_no_question_keeps_an_object_alive(start: Start, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "go")
-    program = start(KEEPS)
-    program.called().close()
-    program.child.wait_for("begun")
-    for question in ({"stack": True, "waits": True}, {"stack": True}, {"evaluate": "batch", "seconds": 30}):
-        assert "Batch" in json.dumps(ask(program, question))
-    (tmp_path / "go").write_text("1")
-    assert program.child.wait() == 0, program.child.output
-    assert program.child.output.split("alive ")[1] == "[False, False, True, True]\n"
-
-
 def stacks(program: PreparedProgram) -> list[dict[str, Any]]:
     threads: list[dict[str, Any]] = ask(program, {"stack": True})["threads"]
     return threads
-
-
-def ask(program: PreparedProgram, question: dict[str, Any]) -> dict[str, Any]:
-    with program.dial() as connection:
-        read_line(connection)
-        connection.sendall(json.dumps(question).encode() + b"\n")
-        with connection.makefile("rb") as file:
-            answer: dict[str, Any] = json.loads(file.read())
-            return answer

@@ -338,3 +338,39 @@ def test_a_forked_child_without_threads_has_no_agent(
     program.called().close()  # The first child.
     assert program.child.wait() == 0, program.child.output
     assert program.child.output.split("\n")[:2] == ["has an agent: True", "has an agent: False"]
+
+
+RAYS_BREAKPOINT = """\
+import os, sys, types
+debugpy = sys.modules["ray.util.debugpy"] = types.ModuleType("ray.util.debugpy")
+exec('''
+def _try_import_debugpy():
+    raise AssertionError("the child asks the cluster, and waits for ever")
+def set_trace(breakpoint_uuid=None):
+    _try_import_debugpy()
+''', vars(debugpy))
+if os.fork() == 0:
+    for _ in range(2):
+        debugpy.set_trace()
+    print("the child runs on", flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.parametrize("ends", ["hangs up", "has gone", "sends nonsense"])
+def test_a_child_at_a_breakpoint_runs_on_without_raydap(start: Start, tmp_path: Path, ends: str) -> None:
+    program = start(RAYS_BREAKPOINT)
+    program.called().close()
+    begun = program.called()
+    if ends == "has gone":
+        (tmp_path / "raydap").unlink()
+    begun.close()
+    for _ in range(0 if ends == "has gone" else 2):
+        with program.called() as connection:
+            assert read_line(connection)["stops"] is True
+            if ends == "sends nonsense":
+                connection.sendall(b"nonsense\n")
+    assert program.child.wait() == 0, program.child.output
+    assert program.child.output.count("no raydap is attached to this forked child") == 1
+    assert "the child runs on" in program.child.output

@@ -1,14 +1,11 @@
 """No code of another user of the machine runs as the user whose program has agents."""
 
-import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -18,6 +15,7 @@ import pytest
 
 from raydap.cluster import local_raylet, node_survey, prepared_job, ray_driver, session_sockets
 from raydap.inworker.agent_code import packed_start_files
+from support.agents import raydap_that_debugs_nothing
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 
@@ -83,20 +81,8 @@ def raydap(shared: Path) -> Iterator[str]:
     sockets.mkdir(parents=True)
     for folder in (sockets, sockets.parent, sockets.parent.parent):
         folder.chmod(0o777)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(sockets / "raydap-call-1-1"))
-        listener.listen()
-
-        def hang_up() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    listener.accept()[0].close()
-
-        thread = threading.Thread(target=hang_up)
-        thread.start()
+    with raydap_that_debugs_nothing(str(sockets / "raydap-call-1-1")):
         yield str(sockets / "raydap-call-1-1")
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
 
 
 def test_they_cannot_rename_what_a_submitted_job_imports(shared: Path, raydap: str) -> None:

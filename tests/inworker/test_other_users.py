@@ -9,7 +9,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,6 +140,22 @@ def test_what_they_serve_is_no_agent(folder: Path, dial: Callable[[str], Corouti
             assert process.stdout.readline() == "listening\n"
             with pytest.raises(PermissionError, match="another user"):
                 asyncio.run(dial(path))
+            assert process.stdout.readline() == "told b''\n"
+        finally:
+            process.kill()
+
+
+def test_a_driver_does_not_report_its_cluster_to_them(folder: Path) -> None:
+    """It would wait for their answer in ray.init()."""
+    names: dict[str, Any] = {"CALL_TIMEOUT_S": WAIT}
+    for name in ("agent_lines", "driver_agent"):
+        exec(resources.files("raydap.inworker").joinpath(f"{name}.py").read_text(), names)
+    path = str(folder / "raydap-call-1-1")
+    with stranger("listen", path) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "listening\n"
+            assert names["_tell"](path, {"cluster": "secret"}) is None
             assert process.stdout.readline() == "told b''\n"
         finally:
             process.kill()

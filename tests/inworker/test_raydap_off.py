@@ -1,11 +1,8 @@
 """`RAYDAP=off` in the environment of a process keeps it and its children free of raydap."""
 
-import contextlib
 import os
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -16,6 +13,7 @@ from raydap.inworker.agent_code import AGENT_FILES
 from raydap.inworker.injected_agent import start_injected_agent
 from raydap.inworker.worker_setup import set_up
 from raydap.runtime import prepared_environment
+from support.agents import raydap_that_debugs_nothing
 
 pytestmark = pytest.mark.core
 
@@ -43,20 +41,8 @@ else:
 @pytest.fixture
 def raydap(tmp_path: Path) -> Iterator[str]:
     """The path of one that debugs nothing."""
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "raydap"))
-        listener.listen()
-
-        def hang_up() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    listener.accept()[0].close()
-
-        thread = threading.Thread(target=hang_up)
-        thread.start()
+    with raydap_that_debugs_nothing(str(tmp_path / "raydap")):
         yield str(tmp_path / "raydap")
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
 
 
 @pytest.mark.parametrize(

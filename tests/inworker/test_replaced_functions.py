@@ -1,16 +1,13 @@
 """The functions of Python that an agent replaces are to a program what they are without it."""
 
-import contextlib
-import socket
 import sys
-import threading
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from local_cluster import Child
 
-from support.agents import PreparedProgram
+from support.agents import PreparedProgram, hanging_up
 
 pytestmark = pytest.mark.core
 
@@ -75,18 +72,10 @@ wait(-1)
 """
 
 
-def hang_up_on_all(listener: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while True:
-            listener.accept()[0].close()
-
-
 def test_a_program_sees_no_difference(tmp_path: Path, children: ExitStack) -> None:
     program = PreparedProgram.start(PROGRAM, tmp_path, None, children)
-    program.listener.settimeout(None)
-    threading.Thread(target=hang_up_on_all, args=[program.listener], daemon=True).start()
-    children.callback(program.listener.shutdown, socket.SHUT_RDWR)
-    assert program.child.wait() == 0, program.child.output
+    with hanging_up(program.listener):
+        assert program.child.wait() == 0, program.child.output
     command = [sys.executable, "-c", PLAIN, str(program.path)]
     plain = children.enter_context(Child(command, tmp_path / "plain.log"))
     assert plain.wait() == 0, plain.output

@@ -3,7 +3,9 @@
 import json
 import socket
 import sys
-from contextlib import ExitStack, suppress
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -72,6 +74,35 @@ class PreparedProgram:
         return len(list(Path(f"/proc/{self.child.process.pid}/task").iterdir()))
 
 
+@contextmanager
+def raydap_that_debugs_nothing(path: str) -> Iterator[None]:
+    """Listen at this path and hang up on each process that calls."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        with hanging_up(listener):
+            yield
+
+
+@contextmanager
+def hanging_up(listener: socket.socket) -> Iterator[None]:
+    """Hang up on all connections to a socket that listens already."""
+
+    def hang_up() -> None:
+        with suppress(OSError):
+            while True:
+                listener.accept()[0].close()
+
+    listener.settimeout(None)
+    thread = threading.Thread(target=hang_up)
+    thread.start()
+    try:
+        yield
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
 def read_line(connection: socket.socket) -> dict[str, Any]:
     """Reads byte by byte: what follows the line is the debugger's, and whoever reads next must get it."""
     line = b""
@@ -117,3 +148,13 @@ def attach_greeted(
     client.request("configurationDone")
     client.result(attached, "attach")
     return worker
+
+
+def ask(program: PreparedProgram, question: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of the agent of a program to a question that needs no debugger."""
+    with program.dial() as connection:
+        read_line(connection)
+        connection.sendall(json.dumps(question).encode() + b"\n")
+        with connection.makefile("rb") as file:
+            answer: dict[str, Any] = json.loads(file.read())
+            return answer

@@ -13,15 +13,8 @@ from typing import Any
 
 import pytest
 
-FILES: tuple[str, ...] = (
-    "thread_frames.py",
-    "frame_locals.py",
-    "safe_values.py",
-    "coroutines.py",
-    "stack_reader.py",
-    "lock_owners.py",
-)
-FILES += ("object_waits.py", "coroutine_waits.py", "thread_waits.py")
+FILES: tuple[str, ...] = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py", "stack_reader.py")
+FILES += ("lock_owners.py", "object_waits.py", "coroutine_waits.py", "thread_waits.py")
 
 
 class Shelf:

@@ -375,29 +375,3 @@ def test_a_question_is_answered(said: bytes | None, result: str, tmp_path: Path)
         assert read == result
 
     asyncio.run(asyncio.wait_for(main(), WAIT))
-
-
-def test_a_process_that_is_too_busy_to_answer_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agents, "FIND_INTERVAL_S", 0.01)
-    read_hello = agent_connections.read_hello
-    monkeypatch.setattr(agents, "read_hello", lambda connection: read_hello(connection, 0.05))
-    asked = 0
-
-    async def script(calls: Calls) -> None:
-        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            nonlocal asked
-            asked += 1
-            if asked > 2:
-                writer.write(line())
-            await reader.read()
-            writer.close()
-
-        server = await asyncio.start_unix_server(answer, str(tmp_path / "raydap-42"))
-        calls.agents.reach(str(tmp_path))
-        assert await calls.events.get() == AgentsSearched()
-        found = await calls.events.get()
-        assert isinstance(found, AgentFound)
-        assert asked == 3
-        server.close()
-
-    run(script)

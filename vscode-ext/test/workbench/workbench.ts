@@ -239,37 +239,6 @@ export class Workbench {
     return this.page.locator('.debug-variables .monaco-list-row', { hasText: text });
   }
 
-  /** Clicks the button in a thread's row, and waits for a change of the call stack. If VS Code has reused the row for a
-   * running thread, the row has no such button, and this resolves at once. */
-  async continueThread(row: Locator): Promise<'continued'> {
-    return row.evaluate(
-      (element) =>
-        new Promise((resolve) => {
-          const list = element.closest('.monaco-list');
-          const button = element.querySelector<HTMLElement>('.codicon-debug-continue');
-          if (list === null || button === null) {
-            resolve('continued');
-            return;
-          }
-          const observer = new MutationObserver(() => {
-            observer.disconnect();
-            resolve('continued');
-          });
-          observer.observe(list, { subtree: true, childList: true, characterData: true });
-          button.click();
-        }),
-    );
-  }
-
-  /** Continues a thread that is the only one of its session: VS Code lists its frames, and no row for the thread. */
-  async continueOnlyThread(): Promise<'continued'> {
-    const frame = this.page.locator('.debug-call-stack .monaco-list-rows:not(:has(.thread)) .stack-frame').first();
-    await frame.waitFor();
-    await this.page.keyboard.press('F5');
-    await frame.waitFor({ state: 'hidden' });
-    return 'continued';
-  }
-
   async openScope(name: string): Promise<void> {
     const row = this.page.locator('.debug-variables .monaco-list-row', { hasText: name });
     await row.waitFor();
