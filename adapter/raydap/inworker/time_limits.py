@@ -1,7 +1,7 @@
 """Ends code of the program that does not return while raydap asks for values; runs in the worker.
 
 A stopped thread runs code of the program for raydap: the `__repr__` of a value, a property, an expression of the user.
-Such code may never return, for example if it waits for an event loop that is stopped. Then the thread answers no
+Such code may never return, for example if it waits for a stopped event loop. Then the thread answers no
 request, and cannot be resumed. So the code is interrupted by an exception, TooSlowError:
 
 - the text of a value in a list, and an attribute, after VALUE_S: only this value is missing;
