@@ -101,7 +101,8 @@ def test_many_as_one(attach: Callable[..., Client], run_driver: Callable[..., Ch
     assert [members(child) for child in tree["children"]] == [members(group) for group in groups]
     located = client.request("raydap/stacks", locals=True)["root"]["children"][0]["locals"]
     (losses,) = [each["groups"] for each in located if each["name"] == "loss"]
-    assert [(members(group), group["value"]) for group in losses] == [([5], "0.5"), ([11], "1.1")]
+    # Groups of one size are in the order of their labels, which follow the order in which the workers were found.
+    assert sorted((members(group), group["value"]) for group in losses) == [([5], "0.5"), ([11], "1.1")]
     shown = client.request("evaluate", expression="/stacks", context="repl")["result"].splitlines()
     assert shown[0].split()[:2] == [str(COUNT), "stopped"]
     client.request("raydap/continue", select="where self.rank < 6 and self.rank != 5")

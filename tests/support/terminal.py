@@ -99,6 +99,10 @@ class Terminal:
             assert time.monotonic() < deadline, f"awaited {pattern!r}:\n{shown}"
             time.sleep(0.02)
 
+    def wait_for_prompt(self, name: str) -> None:
+        """Waits until the prompt `(NAME)` is the last that is shown. Ctrl-D is lost in a terminal that shows none."""
+        self.wait_for(rf"^\({re.escape(name)}\)\Z")
+
     def ask(self, text: str, pattern: str) -> re.Match[str]:
         """Types a line and waits for what matches behind it."""
         before = len(self.text)
