@@ -38,6 +38,7 @@ step('the user sets a hit count', async () => {
   await workbench.runCommand('Debug: Add Conditional Breakpoint');
   await workbench.page.locator('.breakpoint-widget select').first().selectOption({ label: 'Hit Count' });
   await workbench.page.locator('.breakpoint-widget .monaco-editor').click();
+  await workbench.page.locator('.breakpoint-widget .monaco-editor.focused').waitFor();
   await workbench.page.keyboard.type('all');
   await workbench.page.keyboard.press('Enter');
   await workbench.breakpoints().first().waitFor();

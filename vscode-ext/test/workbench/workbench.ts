@@ -258,10 +258,10 @@ export class Workbench {
     await this.page.mouse.up();
   }
 
-  /** Types a command line into the terminal. `python` is the one of the tests. */
+  /** Types a command line into the terminal, which gets the focus after it is shown. `python` is the one of the tests. */
   async runInTerminal(line: string): Promise<void> {
     await this.runCommand('View: Toggle Terminal');
-    await this.page.locator('.terminal-wrapper.active .xterm-helper-textarea').waitFor({ state: 'attached' });
+    await this.page.locator('.terminal-wrapper.active .xterm.focus').waitFor({ state: 'attached' });
     await this.terminal().getByText('$').waitFor();
     await this.page.keyboard.type(line);
     await this.page.keyboard.press('Enter');
