@@ -90,6 +90,20 @@ def test_threads_that_cannot_stop_say_where_they_are(start: Start) -> None:
     worker.leave()
 
 
+def test_a_stop_that_raydap_may_not_have_received_is_reported_as_a_pause(start: Start) -> None:
+    """raydap ignores a pause of a thread that has stopped, and would show another stop at a breakpoint."""
+    worker, _ = start(BLOCKED)
+    reason, line, thread = worker.stop()
+    assert reason != "pause"
+    worker.client.request("pause", threadId=0)
+    worker.query(calls.blocked_threads([thread], [thread]))
+    worker.query(calls.blocked_threads([thread]))
+    assert worker.stop() == ("pause", line, thread)
+    worker.query(calls.blocked_threads([thread], [thread]))
+    assert sum(event["event"] == "stopped" for event in worker.client.events) == 2
+    worker.leave()
+
+
 def test_values_are_written_without_the_users_code(start: Start) -> None:
     worker, debuggee = start(BLOCKED)
     worker.stop()

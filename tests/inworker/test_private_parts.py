@@ -149,7 +149,7 @@ PARTS = {
         "has(debugger, 'multi_threads_single_notification') and has(type(json_factory), 'make_thread_suspend_message') "
         "and takes(json_factory.make_thread_suspend_single_notification, 'py_db', 'thread_id', 'thread', "
         "'stop_reason')",
-        "changes.Changes.enter, thread_control._report, blocked_threads._tell_again",
+        "changes.Changes.enter, thread_control._report, blocked_threads._report_again",
         "Stops of several threads are reported as one. See NetCommandFactoryJson.",
     ),
     "commands": Part(

@@ -197,6 +197,19 @@ def test_a_stop_is_told_again_if_it_could_be_lost(play: Play) -> None:
     assert client.stop()["threadId"] == thread
 
 
+def test_a_stop_that_is_reported_twice_while_it_is_verified_is_shown_once(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1)
+    client.stop()
+    worker.hold = {"stackTrace"}
+    worker.stop(2)
+    worker.stop(2, reason="pause")
+    worker.release("stackTrace")
+    assert client.stop()["reason"] == "breakpoint"
+    client.nothing()
+
+
 def test_a_stop_that_is_told_again_while_its_thread_is_to_run_on_is_not_shown(play: Play) -> None:
     """Otherwise a thread would stay stopped for clients that has run on."""
     client = play.session()

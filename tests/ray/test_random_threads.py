@@ -1,4 +1,4 @@
-"""Threads of all kinds of actors, stopped, inspected, stepped, cancelled and continued in random order.
+"""Threads of all kinds of actors, stopped, inspected, stepped, cancelled, continued and paused in random order.
 
 Each stop is seen once, each value or its error comes, and each call ends. A failure names its seed.
 """
@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dap_client import Client, RequestFailed
 from local_cluster import Cluster
 
 from support.launched import start
-from support.look import bodies, evaluate, go_on, local_variables, user_frames
+from support.look import bodies, evaluate, frames, go_on, local_variables, user_frames
 
 TURNS = 3
 
@@ -121,17 +122,30 @@ class User:
         self.random = random.Random(seed)
         self.held: list[dict[str, Any]] = []
         self.seen: Counter[tuple[int, int]] = Counter()
+        self.paused: set[tuple[int, int]] = set()
         self.cancelled: dict[int, int] = {}
 
     def stopped(self, stop: dict[str, Any]) -> None:
-        values = local_variables(self.client, stop)
-        self.seen[int(values["call"]), int(values["turn"])] += 1
+        assert stop["threadId"] not in [each["threadId"] for each in self.held]
+        if stop["reason"] != "pause":
+            self.seen[self.place(stop)] += 1
+        elif self.is_at_breakpoint(stop):
+            # Where it was continued, or where it has just arrived: then it does not stop there again.
+            self.paused.add(self.place(stop))
+        else:
+            go_on(self.client, stop)
+            return
         self.held.append(stop)
+
+    def place(self, stop: dict[str, Any]) -> tuple[int, int]:
+        """Return the call and its turn."""
+        values = local_variables(self.client, stop)
+        return int(values["call"]), int(values["turn"])
 
     def act(self) -> None:
         stop = self.random.choice(self.held)
         action: Callable[[dict[str, Any]], None] = self.random.choice(
-            [self.look, self.look, self.fail, self.step, self.cancel, self.resume, self.resume]
+            [self.look, self.look, self.fail, self.step, self.cancel, self.resume, self.pause]
         )
         action(stop)
 
@@ -145,7 +159,7 @@ class User:
 
     def step(self, stop: dict[str, Any]) -> None:
         line = user_frames(self.client, stop)[0]["line"]
-        if "a stop" not in SOURCE.splitlines()[line - 1]:
+        if not self.is_at_breakpoint(stop):
             return
         self.client.request("next", threadId=stop["threadId"])
         thread = stop["threadId"]
@@ -164,6 +178,17 @@ class User:
     def resume(self, stop: dict[str, Any]) -> None:
         self.held.remove(stop)
         go_on(self.client, stop)
+
+    def pause(self, stop: dict[str, Any]) -> None:
+        """Continue it, and pause it while it runs, waits or ends."""
+        self.resume(stop)
+        with suppress(RequestFailed):
+            self.client.request("pause", threadId=stop["threadId"])
+
+    def is_at_breakpoint(self, stop: dict[str, Any]) -> bool:
+        lines = [number for number, line in enumerate(SOURCE.splitlines(), 1) if "# a stop of" in line]
+        (frame, *_) = frames(self.client, stop) or [{}]
+        return frame.get("line") in lines and frame["source"]["path"].endswith("/program.py")
 
     def play(self) -> None:
         """Return when the program has ended."""
@@ -192,7 +217,7 @@ def test_each_stop_is_seen_once_and_each_call_ends(client: Client, cluster: Clus
     for call, last in user.cancelled.items():
         for turn in range(last + 1, TURNS):
             del expected[call, turn]
-    assert user.seen == expected
+    assert {**dict.fromkeys(user.paused, 1), **user.seen} == expected
     output = "".join(body["output"] for body in bodies(client, "output"))
     (shown,) = re.findall(r"result: (.*\]\])", output)
     wanted: list[Any] = [*range(100, 104), *range(200, 203)]

@@ -27,7 +27,7 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
     deadline = time.monotonic() + STOP_TIMEOUT_S
-    _tell_again(debugger, held)
+    _report_again(debugger, threads, held)
     while (pending := _pending(debugger, threads)) and time.monotonic() < deadline:
         time.sleep(0.01)
     stacks: dict[str, Any] = read_stacks(pending.values()) if pending else {"cwd": "", "threads": []}
@@ -75,20 +75,25 @@ def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:
     return pending
 
 
-def _tell_again(debugger: Any, held: Collection[int]) -> None:
-    """Reports the stops of threads that were to run, and were to pause again before they had noticed: they wait on
-    without a new report."""
+def _report_again(debugger: Any, threads: Collection[int], held: Collection[int]) -> None:
+    """Report the stops of threads that were continued and paused before they noticed: pydevd does not report those.
+
+    The reason is always `pause`. raydap ignores a pause of a thread that has stopped (core/workers/stops.py), and a
+    thread here may have reported its stop at a breakpoint, which raydap has not received yet.
+    """
+    from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
     from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
     from _pydevd_bundle.pydevd_utils import get_non_pydevd_threads
 
     control = debugger.raydap.threads
+    wanted = {control._key(thread) for thread in threads} or control.waiting
     known = {control._key(thread) for thread in held}
     for thread in get_non_pydevd_threads():
         key = get_thread_id(thread)
-        is_lost = key in control.waiting and key not in known
+        is_lost = key in control.waiting and key in wanted and key not in known
         if is_lost and debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
             factory = debugger.cmd_factory
-            message = factory.make_thread_suspend_single_notification(debugger, key, thread, thread.stop_reason)
+            message = factory.make_thread_suspend_single_notification(debugger, key, thread, CMD_THREAD_SUSPEND)
             debugger.writer.add_command(message)
 
 

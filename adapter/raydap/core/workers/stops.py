@@ -29,9 +29,7 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
-    if body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED):
-        # It is told again, because it might have been lost (inworker/blocked_threads.py). A thread that is to run on
-        # has stopped before: the worker has sent this before it took the command.
+    if _is_repeated(thread, body):
         return
     if body.get("reason") == "exception" and worker.run.breakpoints.conditions:
         state.start(_show_exception(state, thread, body))
@@ -39,6 +37,15 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         state.start(_show_if_real(state, thread, body))
     else:
         show(state, thread, body)
+
+
+def _is_repeated(thread: Thread, body: dict[str, Any]) -> bool:
+    """Return whether this is the stop of a thread that has stopped already.
+
+    A worker reports a pause again if the first report may be lost (inworker/blocked_threads.py). If the thread is being
+    continued, the worker has sent this before it received the command.
+    """
+    return body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED)
 
 
 def _show_exception(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
@@ -103,6 +110,9 @@ def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     worker = thread.worker
     # The worker or the thread may have ended while its stack was fetched.
     if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
+        return
+    # Two reports of one stop can be verified at the same time.
+    if _is_repeated(thread, body):
         return
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
     # debugpy sends what an exception says, which may be long and is in exceptionInfo, too. For other stops it sends
