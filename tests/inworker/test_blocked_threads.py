@@ -96,10 +96,12 @@ def test_a_stop_that_raydap_may_not_have_received_is_reported_as_a_pause(start: 
     reason, line, thread = worker.stop()
     assert reason != "pause"
     worker.client.request("pause", threadId=0)
-    worker.query(calls.blocked_threads([thread], [thread]))
     worker.query(calls.blocked_threads([thread]))
     assert worker.stop() == ("pause", line, thread)
+    # The thread would have reported it before it evaluates this.
     worker.query(calls.blocked_threads([thread], [thread]))
+    frame = worker.frames(thread)[0]["id"]
+    assert worker.client.request("evaluate", expression="1 + 1", frameId=frame, context="repl")["result"] == "2"
     assert sum(event["event"] == "stopped" for event in worker.client.events) == 2
     worker.leave()
 

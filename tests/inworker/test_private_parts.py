@@ -149,14 +149,14 @@ PARTS = {
         "has(debugger, 'multi_threads_single_notification') and has(type(json_factory), 'make_thread_suspend_message') "
         "and takes(json_factory.make_thread_suspend_single_notification, 'py_db', 'thread_id', 'thread', "
         "'stop_reason')",
-        "changes.Changes.enter, thread_control._report, blocked_threads._report_again",
+        "changes.Changes.enter, thread_control._report, blocked_threads._report_pause",
         "Stops of several threads are reported as one. See NetCommandFactoryJson.",
     ),
     "commands": Part(
         "takes(debugger.post_method_as_internal_command, 'thread_id', 'method') "
         "and has(pydevd_comm, 'internal_evaluate_expression_json') and has(command, 'as_dict', '_as_bytes', 'id') "
         "and has(pydevd_comm.WriterThread, 'add_command')",
-        "answers.py, message_limit.py, file_queries.py",
+        "answers.py, message_limit.py, file_queries.py, blocked_threads.py",
         "A request that fails has no answer, and long messages end the adapter. See pydevd_net_command.NetCommand.",
     ),
     "the reader": Part(

@@ -25,6 +25,7 @@ class Code(IntEnum):
     NOT_ADMITTED = 1011
     OBSERVER = 1012
     BLOCKED = 1013
+    FILE_NOT_WRITTEN = 1014
 
     NO_CLUSTER = 2001
     DASHBOARD_UNREACHABLE = 2002
@@ -83,6 +84,13 @@ class ProblemError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def file_not_written(path: str, error: OSError) -> ProblemError:
+    reason = error.strerror or str(error)
+    return ProblemError(
+        Problem(Code.FILE_NOT_WRITTEN, f'The file "{path}" cannot be written: {reason}. Name one in another place.')
+    )
 
 
 def sentence(text: str) -> str:

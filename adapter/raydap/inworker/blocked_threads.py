@@ -76,25 +76,32 @@ def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:
 
 
 def _report_again(debugger: Any, threads: Collection[int], held: Collection[int]) -> None:
-    """Report the stops of threads that were continued and paused before they noticed: pydevd does not report those.
+    """Let threads report their stops again that were continued and paused before they noticed: pydevd reports nothing.
 
-    The reason is always `pause`. raydap ignores a pause of a thread that has stopped (core/workers/stops.py), and a
-    thread here may have reported its stop at a breakpoint, which raydap has not received yet.
+    Each does so itself, in the loop in which it waits: from outside it cannot be seen whether it stays there.
     """
-    from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
-    from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
-    from _pydevd_bundle.pydevd_utils import get_non_pydevd_threads
-
     control = debugger.raydap.threads
     wanted = {control._key(thread) for thread in threads} or control.waiting
     known = {control._key(thread) for thread in held}
-    for thread in get_non_pydevd_threads():
-        key = get_thread_id(thread)
-        is_lost = key in control.waiting and key in wanted and key not in known
-        if is_lost and debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
-            factory = debugger.cmd_factory
-            message = factory.make_thread_suspend_single_notification(debugger, key, thread, CMD_THREAD_SUSPEND)
-            debugger.writer.add_command(message)
+    for key, thread in list(control.waiting.items()):
+        if key in wanted and key not in known:
+            debugger.post_method_as_internal_command(key, _report_pause, key, thread)
+
+
+def _report_pause(debugger: Any, key: str, thread: Any) -> None:
+    """Report that this thread has stopped, always for a pause.
+
+    raydap ignores a pause of a thread that has stopped (core/workers/stops.py), and this one may have reported its stop
+    at a breakpoint, which raydap has not received yet.
+    """
+    from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
+    from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
+
+    if debugger.set_additional_thread_info(thread).pydev_state == STATE_SUSPEND:
+        message = debugger.cmd_factory.make_thread_suspend_single_notification(
+            debugger, key, thread, CMD_THREAD_SUSPEND
+        )
+        debugger.writer.add_command(message)
 
 
 def _take_back(keys: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raydap.client.joining import Target
+from raydap.core.errors import ProblemError
 from raydap.report.job_watch import JobEnd, JobWatch
 from raydap.report.records import Outcome
 from raydap.report.report_files import ReportFiles
@@ -37,8 +38,8 @@ class Reporting:
     quiet: bool = False
 
     async def run(self) -> int:
-        """Returns the exit code. Raises ProblemError, SessionError, TokenError and OSError if it cannot
-        begin, or if the files cannot be written at last."""
+        """Return the exit code: 1 also if the program has succeeded and its report cannot be written. Raises
+        ProblemError, SessionError, TokenError and OSError if it cannot begin."""
         self.files.check()
         job = None
         if self.watch.job is not None and self.target.url is None:
@@ -60,7 +61,11 @@ class Reporting:
             if job is not None:
                 await job.close()
             await run.leave()
-        await self._write(run)
+        try:
+            await self._write(run)
+        except ProblemError as error:
+            self._print(f"{run.outcome.text} {error.problem}")
+            return code or 1
         self._say(f"{run.outcome.text} {self.files.page} says what was seen.")
         return code
 
@@ -97,7 +102,7 @@ class Reporting:
                 run.outcome = Outcome(
                     state="running", code=None, text="The time is over. The program runs on unwatched."
                 )
-                await self._write(run)
+                await self._write_now(run)
                 del waits["limit"]
                 done = await _first(waits)
             if done == "signal":
@@ -118,7 +123,7 @@ class Reporting:
         if self.watch.job is not None:
             return _over(run, "interrupted", code, f"{number.name} has ended the report. The job runs on.", code=None)
         _over(run, "interrupted", code, f"{number.name} has ended the report, and the program with it.", code=None)
-        await self._write(run)
+        await self._write_now(run)
         await run.stop_program(END_TIMEOUT_S)
         run.outcome = Outcome(state="interrupted", code=run.exit_code, text=run.outcome.text)
         return code
@@ -128,19 +133,26 @@ class Reporting:
         while True:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LAST_WRITE_S)
-            try:
-                await self._write(run)
-            except OSError as error:
-                run.note(f"The report cannot be written: {error}.")
+            await self._write_now(run)
+
+    async def _write_now(self, run: WatchedRun) -> None:
+        """Write what there is, or note why that cannot be written: it may be possible later."""
+        try:
+            await self._write(run)
+        except ProblemError as error:
+            run.note(str(error.problem))
 
     async def _write(self, run: WatchedRun) -> None:
-        """A page of many workers takes some time, in which their stops are still to be looked at."""
+        """Raises ProblemError. A page of many workers takes some time, in which raydap must look at their stops."""
         await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events))
 
     def _say(self, text: str) -> None:
         if not self.quiet:
-            now = time.strftime("%H:%M:%S")
-            print(f"raydap report {now}: {text}", file=sys.stderr, flush=True)  # noqa: T201
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        now = time.strftime("%H:%M:%S")
+        print(f"raydap report {now}: {text}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap.client.joining import Target
+from raydap.core.errors import file_not_written
 from raydap.core.sets import stack_exports, text_tables
 from raydap.protocol.message_base import Message
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
@@ -86,7 +87,11 @@ def _show(
 
 
 def _write(path: str, text: str) -> None:
-    Path(path).write_text(text, encoding="utf-8")
+    """Raises ProblemError."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise file_not_written(path, error) from None
 
 
 def _print_json(message: Message) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from raydap.core.errors import ProblemError
 from raydap.report.records import Report
 from raydap.report.report_files import ReportFiles
 from support.report_records import report
@@ -34,6 +35,34 @@ def test_a_page_that_cannot_be_made_leaves_the_one_before(tmp_path: Path, monkey
     assert "one" in (tmp_path / "a.html").read_text()
 
 
-def test_a_file_that_cannot_be_written_is_said_before_anything_begins(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="missing"):
-        ReportFiles(str(tmp_path / "missing" / "a.html")).check()
+def test_a_file_that_cannot_be_written_is_reported_before_anything_begins(tmp_path: Path) -> None:
+    page = tmp_path / "missing" / "a.html"
+    with pytest.raises(ProblemError, match=f'The file "{page}" cannot be written: No such file or directory.'):
+        ReportFiles(str(page)).check()
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    Path(f"{page}.part").symlink_to("/dev/full")
+    with pytest.raises(ProblemError, match=f'The file "{page}" cannot be written: No space left on device.'):
+        ReportFiles(str(page)).write(report(title="one"), [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_stays_one(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    page.symlink_to("/dev/full")
+    files = ReportFiles(str(page))
+    files.check()
+    with pytest.raises(ProblemError, match="No space left on device"):
+        files.write(report(title="one"), [])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+    assert page.is_char_device()
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    page, place = tmp_path / "a.html", tmp_path / "b.html"
+    page.symlink_to(place)
+    ReportFiles(str(page)).write(report(title="one"), [])
+    assert page.is_symlink()
+    assert "one" in place.read_text()
