@@ -146,6 +146,8 @@ class Play:
                 self.files += paths
             case effects.SampleStack(row):
                 self.unread.append(ev.StackSampled(row.key, "", "py-spy is not installed"))
+            case effects.FindForkedWaits(number):
+                self.unread.append(ev.ForkedWaitsFound(number, "{}" if len(self.unread) % 2 else "none"))
             case effects.AskActors():
                 starting = ev.ListedActor("", "Trainer", alive=False, node_id="", pid=0)
                 self.unread.append(ev.ActorsListed((starting,) * (len(self.unread) % 2)))

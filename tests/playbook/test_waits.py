@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import AskRayState, WatchAlive
-from raydap.core.events import RayStateListed
+from raydap.core.events import ForkedWait, ForkedWaits, RayStateListed
 from raydap.core.ray_state import RayState, RayTask
 from raydap.protocol.types import WorkerKey
 from support.playbook import Play
@@ -278,3 +278,29 @@ def test_a_run_that_ends_meanwhile(hung: Hung) -> None:
     hung.client.inbox.clear()
     hung.play._effects.clear()
     hung.play.feed(RayStateListed(effect.number, RayState()))
+
+
+def test_a_forked_child_that_waits_in_breakpoint_and_what_to_do(hung: Hung) -> None:
+    hung.add("w1", "Loader.load", thread("load", 5, "queue.get"))
+    hung.add("w2", "sum", thread("sum", 6, "queue.get"))
+    waits = [ForkedWait(pid, 7, "MainThread", "read", "/app/train.py", 9) for pid in (101, 102)]
+    hung.play.forked_waits = {"10.0.0.1": ForkedWaits(tuple(waits))}
+    hung.begin(RayState())
+    *lines, advice = hung.text()
+    assert lines == [
+        "Loader (pid 101 on 10.0.0.1): blocked in queue.get (train.py:5)",
+        "child of Loader 101 (pid 7 on 10.0.0.1): waits at breakpoint() for a debugger in read (train.py:9)",
+        "child of sum 102 (pid 7 on 10.0.0.1): waits at breakpoint() for a debugger in read (train.py:9)",
+        "sum (pid 102 on 10.0.0.1): blocked in queue.get (train.py:6)",
+    ]
+    assert advice.startswith("No debugger can attach to a forked child")
+    answer = hung.ask(select="actor:Loader")
+    assert [node["worker"] for node in answer["nodes"]] == ["w1", "w1/7"]
+    assert (answer["nodes"][1]["state"], answer["roots"]) == ("paused", [0, 1])
+
+
+def test_a_node_that_cannot_look_for_forked_children_hides_nothing_else(hung: Hung) -> None:
+    hung.add("w1", "sum", thread("sum", 6, "queue.get"))
+    hung.play.forked_waits = {"10.0.0.1": ForkedWaits(problem="py-spy is not installed")}
+    hung.begin(RayState())
+    assert hung.text() == ["sum (pid 101 on 10.0.0.1): blocked in queue.get (train.py:6)"]

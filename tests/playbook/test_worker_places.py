@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from raydap.core.effects import WatchAlive
-from raydap.core.events import WorkerLabel
+from raydap.core.events import ForkedWait, ForkedWaits, WorkerLabel
 from support.fake_worker import blocked
 from support.playbook import Play
 
@@ -57,7 +57,7 @@ def test_workers_that_wait_unattached_are_looked_into_from_outside(play: Play) -
     play.sampled = {"w1": blocked(0)}
     play.paused(play.worker("w1"), play.worker("w2"))
     client.inbox.clear()
-    assert client.request("raydap/places") == {"places": [], "unread": []}
+    assert client.request("raydap/places") == {"places": [], "unread": [], "children": []}
     answer: dict[str, Any] = client.request("raydap/places", outside=True)
     assert ([each["worker"] for each in answer["places"]], answer["unread"]) == (["w1"], ["w2"])
     client.request("raydap/workers")
@@ -75,3 +75,24 @@ def test_a_worker_that_does_not_answer_is_named(play: Play) -> None:
     answer = client.answer(seq)
     assert ([each["worker"] for each in answer["places"]], answer["unread"]) == (["w2"], ["w1"])
     silent.release()
+
+
+def test_forked_children_that_wait_in_breakpoint_are_found_where_something_runs(play: Play) -> None:
+    client = play.session({"autoAttach": False, "pathMappings": [{"localRoot": "/home/me", "remoteRoot": "/app"}]})
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    # Ray lists the task of the second worker late.
+    play.alive(play.worker("w1", TRAINER), play.worker("w2"), play.worker("w3", host="10.0.0.2"))
+    client.inbox.clear()
+    waits = [ForkedWait(pid, 7, thread, "load", "/app/train.py", 9) for pid in (102, 999) for thread in ("a", "b")]
+    idle = ForkedWaits((replace(waits[0], parent=103),))
+    play.forked_waits = {"10.0.0.1": ForkedWaits(tuple(waits)), "10.0.0.2": idle}
+    assert client.request("raydap/places")["children"] == []
+    (child,) = client.request("raydap/places", outside=True)["children"]
+    assert "raydap debug PROGRAM.py" in child.pop("problem")
+    place = {"name": "load", "path": "/home/me/train.py", "line": 9}
+    assert child == {"parent": "w2", "pid": 7, "location": place}
+    assert client.request("raydap/places", outside=True, select="actor:Trainer")["children"] == []
+    client.request("raydap/workers")
+    play.take(WatchAlive)
+    assert not play.bridge.state.run.forked_searches

@@ -1,12 +1,20 @@
 """`breakpoint()` in a process that a Ray worker has forked."""
 
+import os
+import re
+import signal
+import subprocess
+import time
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Child
+from local_cluster import Child, Cluster
 
-from support.look import bodies, evaluate, go_on, local_variables, name_of, user_frames
+from support.look import bodies, evaluate, go_on, line_of, local_variables, name_of, user_frames
+from support.raydap_command import RAYDAP, TIMEOUT_S, environment
 
 DRIVER = """\
 import multiprocessing
@@ -85,3 +93,79 @@ def test_it_does_nothing_without_sub_process(attach: Callable[..., Client], run_
     assert driver.wait() == 0, driver.output
     assert "result: 42" in driver.output
     assert len(bodies(client, "stopped")) == 1
+
+
+WITHOUT_RAYDAP = """\
+import multiprocessing
+import os
+import sys
+import ray
+
+def load(folder):
+    open(os.path.join(folder, f"fork-{os.getppid()}-{os.getpid()}"), "w").close()
+    breakpoint()
+
+@ray.remote(num_cpus=0.1)
+class Loader:
+    def load(self, folder, how):
+        context = multiprocessing.get_context("fork")
+        # Ray aborts a child after a while. Then there is another one, as there always is in a pool.
+        while how == "process":
+            child = context.Process(target=load, args=(folder,))
+            child.start()
+            child.join()
+        with context.Pool(1, initializer=load, initargs=(folder,)) as pool:
+            pool.apply(len, ("",))
+
+@ray.remote(num_cpus=0.1, max_retries=0)
+def by_fork(folder):
+    while True:
+        child = os.fork()
+        if child == 0:
+            load(folder)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+ray.init(log_to_driver=False)
+loaders = [Loader.remote(), Loader.remote()]
+calls = [loader.load.remote(sys.argv[1], how) for loader, how in zip(loaders, ("process", "pool"))]
+ray.get([*calls, by_fork.remote(sys.argv[1])])
+"""
+"""Workers whose forked children wait in breakpoint(). No debugger is attached to them."""
+
+
+@pytest.fixture
+def without_raydap(run_driver: Callable[..., Child], tmp_path: Path, children: ExitStack) -> None:
+    def end() -> None:
+        families = [tuple(map(int, each.name.split("-")[1:])) for each in tmp_path.glob("fork-*")]
+        # The workers first: they would fork again.
+        for pid in [*dict.fromkeys(worker for worker, _ in families), *(child for _, child in families)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    run_driver(WITHOUT_RAYDAP, str(tmp_path))
+    children.callback(end)
+
+
+@pytest.mark.core
+@pytest.mark.usefixtures("without_raydap")
+def test_children_that_no_debugger_can_attach_to_are_named(cluster: Cluster) -> None:
+    where = rf"at breakpoint\(\) .*in load \(program0\.py:{line_of(WITHOUT_RAYDAP, 'breakpoint()')}\)"
+    worker = r"\S+"
+    until_named(cluster, "ps", rf"paused +child of {worker} (\d+) .* {where}")
+    text = until_named(cluster, "hang", rf"child of {worker} (\d+) \(pid .* {where}")
+    assert text.count("launch the program with `raydap debug PROGRAM.py`") == 1
+    text = until_named(cluster, "doctor", rf"error: Process \d+, a forked child of {worker} \(pid (\d+) .* {where}")
+    assert "$ raydap debug PROGRAM.py" in text
+
+
+def until_named(cluster: Cluster, command: str, pattern: str) -> str:
+    """Ask until children of three workers are named, because Ray starts workers when it likes. Return the answer."""
+    words = [*RAYDAP, command, "--dashboard", cluster.dashboard]
+    env = environment({"COLUMNS": "200"})
+    deadline = time.monotonic() + 90
+    while True:
+        done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        if len(set(re.findall(pattern, done.stdout))) == 3:
+            return done.stdout
+        assert time.monotonic() < deadline, done.stdout + done.stderr

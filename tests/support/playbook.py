@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import msgspec
+
 from raydap.core.bridge import Bridge
 from raydap.core.effects import (
     AskActors,
@@ -30,6 +32,7 @@ from raydap.core.effects import (
     DialWorker,
     DropClient,
     Effect,
+    FindForkedWaits,
     HangUp,
     InjectAgent,
     Log,
@@ -56,6 +59,8 @@ from raydap.core.events import (
     DiscoveryReady,
     Event,
     FilesChecked,
+    ForkedWaits,
+    ForkedWaitsFound,
     PausedWorker,
     RayStateListed,
     Shutdown,
@@ -111,6 +116,7 @@ class Play:
         self.search_ends = True
         self.errors_expected = False
         self.sampled: dict[str, str] = {}
+        self.forked_waits: dict[str, ForkedWaits] = {}
         self.ray_states: list[RayState] = [RayState()]
         self.now = 0.0
         self._origins: dict[int, str] = {}
@@ -160,6 +166,9 @@ class Play:
             case SampleStack(row):
                 text = self.sampled.get(row.key, "")
                 self.feed(StackSampled(row.key, text, "" if text else "py-spy is not installed"))
+            case FindForkedWaits(number, host):
+                answer = msgspec.json.encode(self.forked_waits.get(host, ForkedWaits()))
+                self.feed(ForkedWaitsFound(number, answer.decode()))
             case AskRayState(number, _) if self.ray_states:
                 # The last one is what Ray says from then on.
                 state = self.ray_states.pop(0) if len(self.ray_states) > 1 else self.ray_states[0]

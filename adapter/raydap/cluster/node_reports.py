@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from raydap.cluster import node_survey, ray_query
+from raydap.core.events import ForkedWaits
 
 ASK_TIMEOUT_S = 75.0
 """Seconds for all nodes: to join the cluster, and node_survey_script.NODE_TIMEOUT_S."""
@@ -73,7 +74,8 @@ class ProcessReport(msgspec.Struct, frozen=True):
 class NodeReport(msgspec.Struct, frozen=True):
     """A node. `gdb` is its version, "" without; `gdb_obstacle` says why it cannot work. `python` is what workers run,
     `variables` those of the raylet, `external_debugger` its --ray-debugger-external. `route`: "" if raydap's machine
-    reaches a port there directly, else why not; None if that was not tried."""
+    reaches a port there directly, else why not; None if that was not tried. `forked_waits` are the forked children of
+    these processes that wait in breakpoint()."""
 
     user: str
     machine: str
@@ -88,6 +90,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     environments: dict[str, EnvironmentReport]
     processes: dict[str, ProcessReport]
     route: str | None = None
+    forked_waits: ForkedWaits = ForkedWaits()
 
 
 Answers = tuple[dict[str, NodeReport], dict[str, str]]

@@ -18,14 +18,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from raydap.cluster import gdb_injection, relay_actor, relay_channels, session_sockets, tcp_sockets
+from raydap.cluster import gdb_injection, outside_looks, relay_actor, session_sockets, tcp_sockets
 from raydap.cluster.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
 from raydap.cluster.relay_actor import leave_agent
 from raydap.cluster.session_sockets import raylets, user_ids
 from raydap.cluster.tcp_sockets import connected, listening
 from raydap.cluster.tcp_sockets import read as read_sockets
 
-BY_VALUE = (gdb_injection, relay_actor, relay_channels, session_sockets, tcp_sockets)
+BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, session_sockets, tcp_sockets)
 
 PYTHON_TIMEOUT_S = 20.0
 """Seconds for a Python to say which packages it has. It takes 0.1 on an idle machine."""
@@ -114,6 +114,7 @@ def report(question: Mapping[str, Any], proc: Path = Path("/proc")) -> dict[str,
         "variables": _told(_environ(proc / str(raylet_pid))),
         "environments": pythons.known,
         "processes": processes,
+        "forked_waits": outside_looks.forked_waits(one["pid"] for one in question["processes"]),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from raydap.cluster.gdb_injection import tracing_obstacle
-from raydap.cluster.relay_actor import py_spy_output
+from raydap.cluster.outside_looks import py_spy_output
 from raydap.core.events import PausedWorker
 from raydap.core.model.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
 
@@ -63,7 +63,7 @@ class _Thread(msgspec.Struct, frozen=True):
 async def output(worker: PausedWorker) -> bytes:
     """What py-spy prints of a worker of this machine. Raises PySpyFailed."""
     try:
-        return await asyncio.to_thread(py_spy_output, worker.pid)
+        return await asyncio.to_thread(py_spy_output, worker.pid, "--locals")
     except OSError as error:
         obstacle = tracing_obstacle(worker.pid, worker.node) if sys.platform == "linux" else ""
         raise PySpyFailed(obstacle or str(error)) from None

@@ -1,7 +1,7 @@
 """The relay's actor on one node: connects to debuggers there, and takes the calls of agents that begin there.
 
 relay_script.py starts it. Ray brings it to the node by value, because raydap need not be installed there; so it imports
-nothing of raydap but relay_channels.py, which comes along, and Ray only where it runs.
+nothing of raydap but BY_VALUE, which comes along, and Ray only where it runs.
 """
 
 import asyncio
@@ -11,16 +11,17 @@ import json
 import os
 import re
 import secrets
-import shutil
 import socket
 import struct
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from raydap.cluster import outside_looks, relay_channels
 from raydap.cluster.relay_channels import CHUNK, OPEN, OPENED, Channel, Channels, Frame
+
+BY_VALUE = (outside_looks, relay_channels)
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -43,9 +44,6 @@ AT_ONCE = 32
 """Agents that are asked who they are at a time."""
 
 _AGENT = re.compile(r"raydap-\d+")
-
-PY_SPY_TIMEOUT_S = 10.0
-"""Seconds for py-spy. It takes 0.04 (measured)."""
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -92,7 +90,9 @@ class RaydapRelay:
             if "listen" in target:
                 await self._watch(channel, target["listen"])
             elif "py_spy" in target:
-                await self._look(channel, target["py_spy"])
+                await self._look(channel, outside_looks.py_spy_output, target["py_spy"], "--locals")
+            elif "forks" in target:
+                await self._look(channel, outside_looks.forked_waits_output, target["forks"])
             else:
                 await self._connect(channel, target)
         except asyncio.TimeoutError:
@@ -124,9 +124,9 @@ class RaydapRelay:
             return b"", await open_agent(target["agent"])
         return b"", await asyncio.open_connection(target["host"], target["port"])
 
-    async def _look(self, channel: Channel, pid: int) -> None:
-        """Raises OSError if py-spy cannot read the process."""
-        output = await asyncio.to_thread(py_spy_output, pid)
+    async def _look(self, channel: Channel, look: Callable[..., bytes], *arguments: Any) -> None:
+        """Raises OSError if the process cannot be read."""
+        output = await asyncio.to_thread(look, *arguments)
         channel.post(OPENED)
         for start in range(0, len(output), CHUNK):
             await channel.send(output[start : start + CHUNK])
@@ -310,25 +310,6 @@ async def open_agent(path: str) -> Connection:
         writer.close()
         raise PermissionError("it belongs to another user")
     return reader, writer
-
-
-def py_spy_output(pid: int) -> bytes:
-    """What `py-spy dump --json --locals` prints of a process of this machine. Raises OSError, with a text for users."""
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
-    program = shutil.which("py-spy", path=path)
-    if program is None:
-        raise OSError("py-spy, which could read it from outside, is not installed on its node")
-    command = [program, "dump", "--pid", str(pid), "--json", "--locals"]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PY_SPY_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise OSError(f"py-spy has not answered in {PY_SPY_TIMEOUT_S:g} seconds") from None
-    if done.returncode != 0:
-        reason = done.stderr.decode(errors="replace").partition("\n")[0].removeprefix("Error: ")
-        raise OSError(f"py-spy fails ({reason})")
-    return done.stdout
 
 
 async def is_served(path: str) -> bool:

@@ -12,6 +12,7 @@ The first line of a connection is the request `{"node_id": ..., ...}`, with a ta
 - `"listen"`: a name under which agents that begin find raydap. What comes are lines: AgentWatch in relay_actor.py.
 - `"call"`: the number of a call, from one of these lines: the agent's own connection;
 - `"py_spy"`: a process. What comes is the output of py-spy (py_spy.py).
+- `"forks"`: processes. The answer is the JSON of outside_looks.forked_waits.
 
 The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if
 the target was not reached. Then bytes go both ways until either side ends. With `"inject"` the request is another one,
@@ -32,7 +33,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-from raydap.cluster import injection_script, ray_driver, relay_actor, relay_channels
+from raydap.cluster import injection_script, ray_driver, relay_actor
 from raydap.cluster.relay_channels import OPEN, Channel, Channels
 
 ACTOR_TIMEOUT_S = 20.0
@@ -150,7 +151,7 @@ class Nodes:
         import ray
 
         # raydap need not be installed on the node.
-        for module in (relay_actor, relay_channels):
+        for module in (relay_actor, *relay_actor.BY_VALUE):
             ray.cloudpickle.register_pickle_by_value(module)
         where = NodeAffinitySchedulingStrategy(node_id, soft=False)
         options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": where}

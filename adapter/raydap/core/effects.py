@@ -90,6 +90,17 @@ class SampleStack:
 
 
 @dataclass(frozen=True, slots=True)
+class FindForkedWaits:
+    """Find the forked children of these processes of one node that wait in breakpoint(). Answered by ForkedWaitsFound,
+    with the same number. `host` and `node_id` are those of PausedWorker."""
+
+    number: int
+    host: str
+    node_id: str
+    pids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SendToWorker:
     worker: WorkerKey
     data: bytes
@@ -190,6 +201,7 @@ Effect = (
     | InjectAgent
     | AskAgent
     | SampleStack
+    | FindForkedWaits
     | SendToWorker
     | HangUp
     | StartDiscovery

@@ -163,6 +163,38 @@ class StackSampled:
 
 
 @dataclass(frozen=True, slots=True)
+class ForkedWait:
+    """A thread that waits in Ray's breakpoint() in a forked child, where no debugger can attach to it
+    (cluster/outside_looks.py). `pid` is the child's, `parent` that of the worker or driver that it descends from.
+    `function`, `path` and `line` are where it called breakpoint()."""
+
+    parent: int
+    pid: int
+    thread: str
+    function: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForkedWaits:
+    """The waiting threads in forked children of one node. `problem` is why some children could not be read, or ""."""
+
+    waits: tuple[ForkedWait, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkedWaitsFound:
+    """The answer to FindForkedWaits with this number: JSON of ForkedWaits in `text`, or `problem` says why there is
+    none."""
+
+    number: int
+    text: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkersLabelled:
     labels: Mapping[WorkerKey, WorkerLabel]
 
@@ -342,6 +374,7 @@ Event = (
     | AgentsSearched
     | AgentAnswered
     | StackSampled
+    | ForkedWaitsFound
     | WorkersLabelled
     | ActorsListed
     | RayStateListed

@@ -41,6 +41,7 @@ CHECKS = (
     Check("variables", "variables of Ray's debugger", _ASKED, variable_checks.spelling),
     Check("breakpoint-hook", "PYTHONBREAKPOINT", _NODES, variable_checks.breakpoint_hook),
     Check("debug-port", "the debug ports of workers", _NODES, debug_port_checks.dead_adapters),
+    Check("forked-children", "forked children in breakpoint()", _NODES, debug_port_checks.forked_children),
     Check("other-debugger", "other debuggers", _NODES, debug_port_checks.other_debuggers),
     Check("route", "the way to debug ports", _ASKED, debug_port_checks.routes),
     Check("reach", "workers that call no breakpoint()", _NODES, reach_checks.reach),

@@ -1,10 +1,11 @@
 """The debug ports of workers, seen from outside: a connection to look would end the debugger there (debugpy takes one
-client). So it is the system's list of sockets that tells, on the worker's node."""
+client). So it is the system's list of sockets that tells, on the worker's node. Forked children have no port."""
 
 import os
 from collections.abc import Iterator
 
 from raydap.cluster.node_reports import Peer
+from raydap.core.workers import forked_waits
 from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, error, note, ok, warning
 
@@ -26,6 +27,27 @@ def dead_adapters(facts: Facts) -> Iterator[Finding]:
     if all(port.listens for _, port in looked_at):
         some = "Something listens at the debug port of each worker that has one."
         yield ok(some if looked_at else "No worker has a debug port.")
+
+
+def forked_children(facts: Facts) -> Iterator[Finding]:
+    """Check whether forked children wait in breakpoint(). They have no debug port."""
+    readable = True
+    waits = 0
+    for node_id, report in facts.reports.items():
+        parents = {one.worker.pid: one for one in facts.workers if one.worker.node_id == node_id}
+        for wait in report.forked_waits.waits:
+            waits += 1
+            parent = parents[wait.parent]
+            where = f"{wait.function} ({os.path.basename(wait.path)}:{wait.line})"
+            what = f"Process {wait.pid}, a forked child of {parent}, waits at breakpoint() in {where}."
+            yield error(what, forked_waits.WHAT_TO_DO, "raydap debug PROGRAM.py", str(parent))
+        if report.forked_waits.problem:
+            readable = False
+            node = facts.node(node_id)
+            what = f"Forked children of workers on {node} cannot be read ({report.forked_waits.problem})."
+            yield note(what, "A forked child that waits in breakpoint() would not be listed.", "", node)
+    if readable and not waits:
+        yield ok("No forked child of a worker waits in breakpoint().")
 
 
 def other_debuggers(facts: Facts) -> Iterator[Finding]:

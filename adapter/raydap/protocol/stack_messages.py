@@ -158,9 +158,21 @@ class WorkerPlace(Message, frozen=True):
     started: float | UnsetType = UNSET
 
 
+class WaitingChild(Message, frozen=True):
+    """A forked child that waits in breakpoint(), where no debugger can attach to it. `parent` is the key of the worker
+    or driver that it descends from. `location` is where it called breakpoint(), and `problem` is a sentence for the
+    user that contains what to do."""
+
+    parent: str
+    pid: int
+    location: Location
+    problem: str
+
+
 class Places(Message, frozen=True):
     """The answer to `raydap/places`, in the order of the list of workers. `unread` are the keys of those that do not
-    say where they are."""
+    say where they are. `children` are found with `outside` only."""
 
     places: tuple[WorkerPlace, ...]
     unread: tuple[str, ...]
+    children: tuple[WaitingChild, ...] = ()

@@ -219,10 +219,8 @@ class Engine:
             self._source.note_nodes_reached()
 
     def _inject_agent(self, effect: effects.InjectAgent) -> None:
-        worker = effect.worker.key
-        self._source_tasks.spawn(
-            self._inject(effect), lambda error: self._handle(ev.AgentInjected(worker, _reason(error)))
-        )
+        answer = partial(ev.AgentInjected, effect.worker.key)
+        self._source_tasks.spawn(self._inject(effect), lambda error: self._handle(answer(_reason(error))))
 
     async def _inject(self, effect: effects.InjectAgent) -> None:
         self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
@@ -233,6 +231,9 @@ class Engine:
 
     def _sample_stack(self, effect: effects.SampleStack) -> None:
         self._tell(partial(ev.StackSampled, effect.worker.key), self._dialer.sample_stack(effect.worker))
+
+    def _find_forked_waits(self, effect: effects.FindForkedWaits) -> None:
+        self._tell(partial(ev.ForkedWaitsFound, effect.number), self._dialer.forked_waits(effect))
 
     def _tell(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
         """`event` takes the text, and why there is none."""
@@ -371,6 +372,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.InjectAgent: Engine._inject_agent,
     effects.AskAgent: Engine._ask_agent,
     effects.SampleStack: Engine._sample_stack,
+    effects.FindForkedWaits: Engine._find_forked_waits,
     effects.SendToWorker: Engine._send_to_worker,
     effects.HangUp: Engine._hang_up,
     effects.StartDiscovery: Engine._start_discovery,

@@ -1,16 +1,18 @@
 """Connects to a worker's debug port or agent: directly, or over the relay if only the worker's node reaches it."""
 
+import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 
-from raydap.cluster import py_spy
+from raydap.cluster import outside_looks, py_spy
+from raydap.cluster.outside_looks import PY_SPY_TIMEOUT_S
 from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
-from raydap.cluster.relay_actor import PY_SPY_TIMEOUT_S
-from raydap.core.effects import DialWorker
+from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import PausedWorker
 from raydap.runtime import agent_connections
 from raydap.transport import tcp, unix
@@ -82,16 +84,27 @@ class WorkerDialer:
     async def sample_stack(self, worker: PausedWorker) -> str:
         """JSON of `Stacks`, of all Python threads of the worker's process, as py-spy reads them on its node. Raises
         OSError, whose text is for users."""
-        has_relay = self.mode != "never" and worker.node_id != ""
-        is_local = tcp.is_local_address(worker.host)
-        if has_relay and (self.mode == "always" or not is_local):
-            with await self.relay.open(worker.node_id, {"py_spy": worker.pid}) as connection:
-                output = await unix.read_to_end(connection, py_spy.MAX_OUTPUT, PY_SPY_TIMEOUT_S)
-        elif is_local:
-            output = await py_spy.output(worker)
-        else:
-            raise py_spy.PySpyFailed("it runs on another machine than raydap, and the relay may not be used")
+        target = {"py_spy": worker.pid}
+        output = await self._look_outside(worker.host, worker.node_id, target, lambda: py_spy.output(worker))
         return msgspec.json.encode(py_spy.decode(output)).decode()
+
+    async def forked_waits(self, search: FindForkedWaits) -> str:
+        """JSON of the ForkedWaits of these processes. Raises OSError, whose text is for users."""
+        look = partial(asyncio.to_thread, outside_looks.forked_waits_output, search.pids)
+        return (await self._look_outside(search.host, search.node_id, {"forks": search.pids}, look)).decode()
+
+    async def _look_outside(
+        self, host: str, node_id: str, target: Mapping[str, Any], look: Callable[[], Awaitable[bytes]]
+    ) -> bytes:
+        """Return what `look` returns on this machine, or else what the relay's actor returns for `target`."""
+        has_relay = self.mode != "never" and node_id != ""
+        is_local = tcp.is_local_address(host)
+        if has_relay and (self.mode == "always" or not is_local):
+            with await self.relay.open(node_id, target) as connection:
+                return await unix.read_to_end(connection, py_spy.MAX_OUTPUT, PY_SPY_TIMEOUT_S)
+        if is_local:
+            return await look()
+        raise py_spy.PySpyFailed("it runs on another machine than raydap, and the relay may not be used")
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""

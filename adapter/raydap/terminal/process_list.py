@@ -18,8 +18,9 @@ from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
 from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.model.thread_stacks import file_name
+from raydap.core.workers import forked_waits
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
-from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
+from raydap.protocol.stack_messages import Location, Places, PlacesArguments, WaitingChild, WorkerPlace
 from raydap.terminal import screen
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import LiveSession, is_idle, looking
@@ -93,7 +94,7 @@ class Row(msgspec.Struct, frozen=True):
         errors = [thread.error for thread in self.entry.threads if thread.error]
         location = None if self.place is None else self.place.location
         if self.entry.state == "paused" and location is not None:
-            text = f"at breakpoint() in {location.name} ({file_name(location.path)}:{location.line})"
+            text = _at_breakpoint(location)
         else:
             text = "" if self.place is None else self.place.text
         return " ".join([text, *errors[:1]]).strip() or self.entry.problem
@@ -129,6 +130,10 @@ class Row(msgspec.Struct, frozen=True):
         keys = ("host", "port", "external", "error", "traceback")
         of_pdb = {"state": PDB, "age": self.age, "place": self.where, "file": found.path, "line": found.line}
         return {**row, **of_pdb, "pdb": {key: getattr(found, key) for key in keys}}
+
+
+def _at_breakpoint(location: Location) -> str:
+    return f"at breakpoint() in {location.name} ({file_name(location.path)}:{location.line})"
 
 
 def pdb_place(found: LegacyBreakpoint) -> str:
@@ -173,6 +178,9 @@ async def _show(
         console.print(as_table(rows, console.width))
     else:
         errors.print(_nobody(live, select))
+    for problem in dict.fromkeys(row.entry.problem for row in rows if row.entry.type == "child" and row.entry.problem):
+        if not as_json:
+            errors.print(problem, style="dim")
     waiting = sum(row.pdb is not None for row in rows)
     if waiting and not as_json:
         who = "One waits" if waiting == 1 else f"{waiting} wait"
@@ -211,10 +219,12 @@ async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, e
 
 @dataclass
 class Seen:
-    """Where workers were at the last look, by their keys, and what they ran then. `outside_at` is the time at which
+    """Where workers were at the last look, by their keys, and what they ran then. `children` are their forked children
+    that waited in breakpoint() at the last look at workers without an agent. `outside_at` is the time at which
     workers without an agent may be looked at again."""
 
     places: dict[str, WorkerPlace | None] = field(default_factory=dict)
+    children: tuple[WaitingChild, ...] = ()
     running: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     outside_at: float = 0.0
 
@@ -243,6 +253,7 @@ async def look(
         told.setdefault(place.worker, place)
     if outside:
         seen.places.clear()
+        seen.children = answer.children
         seen.outside_at = clock() + max(OUTSIDE_S, (clock() - begun) / OUTSIDE_SHARE)
     seen.running = running
     seen.places = {key: told.get(key, seen.places.get(key)) for key in entries}
@@ -257,7 +268,14 @@ async def look(
         own = Row(entry, seen.places[key], age=live.age(entry))
         # What the session says of such a worker is only that it runs.
         rows += of_pdb if of_pdb and own.state in ("alive", "running") else [own, *of_pdb]
+    rows += [_of_child(entries[each.parent], each) for each in seen.children if each.parent in entries]
     return sorted((row for row in rows if everybody or not row.is_idle), key=_order)
+
+
+def _of_child(parent: WorkerEntry, child: WaitingChild) -> Row:
+    entry = forked_waits.entry(parent, child.pid)
+    text = _at_breakpoint(child.location)
+    return Row(entry, WorkerPlace(worker=entry.key, label=entry.label, text=text, location=child.location))
 
 
 def _order(row: Row) -> tuple[object, ...]:

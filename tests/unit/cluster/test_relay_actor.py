@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import relay_actor
+from raydap.cluster import outside_looks, relay_actor
 from raydap.cluster.relay_actor import RaydapRelay
 from support.local_relay import LocalNode
 
@@ -297,3 +297,15 @@ def test_it_is_no_worker_to_debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert theirs.recv(1) == b""
     assert not (tmp_path / "raydap-1").exists()
     RaydapRelay()
+
+
+def test_it_looks_at_processes_of_its_node(play: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outside_looks, "py_spy_output", lambda *arguments: repr(arguments).encode())
+    monkeypatch.setattr(outside_looks, "forked_waits_output", lambda *arguments: repr(arguments).encode())
+
+    async def part(it: Play) -> None:
+        for target, arguments in (({"py_spy": 7}, (7, "--locals")), ({"forks": [7, 8]}, ([7, 8],))):
+            reader, _ = await it.node.open(target)
+            assert await asyncio.wait_for(reader.read(), WAIT) == repr(arguments).encode()
+
+    play(part)

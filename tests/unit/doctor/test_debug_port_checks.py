@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from raydap.cluster.node_reports import Peer
+from raydap.core.events import ForkedWait, ForkedWaits
+from raydap.core.workers import forked_waits
 from raydap.doctor import debug_port_checks
 from raydap.hub.machine_status import SessionStatus
 from unit.doctor.made_up import HEALTHY, faults, member, with_members, with_node
@@ -59,3 +61,22 @@ def test_a_port_of_rays_own_does_not_tell_of_debug_ports() -> None:
     (found,) = faults(debug_port_checks.routes, outside)
     assert found.severity == "note"
     assert "is not known" in found.why
+
+
+def test_a_forked_child_that_waits_in_breakpoint_is_named_with_its_worker() -> None:
+    wait = ForkedWait(1, 77, "MainThread", "load", "/app/train.py", 9)
+    facts = with_node(with_members(member("w1"), member("w2")), forked_waits=ForkedWaits((wait,)))
+    (found,) = faults(debug_port_checks.forked_children, facts)
+    assert (found.severity, found.subject) == ("error", "w1 (pid 1 on 10.0.0.1)")
+    assert found.what == (
+        "Process 77, a forked child of w1 (pid 1 on 10.0.0.1), waits at breakpoint() in load (train.py:9)."
+    )
+    assert (found.why, found.what_to_do) == (forked_waits.WHAT_TO_DO, "raydap debug PROGRAM.py")
+
+
+def test_forked_children_that_cannot_be_read_are_not_called_in_order() -> None:
+    assert [one.severity for one in debug_port_checks.forked_children(HEALTHY)] == ["ok"]
+    facts = with_node(forked_waits=ForkedWaits(problem="ptrace is forbidden"))
+    (found,) = debug_port_checks.forked_children(facts)
+    assert (found.severity, found.subject) == ("note", "10.0.0.1")
+    assert "cannot be read (ptrace is forbidden)" in found.what

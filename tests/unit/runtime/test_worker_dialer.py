@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import py_spy
+from raydap.cluster import outside_looks, py_spy
 from raydap.cluster.relay import RelayFailed
-from raydap.core.effects import DialWorker
+from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import worker_dialer
@@ -217,15 +217,24 @@ def test_stacks_are_read_from_outside_on_the_workers_node(
         ways.went.append("here")
         return b"[]"
 
-    async def sample() -> str:
-        return await WorkerDialer(mode, unknown).sample_stack(PausedWorker(WorkerKey("w1"), host, 0, 7, node_id=node))
+    def waits(pids: tuple[int, ...]) -> bytes:
+        ways.went.append("here")
+        return b"[]"
+
+    async def look() -> list[str]:
+        it = WorkerDialer(mode, unknown)
+        stacks = await it.sample_stack(PausedWorker(WorkerKey("w1"), host, 0, 7, node_id=node))
+        return [stacks, await it.forked_waits(FindForkedWaits(1, host, node, (7,)))]
 
     monkeypatch.setattr(py_spy, "output", output)
+    monkeypatch.setattr(outside_looks, "forked_waits_output", waits)
     ways.says = b"[]"
     if way == "another machine":
         with pytest.raises(py_spy.PySpyFailed, match=way):
-            asyncio.run(sample())
+            asyncio.run(look())
         assert ways.went == []
     else:
-        assert "threads" in asyncio.run(sample())
-        assert ways.went == [way]
+        stacks, found = asyncio.run(look())
+        assert "threads" in stacks
+        assert found == "[]"
+        assert ways.went == [way, way]

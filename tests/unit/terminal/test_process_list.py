@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from raydap.protocol.raydap_messages import SelectedWorkers, StoppedThread, WorkerEntry
-from raydap.protocol.stack_messages import Location, Places, WorkerPlace
+from raydap.protocol.stack_messages import Location, Places, WaitingChild, WorkerPlace
 from raydap.terminal import process_list
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, Row, Seen, duration
@@ -89,12 +89,15 @@ class Cluster:
         self.now = 1000.0
         self.live = ScriptedLive(*entries, raydap__places=self._look, raydap__select=self._select)
         self.seen = Seen()
+        self.children: list[WaitingChild] = []
 
     def _look(self, asked: Any) -> Places:
         self.outside.append(asked["outside"])
         self.now += self.look_s
         # Without `outside` nobody knows where the others are.
-        return Places(places=tuple(self.places) if asked["outside"] else (), unread=())
+        if not asked["outside"]:
+            return Places(places=(), unread=())
+        return Places(places=tuple(self.places), unread=(), children=tuple(self.children))
 
     def _select(self, asked: Any) -> SelectedWorkers:
         assert asked["running"] is True
@@ -211,3 +214,20 @@ def test_why_the_list_is_empty() -> None:
     assert process_list._nobody(live, None).startswith("Nothing runs on this cluster; raydap ps --all")
     live.outage = "The dashboard does not answer."
     assert process_list._nobody(live, "x") == "The dashboard does not answer."
+
+
+def test_forked_children_that_wait_in_breakpoint_have_rows_until_the_next_look_from_outside() -> None:
+    cluster = Cluster(worker("a", actor="Loader", label="Loader 4711 · load"), places=[place("a")])
+    where = Location("step", "/app/train.py", 42)
+    # The second parent has just ended.
+    cluster.children = [WaitingChild(parent=key, pid=7, location=where, problem="") for key in "ab"]
+    for _ in range(2):  # The second look is not from outside.
+        child, parent = cluster.rows()
+        assert (child.state, child.name, child.entry.pid) == ("paused", "child of Loader 4711", 7)
+        assert (child.where, child.as_json()["place"]) == ("at breakpoint() in step (train.py:42)",) * 2
+        assert "raydap debug PROGRAM.py" in child.entry.problem
+        assert parent.entry.key == "a"
+    assert cluster.outside == [True, False]
+    cluster.children = []
+    cluster.now += OUTSIDE_S
+    assert [row.entry.key for row in cluster.rows()] == ["a"]

@@ -167,12 +167,25 @@ export interface WorkerPlace {
 }
 
 /**
+ * A forked child that waits in breakpoint(), where no debugger can attach to it. `parent` is the key of the worker
+ * or driver that it descends from. `location` is where it called breakpoint(), and `problem` is a sentence for the
+ * user that contains what to do.
+ */
+export interface WaitingChild {
+  readonly parent: string;
+  readonly pid: number;
+  readonly location: Location;
+  readonly problem: string;
+}
+
+/**
  * The answer to `raydap/places`, in the order of the list of workers. `unread` are the keys of those that do not
- * say where they are.
+ * say where they are. `children` are found with `outside` only.
  */
 export interface Places {
   readonly places: readonly WorkerPlace[];
   readonly unread: readonly string[];
+  readonly children: readonly WaitingChild[];
 }
 
 /**

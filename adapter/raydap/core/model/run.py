@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from raydap.core.errors import Code, ProblemError
-from raydap.core.events import PausedWorker, StackSampled
+from raydap.core.events import ForkedWaitsFound, PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
 from raydap.core.model.breakpoints import Breakpoints
@@ -101,7 +101,8 @@ class Run:
     those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
     have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `agent_questions`
     are those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from
-    outside. `state_questions` are what Ray has still to say of unfinished tasks, by number.
+    outside. `forked_searches` are the searches for forked children that wait in breakpoint(), and `state_questions`
+    the questions to Ray about unfinished tasks, by number.
 
     `ending` is None unless the run is over and its program is being ended.
 
@@ -144,6 +145,7 @@ class Run:
         self.to_pause: set[WorkerKey] = set()
         self.agent_questions: dict[int, Future[str]] = {}
         self.stack_samples: dict[WorkerKey, Future[StackSampled]] = {}
+        self.forked_searches: dict[int, Future[ForkedWaitsFound]] = {}
         self.state_questions: dict[int, Future[RayState]] = {}
         self.ending: Ending | None = None
         self.injections: dict[WorkerKey, Injection] = {}
@@ -175,6 +177,8 @@ class Run:
             question.set_exception(error)
         for sample in list(self.stack_samples.values()):
             sample.set_exception(error)
+        for search in list(self.forked_searches.values()):
+            search.set_exception(error)
         for asked in list(self.state_questions.values()):
             asked.set_exception(error)
 

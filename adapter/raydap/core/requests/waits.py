@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from raydap.core.effects import AskRayState
 from raydap.core.errors import ProblemError
 from raydap.core.events import RayStateListed
-from raydap.core.flows import Flow, Future, gather
+from raydap.core.flows import Flow, Future, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import ThreadStack
@@ -16,7 +16,7 @@ from raydap.core.waits import building, thread_nodes, wait_graph, wait_text
 from raydap.core.waits.building import Graph
 from raydap.core.waits.collective_waits import Collective
 from raydap.core.waits.wait_graph import Edge, Node
-from raydap.core.workers import worker_entries, worker_stack
+from raydap.core.workers import forked_waits, worker_entries, worker_stack
 from raydap.protocol.types import WorkerKey
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments
 
@@ -70,11 +70,20 @@ def _look(state: State, chosen: list[WorkerKey] | None, delay_s: float) -> Flow[
     stopped = {thread.worker.key for thread in state.stopped.values()}
     wanted = set(selecting.readable(state, every, True, True))
     keys = [key for key in every if key in wanted or key in stopped]
+    parents = every if chosen is None else [key for key in chosen if key in members]
+    searching = start(forked_waits.find(state, parents, keys))
     found = yield from gather({key: worker_stack.threads(state, key) for key in keys})
+    children = yield from searching
     unread = [key for key, stacks in found.items() if isinstance(stacks, ProblemError)]
     for key in unread:
         state.log("info", f"{key} does not say what it waits for: {found[key]}")
-    graph = building.build(_processes(members, found), told, chosen)
+    processes = _processes(members, found)
+    for child in children:
+        entry = forked_waits.entry(members[child.parent].entry, child.pid)
+        key = WorkerKey(entry.key)
+        processes[key] = thread_nodes.process(Member(entry, None), child.threads)
+        chosen = None if chosen is None else [*chosen, key]
+    graph = building.build(processes, told, chosen)
     return graph, unread, told.problem
 
 

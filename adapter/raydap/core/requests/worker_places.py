@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET
 
 from raydap.core.errors import ProblemError
-from raydap.core.flows import Flow, gather
+from raydap.core.flows import Flow, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.thread_stacks import file_name
@@ -13,8 +13,9 @@ from raydap.core.requests import selecting, top_frames
 from raydap.core.sets.folding import Member, label
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import location
-from raydap.core.workers import worker_entries, worker_stack
-from raydap.protocol.stack_messages import Location, Places, PlacesArguments, ThreadStack, WorkerPlace
+from raydap.core.workers import forked_waits, worker_entries, worker_stack
+from raydap.core.workers.forked_waits import ForkedChild
+from raydap.protocol.stack_messages import Location, Places, PlacesArguments, ThreadStack, WaitingChild, WorkerPlace
 from raydap.protocol.types import WorkerKey
 
 
@@ -28,6 +29,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
     for thread in state.stopped_threads(request.client):
         stopped.setdefault(thread.worker.key, []).append(thread)
     readable = set(selecting.readable(state, keys, True, arguments.outside))
+    children = start(forked_waits.find(state, keys, readable | stopped.keys() if arguments.outside else ()))
     keys = [key for key in keys if key in stopped or key in readable]
     flows = {key: _of_stopped(stopped[key], members[key]) for key in keys if key in stopped}
     flows |= {key: _of_running(state, key, members[key]) for key in keys if key not in stopped}
@@ -42,7 +44,14 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
         else:
             started = worker_entries.label(state, key).started or UNSET
             told += [msgspec.structs.replace(place, started=started) for place in answer]
-    return Places(places=tuple(told), unread=tuple(unread))
+    waiting = tuple(_waiting_child(each) for each in (yield from children))
+    return Places(places=tuple(told), unread=tuple(unread), children=waiting)
+
+
+def _waiting_child(child: ForkedChild) -> WaitingChild:
+    where = _in_thread(worker_stack.as_thread(child.threads[0], None))
+    assert where is not None
+    return WaitingChild(parent=child.parent, pid=child.pid, location=where, problem=forked_waits.WHAT_TO_DO)
 
 
 def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]]:

@@ -90,6 +90,8 @@ def of_graph(graph: Graph, told: Sequence[tuple[bool, str]], problem: str, unrea
     notes = [f"{graph.idle} idle"] * (graph.idle > 0) + [f"{unread} do not say where they are"] * (unread > 0)
     if notes:
         lines.append(", ".join(notes))
+    entries = [node.member.entry for node in graph.nodes if node.member is not None]
+    lines += dict.fromkeys(entry.problem for entry in entries if entry.type == "child" and entry.problem)
     if problem:
         lines.append(f"Ray does not say which tasks wait: {problem}")
     return "\n".join(lines) or "No worker runs."

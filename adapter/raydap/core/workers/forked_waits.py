@@ -1,0 +1,122 @@
+"""Finds forked children that wait in breakpoint() and that no debugger can attach to (cluster/outside_looks.py).
+
+Ray and debugpy do not know of them, so they are in no list of workers: the answers to raydap/places and raydap/waits
+have them.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from raydap.core.effects import FindForkedWaits
+from raydap.core.errors import ProblemError
+from raydap.core.events import ForkedWait, ForkedWaits, ForkedWaitsFound, PausedWorker
+from raydap.core.flows import Flow, Future, gather
+from raydap.core.model.state import State
+from raydap.core.model.thread_stacks import Stacks, ThreadFrame, ThreadStack
+from raydap.core.settings import AttachSettings
+from raydap.core.translate import paths, snapshots
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.types import WorkerKey
+
+WHAT_TO_DO = (
+    "No debugger can attach to a forked child that waits in breakpoint(), and Ray aborts the child after about a "
+    "minute; launch the program with `raydap debug PROGRAM.py`, or attach to its workers before they fork."
+)
+
+
+class ForkedChild(NamedTuple):
+    """A forked child of the worker with the key `parent`. `threads` are those that wait in breakpoint(), with paths of
+    the client and no frame but the caller's."""
+
+    parent: WorkerKey
+    pid: int
+    threads: list[ThreadStack]
+
+
+def find(state: State, keys: Iterable[WorkerKey], busy: Collection[WorkerKey]) -> Flow[list[ForkedChild]]:
+    """Return the children of these workers that wait. Only nodes with a `busy` worker are asked, because a node may
+    need a relay for that."""
+    nodes: dict[tuple[str, str], dict[int, WorkerKey]] = {}
+    for key in keys:
+        row = _row(state, key)
+        if row is not None and row.pid:
+            nodes.setdefault((row.host, row.node_id), {})[row.pid] = key
+    asked = {node: parents for node, parents in nodes.items() if any(key in busy for key in parents.values())}
+    answers = yield from gather({node: _ask(state, *node, parents) for node, parents in asked.items()})
+    settings = state.run.settings or AttachSettings()
+    children: dict[tuple[WorkerKey, int], ForkedChild] = {}
+    for node, waits in answers.items():
+        for wait in () if isinstance(waits, ProblemError) else waits:
+            parent = asked[node].get(wait.parent)
+            if parent is not None:
+                child = children.setdefault((parent, wait.pid), ForkedChild(parent, wait.pid, []))
+                child.threads.append(_stack(wait, settings))
+    return list(children.values())
+
+
+def _ask(state: State, host: str, node_id: str, pids: Iterable[int]) -> Flow[tuple[ForkedWait, ...]]:
+    number = state.next_question()
+    answer = state.run.forked_searches[number] = Future()
+    state.emit(FindForkedWaits(number, host, node_id, tuple(pids)))
+    event = yield from answer
+    found = ForkedWaits(problem=event.problem)
+    if not event.problem:
+        try:
+            found = msgspec.json.decode(event.text, type=ForkedWaits)
+        except msgspec.DecodeError as error:
+            found = ForkedWaits(problem=str(error))
+    if found.problem:
+        state.log("info", f"Forked children on {host} cannot be read: {found.problem}")
+    return found.waits
+
+
+def found(state: State, event: ForkedWaitsFound) -> None:
+    """Take the answer of a node."""
+    searching = state.run.forked_searches.pop(event.number, None)
+    if searching is not None:
+        searching.set_result(event)
+
+
+def entry(parent: WorkerEntry, pid: int) -> WorkerEntry:
+    """Return the entry of a child, as of a worker that waits for a debugger."""
+    number = str(parent.pid)
+    # Ray may not have listed the task of a worker that seems to be idle.
+    first = "worker" if parent.label == "idle" else parent.label.partition(" · ")[0]
+    label = f"child of {first if first.endswith(number) else f'{first} {number}'}"
+    where = f"{pid} · {parent.node}"
+    return msgspec.structs.replace(
+        parent,
+        key=f"{parent.key}/{pid}",
+        name=f"{label} · {where}",
+        label=label,
+        where=where,
+        state="paused",
+        age=0.0,
+        type="child",
+        pid=pid,
+        actor="",
+        actor_name="",
+        task="",
+        agent=False,
+        threads=(),
+        problem=WHAT_TO_DO,
+    )
+
+
+def _stack(wait: ForkedWait, settings: AttachSettings) -> ThreadStack:
+    frame = ThreadFrame(wait.function, wait.path, wait.line, owner=0)
+    is_main = wait.thread == "MainThread"
+    stack = ThreadStack(wait.thread, is_main, "blocked", "", (frame,), 0, True)
+    (mapped,) = snapshots.mapped(Stacks("", (stack,)), settings)
+    path = paths.to_client(mapped.frames[0].path, paths.workspace(settings))
+    return msgspec.structs.replace(mapped, frames=(msgspec.structs.replace(mapped.frames[0], path=path),))
+
+
+def _row(state: State, key: WorkerKey) -> PausedWorker | None:
+    run, worker = state.run, state.workers.get(key)
+    if worker is not None:
+        return worker.row
+    alive = run.alive.workers.get(key)
+    return run.prepared.get(key) or run.paused.row(key) or (None if alive is None else alive.row)
