@@ -8,6 +8,7 @@ import importlib.util
 import json
 import marshal
 import os
+import re
 import zlib
 from importlib.machinery import SourceFileLoader
 from types import CodeType
@@ -49,8 +50,13 @@ def packed_code(folder: str, *files: str) -> tuple[bytes, bytes, list[str]]:
 
 def packed_start_files(folder: str) -> str:
     """For start_files.py, `unpack`: START_FILES, which are in the folder. Raises OSError."""
-    texts = {name: read_text(folder, name) for name in START_FILES}
+    texts = {name: bare_source(read_text(folder, name)) for name in START_FILES}
     return base64.b85encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
+
+
+def bare_source(text: str) -> str:
+    """Return a source without the lines of its comments and docstrings, which take two fifths of its packed size."""
+    return re.sub(r'^ *(?:#.*|"""(?:[^"]|"(?!""))*""")\n', "", text, flags=re.MULTILINE)
 
 
 def child_settings(folder: str, wanted: bool) -> dict[str, bool | str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from raydap.inworker import private_folders, start_files
-from raydap.inworker.agent_code import START_FILES, packed_start_files
+from raydap.inworker.agent_code import START_FILES, bare_source, packed_start_files
 from raydap.inworker.private_folders import check_private, private_folder, safe_parent
 from raydap.inworker.start_files import unpack_once
 
@@ -35,7 +35,7 @@ def test_they_are_those_of_raydap(folder: Path, packed: str) -> None:
     assert (at_start.name, at_start.parent.parent) == ("at_start", folder)
     assert at_start.parent.stat().st_mode & 0o777 == 0o700
     for name in START_FILES:
-        assert at_start.parent.joinpath(name).read_text() == Path(SOURCES, name).read_text()
+        assert at_start.parent.joinpath(name).read_text() == bare_source(Path(SOURCES, name).read_text())
     assert packed_start_files(str(at_start.parent)) == packed
 
 
