@@ -17,10 +17,11 @@ IMPORTS = """
 import asyncio, sys, threading
 import debugpy, debugpy.server.api
 import pydevd, pydevd_tracing
+from _pydev_bundle import pydev_monkey
 from _pydevd_bundle import (
     pydevd_api, pydevd_breakpoints, pydevd_comm, pydevd_comm_constants, pydevd_constants, pydevd_io,
     pydevd_net_command, pydevd_net_command_factory_json, pydevd_thread_lifecycle, pydevd_utils,
-    pydevd_additional_thread_info,
+    pydevd_additional_thread_info, pydevd_daemon_thread,
 )
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 debugger = pydevd.PyDB(set_as_global=False)
@@ -34,6 +35,7 @@ info = pydevd_additional_thread_info.set_additional_thread_info(threading.curren
 ours, theirs = (threading.Thread(target=threading.Event().wait, daemon=True) for _ in range(2))
 ours.pydev_do_not_trace = ours.is_pydev_daemon_thread = True
 ours.start(), theirs.start()
+from raydap.inworker.thread_tracers import is_of_debugger
 command = pydevd_net_command.NetCommand(1, 0, {"type": "event"}, is_json=True)
 """
 
@@ -185,6 +187,24 @@ PARTS = {
         "ours not in pydevd_utils.get_non_pydevd_threads() and theirs in pydevd_utils.get_non_pydevd_threads()",
         "agent.start_thread, injected_agent.start_injected_agent, stack_reader.read_stacks",
         "The agent's own thread is shown to users, and stops at a pause. See pydevd_utils.get_non_pydevd_threads.",
+    ),
+    "its threads": Part(
+        "issubclass(pydevd_comm.ReaderThread, pydevd_daemon_thread.PyDBDaemonThread) "
+        "and issubclass(pydevd_daemon_thread.PyDBDaemonThread, threading.Thread) "
+        "and 'start' not in vars(pydevd_daemon_thread.PyDBDaemonThread)",
+        "pydevd_lifetime.prepare, agent_threads.start_unnoticed",
+        "Profilers of the program see pydevd's threads. Find which class these have now.",
+    ),
+    "the end of tracing": Part(
+        "has(pydevd_tracing, 'restore_sys_set_trace_func') and has(pydev_monkey, 'undo_patch_thread_modules')",
+        "pydevd_lifetime.prepare, pydevd_lifetime.stop_tracing",
+        "Before Python 3.12 raydap cannot leave a process. See pydevd.stoptrace.",
+    ),
+    "its trace functions": Part(
+        "is_of_debugger(debugger.trace_dispatch) and is_of_debugger(pydevd_constants.NO_FTRACE) "
+        "and not is_of_debugger(lambda: None)",
+        "thread_tracers.is_of_debugger, thread_tracers.ProgramTracers",
+        "Before Python 3.12 threads are traced after a session. See in which modules pydevd's trace functions are.",
     ),
     "the adapter's port": Part(
         "debugpy.__version__ == '1.8.0' or has(debugpy.server.api.listen, 'called')",

@@ -1,17 +1,13 @@
 """The functions of Python that an agent replaces are to a program what they are without it."""
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from local_cluster import Child
 
-from support.agents import PreparedProgram, hanging_up
+from support.agents import PreparedProgram, hanging_up, run_plain
 
 pytestmark = pytest.mark.core
-
-PLAIN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 
 # It prints what a program can see of these functions, and what the Pythons that it starts with them see.
 PROGRAM = """\
@@ -76,9 +72,7 @@ def test_a_program_sees_no_difference(tmp_path: Path, children: ExitStack) -> No
     program = PreparedProgram.start(PROGRAM, tmp_path, None, children)
     with hanging_up(program.listener):
         assert program.child.wait() == 0, program.child.output
-    command = [sys.executable, "-c", PLAIN, str(program.path)]
-    plain = children.enter_context(Child(command, tmp_path / "plain.log"))
-    assert plain.wait() == 0, plain.output
-    assert program.child.output.splitlines() == plain.output.splitlines()
-    assert '"OF_C": "2"' in plain.output
-    assert "with names" in plain.output
+    plain = run_plain(PROGRAM, tmp_path, children)
+    assert program.child.output.splitlines() == plain.splitlines()
+    assert '"OF_C": "2"' in plain
+    assert "with names" in plain

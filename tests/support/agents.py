@@ -31,6 +31,21 @@ runpy.run_path(program, run_name="__main__")
 """
 
 
+# As _RUN starts it, without an agent.
+_RUN_PLAIN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+
+
+def run_plain(source: str, folder: Path, children: ExitStack) -> str:
+    """Return the output of a program without raydap."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "program.py"
+    path.write_text(source)
+    command = [sys.executable, "-c", _RUN_PLAIN, str(path)]
+    child = children.enter_context(Child(command, folder / "plain.log"))
+    assert child.wait() == 0, child.output
+    return child.output
+
+
 @dataclass
 class PreparedProgram:
     """A program that has called, or waits to be called. The caller ends `child`."""

@@ -38,7 +38,9 @@ def trace_actor_threads() -> None:
             elif threading.get_ident() in traced:
                 # The thread was idle when the debugger left.
                 traced.discard(threading.get_ident())
-                sys.settrace(None)
+                # The program may have its own trace function there.
+                if type(sys.gettrace()).__module__.startswith("_pydevd"):
+                    sys.settrace(None)
             return execute(*args, **kwargs)
 
         # Ray looks at the method, to tell coroutines from others.

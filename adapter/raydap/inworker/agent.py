@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_children import follow_children
     from raydap.inworker.agent_lines import peer_is_trusted, peer_pid, read_line, wait_unless_stopped, write_line
     from raydap.inworker.agent_socket import AgentSocket
+    from raydap.inworker.agent_threads import start_thread
     from raydap.inworker.breakpoint_hooks import BreakpointHooks
     from raydap.inworker.pydevd_lifetime import (
         WithoutSleep,
@@ -248,7 +249,7 @@ class Session:
         self.left = threading.Event()
         self.hooks: BreakpointHooks | None = None
         self.debugger: Any = None
-        self._started: Any = None
+        self.started: Any = None
 
     def start(self, hooks: "BreakpointHooks") -> str:
         """Lets pydevd speak DAP on our connection, after the line that says so. Returns "", or why it cannot; then
@@ -259,17 +260,17 @@ class Session:
             hooks.replace()
         except BaseException as error:  # pydevd ends a process in which it fails.
             hooks.restore()
-            left = self._started or global_debugger()
+            left = self.started or global_debugger()
             if left is not None:
                 stop(left)
-            if self._started is not None:
+            if self.started is not None:
                 raise
             return str(error) if isinstance(error, (ImportError, RuntimeError)) else unknown_debugpy(error)
         return ""
 
     def run(self, hooks: "BreakpointHooks", changing: Any) -> None:
         """Returns when raydap has disconnected or is gone, and nothing of it is left. `changing` is Agent.changing."""
-        debugger = self._started
+        debugger = self.started
         try:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
@@ -292,7 +293,7 @@ class Session:
             # It is not pydevd's global one any more if raydap hangs up meanwhile.
             debugger = pydevd.get_global_debugger()
             prepare(debugger)
-            self._started = debugger
+            self.started = debugger
             write_line(self.connection, {"error": ""})
             self.connection.settimeout(None)
             return self.connection
@@ -335,13 +336,6 @@ def adapter_port() -> int:
         return 0
     port = getattr(worker, "debugger_port", 0)
     return port if isinstance(port, int) else 0
-
-
-def start_thread(target: Any, *args: Any) -> None:
-    """A thread that neither debuggers nor the end of the process mind."""
-    thread: Any = threading.Thread(target=target, args=args, name="raydap", daemon=True)
-    thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
-    thread.start()
 
 
 def log_exception() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
     from raydap.inworker.agent_lines import is_wanted
     from raydap.inworker.breakpoint_hooks import override_rays_breakpoint, report_no_stop, stop_at
-    from raydap.inworker.pydevd_lifetime import global_debugger
+    from raydap.inworker.pydevd_lifetime import global_debugger, put_tracers_back
     from raydap.inworker.python_commands import PythonCommands, replace_in_os
     from raydap.inworker.start_files import unpack_once
 
@@ -59,7 +59,7 @@ class Forks:
         try:
             session = self.agent.leave_parent()
             if session is not None and "pydevd" in sys.modules:
-                forget_debugger()
+                forget_debugger(session.started)
             if not has_debugger():
                 override_rays_breakpoint(self._debugger, self._call_at_rays_breakpoint)
                 self._replace_breakpoint()
@@ -148,17 +148,13 @@ def has_debugger() -> bool:
     return global_debugger() is not None
 
 
-def forget_debugger() -> None:
-    """In a forked child: nothing is traced any more, and pydevd knows nothing of its parent's session.
+def forget_debugger(debugger: Any) -> None:
+    """In a forked child: pydevd traces nothing any more, and knows nothing of its parent's session. `debugger` is
+    its object in the parent, None if the session had none yet.
 
     Source: pydevd.py, settrace_forked, which does a part of this and then connects to the parent's adapter.
     """
-    import pydevd_tracing
-
-    # pydevd's own sys.settrace prints a warning.
-    pydevd_tracing.restore_sys_set_trace_func()
-    sys.settrace(None)
-    threading.settrace(None)
+    put_tracers_back(debugger)
     from _pydev_bundle import pydev_monkey
     from _pydevd_bundle import pydevd_constants
     from _pydevd_frame_eval import pydevd_frame_eval_main
@@ -172,10 +168,6 @@ def forget_debugger() -> None:
 
         pydevd_sys_monitoring.stop_monitoring(all_threads=True)
         pydevd_sys_monitoring.reset_thread_local_info()
-    frame: Any = sys._getframe()
-    while frame is not None:
-        frame.f_trace = None
-        frame = frame.f_back
 
 
 def report(error: Exception) -> None:

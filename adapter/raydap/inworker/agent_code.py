@@ -15,8 +15,9 @@ from types import CodeType
 
 AGENT_FILES: tuple[str, ...] = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py")
 AGENT_FILES += ("stack_reader.py", "lock_owners.py", "object_waits.py", "coroutine_waits.py", "thread_waits.py")
-AGENT_FILES += ("running_values.py", "agent_lines.py", "agent_socket.py", "breakpoint_hooks.py", "raydap_calls.py")
-AGENT_FILES += ("resumed_frames.py", "pydevd_lifetime.py", "agent.py", "agent_children.py")
+AGENT_FILES += ("running_values.py", "agent_lines.py", "agent_socket.py", "agent_threads.py", "breakpoint_hooks.py")
+AGENT_FILES += ("raydap_calls.py", "resumed_frames.py", "thread_tracers.py")
+AGENT_FILES += ("pydevd_lifetime.py", "agent.py", "agent_children.py")
 AGENT_FILES += ("private_folders.py", "start_files.py", "python_commands.py", "driver_agent.py", "first_frame.py")
 AGENT_FILES += ("actor_threads.py", "thread_identity.py")
 """What makes an agent; they are run in this order, in one module."""

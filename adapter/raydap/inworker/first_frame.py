@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.pydevd_lifetime import is_traced, stack_of
+    from raydap.inworker.pydevd_lifetime import is_traced
+    from raydap.inworker.thread_tracers import stack_of
 
 
 def trace_program(debugger: Any) -> None:

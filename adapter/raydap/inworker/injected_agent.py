@@ -32,6 +32,9 @@ def start_injected_agent(texts: list[str], names: dict[str, Any], worker_id: str
             return ""  # It has one, or gets it just now.
 
         def begin() -> None:
+            # The program sets trace functions and profilers for its own new threads.
+            sys.settrace(None)
+            sys.setprofile(None)
             set_up(lambda: unpacked(b"", b"", texts), names, "", None)
             if getattr(sys.modules.get(name), "AGENT", None) is None:
                 del sys.modules[name]  # It has failed, and said so; it may be tried again.

@@ -1,24 +1,33 @@
 """How pydevd comes into a process with an agent, and how it leaves; runs there, as a part of the agent."""
 
+import atexit
 import contextlib
 import itertools
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.agent_threads import start_unnoticed
     from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
     from raydap.inworker.thread_frames import current_frames
     from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
+    from raydap.inworker.thread_tracers import ProgramTracers, stack_of
 
 SWITCH_INTERVAL_S = 1e-4
 """While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
 
 
 def import_debugpy() -> None:
-    """Raises ImportError, and RuntimeError if this debugpy cannot debug what runs already."""
+    """Raises ImportError, and RuntimeError if another debugger is there, or if this debugpy cannot debug what runs
+    already."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    other = None if monitoring is None else monitoring.get_tool(monitoring.DEBUGGER_ID)
+    if other not in (None, "pydevd"):
+        raise RuntimeError(f"another debugger, {other}, uses sys.monitoring in this process; end it first")
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # Otherwise it prints a warning about frozen modules, which nobody can change any more.
@@ -57,12 +66,17 @@ class WithoutSleep:
     def sleep(self, seconds: float) -> None: ...
 
 
+LEAVE_STOP_TIMEOUT_S = 1.0
+"""Seconds that the end of a session waits for threads that are stopped. They have been resumed."""
+
 CHANGE_COUNTS = itertools.count(1_000_000, 1_000_000)
 """Where the debugger object of each session begins to count its changes."""
 
 
 def prepare(debugger: Any) -> None:
     """Called before pydevd reads the first request of a session."""
+    from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
+
     # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
     debugger.authentication.access_token = "agent"
     debugger.authentication.login("agent")
@@ -75,6 +89,13 @@ def prepare(debugger: Any) -> None:
     debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
     # A thread that was about to stop when the last session ended would stop now, as if for a pause.
     resume_all()
+    PyDBDaemonThread.start = start_unnoticed
+    if is_traced():
+        import pydevd_tracing
+
+        # Otherwise sys.settrace writes a warning whenever the program calls it.
+        pydevd_tracing.restore_sys_set_trace_func()
+        debugger.raydap_tracers = ProgramTracers()
     keep_one_thread_object()
     trace_resumed_frames()
 
@@ -142,23 +163,46 @@ def give_memory_back(_: Any) -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def stop_tracing(_: Any) -> None:
-    """Before Python 3.12: no thread may be traced any more, because that makes it several times slower. debugpy leaves
-    that on at `disconnect`."""
+def stop_tracing(debugger: Any) -> None:
+    """End the tracing of all threads, which debugpy leaves on at `disconnect`."""
     import pydevd
 
+    # pydevd would end the tracing once more when the program ends.
+    atexit.unregister(pydevd.stoptrace)
     trace_resumed_frames_no_more()
     keep_one_thread_object_no_more()
-    pydevd.stoptrace()
     if is_traced():
-        trace_no_more(current_stacks())
+        from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
+
+        # Not pydevd.stoptrace: it ends the tracing of the program in this thread and in new ones.
+        undo_patch_thread_modules()
+        put_tracers_back(debugger)
+    else:
+        pydevd.stoptrace()
 
 
-def stop_tracing_again(_: Any) -> None:
-    """A thread that was stopped has had its function traced once more, when it left pydevd."""
+def stop_tracing_again(debugger: Any) -> None:
+    """A thread that was stopped traces its function once more when it leaves pydevd. Wait for that, but not forever:
+    an expression of the user may run there."""
     if is_traced():
-        stacks = current_stacks().items()
-        trace_no_more({ident: stack for ident, stack in stacks if any(each.f_trace is not None for each in stack)})
+        deadline = time.monotonic() + LEAVE_STOP_TIMEOUT_S
+        while any(map(is_in_pydevd, current_frames().values())) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        put_tracers_back(debugger)
+
+
+def put_tracers_back(debugger: Any) -> None:
+    """Do nothing if pydevd has not begun, or does not trace."""
+    tracers = getattr(debugger, "raydap_tracers", None)
+    if tracers is not None:
+        tracers.put_back()
+
+
+def is_in_pydevd(innermost: Any) -> bool:
+    """Return whether this thread of the program is in a trace function of pydevd."""
+    names = {str(frame.f_globals.get("__name__")) for frame in stack_of(innermost)}
+    is_pydevds_thread = "_pydevd_bundle.pydevd_daemon_thread" in names
+    return not is_pydevds_thread and any(name.startswith(("pydevd", "_pydevd")) for name in names)
 
 
 def is_traced() -> bool:
@@ -166,42 +210,3 @@ def is_traced() -> bool:
     from _pydevd_bundle import pydevd_constants
 
     return not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
-
-
-def current_stacks() -> dict[int, list[Any]]:
-    """Those of the other threads, by Python's ids of these."""
-    return {ident: stack_of(frame) for ident, frame in current_frames().items()}
-
-
-def trace_no_more(stacks: dict[int, list[Any]]) -> None:
-    """Each of these threads ends its own tracing at its next line.
-
-    A thread that waits comes to that line perhaps in the next session, whose tracing it leaves alone.
-    """
-    import pydevd_tracing
-
-    end, current = sys.settrace, sys.gettrace
-
-    def trace(frame: Any, event: str, arg: Any) -> None:
-        if current() is trace:
-            end(None)
-            for each in stack_of(frame):
-                each.f_trace = None
-        else:
-            frame.f_trace = None
-
-    pydevd_tracing.set_trace_to_threads(trace, list(stacks), create_dummy_thread=False)
-    for innermost, *callers in stacks.values():
-        innermost.f_trace = trace
-        for each in callers:
-            each.f_trace = None
-    end(None)
-
-
-def stack_of(frame: Any) -> list[Any]:
-    """The frames of its thread, the innermost one first."""
-    frames = []
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames

@@ -4,6 +4,7 @@ It needs no debugger, so an agent answers with it, too. The expression is code o
 so it runs in a thread of its own, and nobody waits for it longer than for the time that was given."""
 
 import reprlib
+import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ def evaluate_running(expression: str, seconds: float) -> str:
 
 
 def _evaluate(expression: str, said: dict[str, Any]) -> None:
+    # Threads of raydap block all signals. A process that the expression starts would inherit that.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
     try:
         frame = users_frame()
         if frame is None:

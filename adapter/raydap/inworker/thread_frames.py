@@ -3,7 +3,22 @@
 import gc
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
+
+
+@contextmanager
+def without_collections() -> "Iterator[None]":
+    """Collect no garbage in this process, before Python 3.12. A later Python collects it between two instructions."""
+    collects = sys.version_info < (3, 12) and gc.isenabled()
+    if collects:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def current_frames() -> "dict[int, FrameType]":
@@ -14,13 +29,7 @@ def current_frames() -> "dict[int, FrameType]":
     objects, and a garbage collection that begins then may free a `threading.local`, which takes the same lock
     (python/cpython#106883).
     """
-    collects = sys.version_info < (3, 12) and gc.isenabled()
-    if collects:
-        gc.disable()
-    try:
+    with without_collections():
         frames = sys._current_frames()
-    finally:
-        if collects:
-            gc.enable()
     del frames[threading.get_ident()]
     return frames
