@@ -2,7 +2,7 @@
 
 Ray's `breakpoint()` asks the cluster for the worker's debug port (ray/util/debugpy.py,
 _ensure_debugger_port_open_thread_safe). A forked child has Ray's modules, but none of the threads that would answer, so
-it waits for ever. It needs no port: pydevd has connected it to its parent's adapter while it was forked.
+it waits until Ray aborts it. It needs no port: pydevd has connected it to its parent's adapter while it was forked.
 
 So the first function that Ray's `breakpoint()` calls is overridden. In a child it stops the caller if a client is
 attached to the child, and sends Ray's function back. In the worker it does what it did before. It is never undone,

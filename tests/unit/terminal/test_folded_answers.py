@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from raydap.client.joining import Target
+from raydap.core.errors import ProblemError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Location, MergedStacks, StackNode
 from raydap.protocol.value_messages import EvaluationGroup, Evaluations
@@ -69,7 +70,7 @@ def test_stacks(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixt
     assert stacks(svg=str(path)) == 0
     assert path.read_text(encoding="utf-8").startswith("<svg")
     assert capsys.readouterr().out == ""
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ProblemError):
         stacks(svg=str(tmp_path / "none" / "stacks.svg"))
 
 
