@@ -16,6 +16,7 @@ from raydap.core.events import (
     DiscoveryReady,
     Shutdown,
 )
+from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings, LaunchSettings
 from support.playbook import VSCODE, FakeClient, Play
 
@@ -423,3 +424,9 @@ def test_a_start_that_its_user_ends_is_no_failure(play: Play) -> None:
     client.leave()
     client.nothing()
     play.take(StopDiscovery)
+
+
+def test_a_list_that_was_cut_is_reported_to_the_user(play: Play) -> None:
+    client = play.session()
+    play.feed(ListCut("Ray lists at most 10,000 tasks, so some workers are shown without the task that they run."))
+    assert "Ray lists at most 10,000 tasks" in client.event("output")["output"]

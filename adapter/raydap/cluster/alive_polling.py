@@ -1,49 +1,28 @@
-"""Asks again and again who runs and what they run, while somebody watches all workers."""
+"""Asks again and again who runs and what they run, while a client watches all workers."""
 
-import asyncio
-import logging
-import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from raydap.core.errors import ProblemError
+from raydap.cluster.polls import Poll, Polls
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive
 
-log = logging.getLogger("raydap")
+Ask = Callable[[], Awaitable[Mapping[PausedWorker, WorkerLabel]]]
 
-Ask = Callable[[], Awaitable[Mapping[PausedWorker, WorkerLabel] | None]]
-
-PAUSE_FACTOR = 10
-"""The pause is at least so many times as long as the answer took, because a dashboard that is busy with us serves
-nobody else: Ray's lists of a thousand workers, tasks and actors take it a while."""
+PERIOD_S = 2.0
 
 
 class AlivePolling:
-    """Emits WorkersAlive after each answer of `ask`, which is Dashboard.alive, or None without a dashboard. `pause_s`
-    are the seconds between an answer and the next question."""
+    """Emits WorkersAlive after each answer of `ask`, which is Dashboard.alive."""
 
-    def __init__(self, ask: Ask, emit: Callable[[WorkersAlive], None], pause_s: float) -> None:
+    def __init__(self, polls: Polls, ask: Ask, emit: Callable[[WorkersAlive], None]) -> None:
+        self._polls = polls
         self._ask = ask
         self._emit = emit
-        self._pause_s = pause_s
 
     async def run(self) -> None:
-        """Polls until it is cancelled."""
-        took = 0.0
-        while True:
-            begun = time.monotonic()
-            await self._poll()
-            # A single slow answer counts for nothing: the dashboard may have loaded what it needs for the first one.
-            before, took = took, time.monotonic() - begun
-            await asyncio.sleep(max(self._pause_s, PAUSE_FACTOR * min(before, took)))
+        """Poll until it is cancelled."""
+        # A new poll each time: the run before may have been cancelled without having ended yet.
+        await Poll(self._polls, self._poll, "all workers").run()
 
-    async def _poll(self) -> None:
-        try:
-            workers = await self._ask()
-        except ProblemError:
-            # The source itself reports a dashboard that is down.
-            return
-        except Exception:
-            log.exception("asking for all workers failed")
-            return
-        if workers is not None:
-            self._emit(WorkersAlive(workers))
+    async def _poll(self) -> float:
+        self._emit(WorkersAlive(await self._ask()))
+        return PERIOD_S

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from raydap.cluster.labels import Row, label
-from raydap.cluster.rest import Params, Rest, not_a_dashboard
+from raydap.cluster.rest import AnswerTooLong, Params, Rest, not_a_dashboard
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
@@ -15,6 +15,10 @@ LIMIT = 10_000
 """Rows that Ray gives at most (ray/util/state/common.py, RAY_MAX_LIMIT_FROM_API_SERVER)."""
 
 _LIMIT = ("limit", str(LIMIT))
+
+_SOME_WORKERS = "some workers that run are not shown"
+
+_SOME_TASKS = "some workers are shown without the task that they run"
 
 
 def _where(key: str, predicate: str, value: str) -> Params:
@@ -43,9 +47,15 @@ _BY_SIGTERM = "by a signal"
 # after the cut.
 _RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
 
-_PENDING = [("detail", "1"), _LIMIT]
-for _state in ("FINISHED", "FAILED", "RUNNING"):
-    _PENDING += _where("state", "!=", _state)
+
+def _where_not(key: str, *values: str) -> Params:
+    return [pair for value in values for pair in _where(key, "!=", value)]
+
+
+_PENDING = [("detail", "1"), _LIMIT, *_where_not("state", "FINISHED", "FAILED", "RUNNING")]
+
+# Only the details have the runtime_env.
+_UNFINISHED_JOBS = [("detail", "1"), _LIMIT, *_where_not("status", "SUCCEEDED", "FAILED", "STOPPED")]
 
 _GROUPS = [("detail", "1"), _LIMIT, *_where("state", "!=", "REMOVED")]
 
@@ -66,23 +76,33 @@ _NODES_AGE_S = 1.0
 
 
 class Dashboard:
-    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`. `on_jobs`
-    gets each answer of `jobs`, whoever asks."""
+    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`.
 
-    def __init__(self, rest: Rest, on_jobs: Callable[[list[Row]], None] = lambda rows: None) -> None:
+    `on_jobs` gets each answer of `jobs`. `on_cut` gets a sentence for users whenever Ray or raydap has cut a list: what
+    may be missing.
+    """
+
+    def __init__(
+        self,
+        rest: Rest,
+        on_jobs: Callable[[list[Row]], None] = lambda rows: None,
+        on_cut: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self.rest = rest
         self._on_jobs = on_jobs
+        self._on_cut = on_cut
+        self._jobs_too_long = False
         self._nodes: dict[str, str] = {}
         self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
 
     async def paused(self) -> tuple[PausedWorker, ...]:
         """All live workers that wait for a debugger, in the dashboard's order."""
-        rows = await self._on_living_nodes(await self._rows("workers", _PAUSED))
+        rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "some paused workers are not found"))
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
     async def alive(self) -> dict[PausedWorker, WorkerLabel]:
         """All live workers and drivers but raydap's own, at most 10,000, and what they run. Their `port` is 0."""
-        rows = await self._on_living_nodes(await self._rows("workers", _ALIVE))
+        rows = await self._on_living_nodes(await self._rows("workers", _ALIVE, _SOME_WORKERS))
         processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
         labels = await self.labels(workers)
@@ -91,7 +111,7 @@ class Dashboard:
     async def listed(self) -> dict[PausedWorker, int]:
         """All live workers and drivers, at most 10,000, and how many of their threads wait for a debugger. Their `port`
         is 0 if they have no debugger."""
-        rows = await self._on_living_nodes(await self._rows("workers", _LISTED))
+        rows = await self._on_living_nodes(await self._rows("workers", _LISTED, _SOME_WORKERS))
         found = {}
         for row in rows:
             worker = _worker(row, port=row.get("debugger_port") or 0)
@@ -112,12 +132,12 @@ class Dashboard:
 
     async def nodes(self) -> dict[str, str]:
         """The addresses of all nodes that are alive, by Ray's hex ids."""
-        rows = await self._rows("nodes", _NODES)
+        rows = await self._rows("nodes", _NODES, "some nodes are not found")
         return {str(row.get("node_id")): str(row.get("node_ip")) for row in rows if row.get("node_id")}
 
     async def exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
         """How dead workers ended: Ray's WorkerExitType and its exit detail."""
-        rows = await self._rows("workers", _DEAD)
+        rows = await self._rows("workers", _DEAD, "raydap cannot report why some workers have ended")
         return {
             WorkerKey(str(row.get("worker_id"))): (str(row.get("exit_type")), str(row.get("exit_detail") or ""))
             for row in rows
@@ -125,21 +145,24 @@ class Dashboard:
 
     async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
         """The labels of these workers, as labels.label gives them."""
-        tasks = await self._rows("tasks", _RUNNING)
+        tasks = await self._rows("tasks", _RUNNING, _SOME_TASKS)
         return label(workers, tasks, await self.actors(), await self.jobs())
 
     async def actors(self) -> list[Row]:
         """The rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
-        return await self._rows("actors", _ACTORS)
+        return await self._rows("actors", _ACTORS, "some actors are shown without their class and name")
 
     async def unfinished_tasks(self) -> list[Row]:
         """The rows of tasks that have not ended (TaskState): all that run, and of the others at most LIMIT."""
-        running, pending = await asyncio.gather(self._rows("tasks", _RUNNING), self._rows("tasks", _PENDING))
+        running, pending = await asyncio.gather(
+            self._rows("tasks", _RUNNING, _SOME_TASKS),
+            self._rows("tasks", _PENDING, "`hang` does not know all tasks that wait"),
+        )
         return [*running, *pending]
 
     async def placement_groups(self) -> list[Row]:
         """The rows of all that are not removed (PlacementGroupState)."""
-        return await self._rows("placement_groups", _GROUPS)
+        return await self._rows("placement_groups", _GROUPS, "`hang` does not know all placement groups")
 
     async def node_resources(self) -> list[Row]:
         """The resources of each node that is alive, by their names."""
@@ -182,7 +205,8 @@ class Dashboard:
         answer = await self.rest.get("/api/version")
         return answer if isinstance(answer, dict) else {}
 
-    async def _rows(self, resource: str, params: Params) -> list[Row]:
+    async def _rows(self, resource: str, params: Params, missing: str = "") -> list[Row]:
+        """The rows of one of Ray's lists. `missing` names for users what a list that is cut leaves out."""
         answer = await self.rest.get(f"/api/v0/{resource}", params)
         if not isinstance(answer, dict) or "result" not in answer:
             raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
@@ -196,23 +220,42 @@ class Dashboard:
                 )
             )
         rows = (answer.get("data") or {}).get("result")
+        listed: object = None
         if isinstance(rows, dict):
             # Some versions of Ray nest the list once more, beside the totals.
-            rows = rows.get("result")
+            listed, rows = rows.get("num_after_truncation"), rows.get("result")
         if not isinstance(rows, list):
             raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+        # Ray cuts a list before it applies the filters that the GCS does not have, and again afterwards. The GCS lists
+        # actors that live before those that are dead, so the first cut takes none of those that are asked for.
+        was_cut = resource != "actors" and isinstance(listed, int) and listed >= LIMIT
+        if missing and (was_cut or len(rows) >= LIMIT):
+            self._on_cut(f"Ray lists at most {LIMIT:,} {resource.replace('_', ' ')}, so {missing}.")
         return [row for row in rows if isinstance(row, dict)]
 
     async def jobs(self) -> list[Row]:
-        """The rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails)."""
+        """The rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails); only those of jobs that
+        have not ended if the list is too long."""
         try:
-            jobs = await self.rest.get("/api/jobs/")
+            jobs = await self._all_jobs()
         except ProblemError:
             # Without the Jobs API the names of tasks and actors are still worth showing.
             return []
         rows: list[Row] = [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
         self._on_jobs(rows)
         return rows
+
+    async def _all_jobs(self) -> Any:
+        if not self._jobs_too_long:
+            try:
+                return await self.rest.get("/api/jobs/")
+            except AnswerTooLong:
+                self._jobs_too_long = True
+                size = f"{self.rest.limit // 1024**2} MiB"
+                text = f"The list of all jobs has more than {size}, so raydap cannot report how jobs have ended."
+                self._on_cut(text)
+        # The Jobs API has neither filters nor pages.
+        return await self._rows("jobs", _UNFINISHED_JOBS, "some jobs are not known")
 
 
 def _paused(row: Mapping[str, Any]) -> PausedWorker | None:

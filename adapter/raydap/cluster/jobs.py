@@ -1,59 +1,62 @@
-"""Tells of a cluster's jobs: which run at the first contact, and which have ended since."""
+"""Reports a cluster's jobs: which run at the first contact, and which have ended since."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 
 from raydap.cluster.labels import Row, program
+from raydap.cluster.polls import Poll, Polls
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
 _ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was stopped"}
 """The last states of a submitted job (ray/dashboard/modules/job/common.py, JobStatus), as users read them."""
 
 
+PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+"""The seconds before each lookup after a worker is gone: Ray knows a moment later that its job has ended, too."""
+
+
 class Jobs:
     """Emits JobsListed once, and JobsEnded for each job that ends later. `listed` is set at the first of these.
 
-    `ask` is Dashboard.jobs. `pauses_s` are the seconds before each lookup after a worker is gone: Ray knows a moment
-    later that its job has ended, too.
+    `ask` is Dashboard.jobs.
     """
 
     def __init__(
-        self,
-        ask: Callable[[], Awaitable[list[Row]]],
-        emit: Callable[[JobsListed | JobsEnded], None],
-        pauses_s: Iterable[float],
+        self, polls: Polls, ask: Callable[[], Awaitable[list[Row]]], emit: Callable[[JobsListed | JobsEnded], None]
     ) -> None:
         self._ask = ask
         self._emit = emit
-        self._pauses_s = tuple(pauses_s)
+        self._poll = Poll(polls, self._look, "ended jobs")
         self.listed = asyncio.Event()
-        self._ended: set[str] | None = None
-        """The ids of the jobs whose end is known; None before the first contact."""
-        self._looking = False
+        self._ended: set[str] = set()
+        """The ids of the jobs whose end is known."""
+        self._lookups = 0
 
     async def list(self) -> None:
         """Emits JobsListed at the first call. Later calls find a cluster that was there before."""
-        if self._ended is None:
+        if not self.listed.is_set():
             rows = await self._ask()
             self._ended = {_id(row) for row in rows if has_ended(row)}
             self._emit(JobsListed(tuple(_name(row) for row in rows if not has_ended(row))))
             self.listed.set()
 
     async def look_for_ends(self) -> None:
-        """Returns when a job has ended, or all lookups are done; at once if lookups go on already."""
-        if self._ended is None or self._looking:
-            return
-        self._looking = True
-        try:
-            for pause_s in self._pauses_s:
-                await asyncio.sleep(pause_s)
-                ended = [row for row in await self._ask() if has_ended(row) and _id(row) not in self._ended]
-                if ended:
-                    self._ended.update(map(_id, ended))
-                    self._emit(JobsEnded(tuple(map(_end, ended))))
-                    return
-        finally:
-            self._looking = False
+        """Return when a job has ended, or all lookups are done; at once if lookups run already."""
+        if self.listed.is_set() and not self._poll.is_running:
+            self._lookups = 0
+            await self._poll.run(PAUSES_S[0])
+
+    async def _look(self) -> float | None:
+        if self._lookups == len(PAUSES_S):
+            return None
+        # A lookup that fails counts, too.
+        self._lookups += 1
+        ended = [row for row in await self._ask() if has_ended(row) and _id(row) not in self._ended]
+        if ended:
+            self._ended.update(map(_id, ended))
+            self._emit(JobsEnded(tuple(map(_end, ended))))
+            return None
+        return PAUSES_S[self._lookups] if self._lookups < len(PAUSES_S) else None
 
 
 def _id(row: Row) -> str:

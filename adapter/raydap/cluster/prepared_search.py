@@ -5,27 +5,25 @@ Processes of raydap's own node make themselves known there (runtime/agents.py). 
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from raydap.cluster.alive_polling import PAUSE_FACTOR
 from raydap.cluster.jobs import has_ended
 from raydap.cluster.labels import Row
 from raydap.cluster.session_sockets import raylets
-from raydap.core.errors import ProblemError
 from raydap.core.events import AgentsExpected
 from raydap.inworker.driver_setup import AGENT_HOOK, CLUSTER_HOOK, SETUP_HOOK, SETUP_HOOK_VARIABLE
 
 log = logging.getLogger("raydap")
 
+PERIOD_S = 2.0
+
 
 class PreparedSearch:
     """Emits AgentsExpected at most once; nothing is asked after that, nor after `end`.
 
-    `ask_jobs` is Dashboard.jobs, whose answers come to `look_at_jobs`; it is asked when no other answer has come for
-    `pause_s` seconds. `ask_actors` is Dashboard.actors; it is asked once. `is_local` says whether an address is this
-    machine's.
+    `ask_jobs` is Dashboard.jobs, whose answers come to `look_at_jobs`, also those that other polls have asked for.
+    `ask_actors` is Dashboard.actors; it is asked once. `is_local` says whether an address is this machine's.
     """
 
     def __init__(
@@ -34,14 +32,12 @@ class PreparedSearch:
         ask_actors: Callable[[], Awaitable[list[Row]]],
         is_local: Callable[[str], bool],
         emit: Callable[[AgentsExpected], None],
-        pause_s: float,
     ) -> None:
         self._ask_jobs = ask_jobs
         self._ask_actors = ask_actors
         self._is_local = is_local
         self._emit = emit
-        self._pause_s = pause_s
-        self._ask_at = float("-inf")
+        self._other_answer = False
         self._actors_known = False
         self._ended = False
 
@@ -55,8 +51,7 @@ class PreparedSearch:
 
     def look_at_jobs(self, rows: list[Row]) -> None:
         """At those that run. Raises nothing: a row can hold anything."""
-        if self._actors_known:
-            self._ask_at = time.monotonic() + self._pause_s
+        self._other_answer = self._actors_known
         for row in rows:
             if has_ended(row) or self._ended:
                 continue
@@ -65,28 +60,24 @@ class PreparedSearch:
             elif row.get("submission_id") and self._has_far_driver(row):
                 self._expect(f"the driver of job {row.get('submission_id')} runs on another node")
 
-    async def poll(self) -> None:
-        """Asks if the pause is over. It is longer if the dashboard takes long."""
-        if self._ended or time.monotonic() < self._ask_at:
-            return
-        begun = time.monotonic()
+    async def poll(self) -> float | None:
+        """Ask, unless another answer has come since the last poll. Raises ProblemError."""
+        if self._ended:
+            return None
+        if self._other_answer:
+            self._other_answer = False
+            return PERIOD_S
         await self._ask_jobs()
+        self._other_answer = False
         if not (self._ended or self._actors_known):
-            await self._look_at_actors()
-        now = time.monotonic()
-        self._ask_at = now + max(self._pause_s, PAUSE_FACTOR * (now - begun))
-
-    async def _look_at_actors(self) -> None:
-        """Those that outlive their job. Others are part of a job that runs."""
-        try:
+            # Look for actors that outlive their job. Others are part of a job that runs.
             rows = await self._ask_actors()
-        except ProblemError:
-            return
-        self._actors_known = True
-        if any(f'"{AGENT_HOOK}"' in str(row.get("serialized_runtime_env")) for row in rows):
-            self._expect("an actor has one")
-        elif not self._ended:
-            log.info("nothing is prepared in this cluster; raydap starts nothing on its other nodes until something is")
+            self._actors_known = True
+            if any(f'"{AGENT_HOOK}"' in str(row.get("serialized_runtime_env")) for row in rows):
+                self._expect("an actor has one")
+            elif not self._ended:
+                log.info("nothing is prepared here; raydap starts nothing on the cluster's other nodes until then")
+        return PERIOD_S
 
     def _has_far_driver(self, row: Row) -> bool:
         """Ray does not tell the runtime_env of such a driver, but that of the submission. It may be a prepared one."""

@@ -1,4 +1,4 @@
-"""The source for a Ray cluster: asks its dashboard who is paused, again and again, through outages."""
+"""The source for a Ray cluster: asks its dashboard which workers are paused, again and again, through outages."""
 
 import asyncio
 import os
@@ -16,6 +16,7 @@ from raydap.cluster.jobs import Jobs
 from raydap.cluster.label_polling import LabelPolling
 from raydap.cluster.labels import Row
 from raydap.cluster.node_polling import NodePolling
+from raydap.cluster.polls import Poll, Polls
 from raydap.cluster.prepared_search import PreparedSearch
 from raydap.cluster.relay import ClusterAccess
 from raydap.cluster.rest import Rest
@@ -27,47 +28,34 @@ from raydap.core.events import (
     Event,
     PausedWorker,
     RayStateListed,
-    WorkerLabel,
     WorkersPaused,
 )
+from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings, LaunchSettings
-from raydap.protocol.types import WorkerKey
+
+LONGEST_PAUSE_S = 60.0
+"""The longest pause of the poll that finds paused workers, for a dashboard that needs 3 s or more for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How often the cluster is asked.
-
-    poll_s: between two polls; idle_poll_s: once nothing was paused and the user did nothing for idle_after_s.
-    retry_s: before the first retry after a failure; doubled for each further one, up to max_retry_s.
-    startup_grace_s: a patient source does not report failures for so long, because a cluster may be starting.
-    search_s: until a launched program's driver has reported its cluster, the source looks for one that the program has
-    started: first after so many seconds, then after twice as many, and so on, up to max_search_s.
-    outage_grace_s: once the cluster has answered, no source reports failures for so long.
-    alive_pause_s: between two questions who runs, while somebody wants to know that.
-    nodes_pause_s: between two questions which nodes there are, at least.
-    prepared_pause_s: between two answers that may tell of a prepared program, while none is known.
-    label_pauses_s: after each lookup of labels. exit_reason_pauses_s: before each lookup of exit reasons.
-    many_workers: more than that get their labels many_workers_delay_s later, because Ray's task list would slow down
-    their attach. Filters that need labels do not wait.
-    """
+    """How long the source waits for a cluster, in seconds, and how often it asks it."""
 
     poll_s: float = 0.15
+    """The period of the poll that finds paused workers."""
     idle_poll_s: float = 1.0
+    """Its period once no worker was paused and the user did nothing for `idle_after_s`."""
     idle_after_s: float = 60.0
-    retry_s: float = 0.2
-    max_retry_s: float = 5.0
     startup_grace_s: float = 60.0
+    """A patient source does not report failures for so long, because a cluster may be starting."""
     search_s: float = 5.0
+    """Until a launched program's driver has reported its cluster, the source looks for a cluster that the program has
+    started: first after so many seconds, then after twice as many, and so on, up to `max_search_s`."""
     max_search_s: float = 60.0
     outage_grace_s: float = 5.0
-    alive_pause_s: float = 2.0
-    nodes_pause_s: float = 1.0
-    prepared_pause_s: float = 2.0
-    label_pauses_s: tuple[float, ...] = (0.4, 1.1, 2.0)
-    exit_reason_pauses_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
-    many_workers: int = 4
-    many_workers_delay_s: float = 0.4
+    """Once the cluster has answered, no source reports failures for so long."""
+    scale: float = 1.0
+    """As in Polls."""
 
 
 class RayCluster:
@@ -110,12 +98,19 @@ class RayCluster:
         self._ready_reported = False
         self._last: tuple[PausedWorker, ...] = ()
         self._active_at = time.monotonic()
-        self._exit_reasons = ExitReasons(self._ask_exit_reasons, emit, self._timing.exit_reason_pauses_s)
-        self._jobs = Jobs(self._ask_jobs, emit, self._timing.exit_reason_pauses_s)
-        self._alive = AlivePolling(self._ask_alive, emit, self._timing.alive_pause_s)
-        self._nodes = NodePolling(self._ask_nodes, emit, self._timing.nodes_pause_s)
-        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, is_local, emit, self._timing.prepared_pause_s)
-        self._labels = LabelPolling(self._ask_labels, emit, self._label_delay_s, self._timing.label_pauses_s)
+        self._contact = asyncio.Event()
+        """Set while the dashboard answers, once it has been reported."""
+        self._answered_at = time.monotonic()
+        self._outage_reported = False
+        self._cut: set[str] = set()
+        """The sentences about lists that were cut. Each is reported once."""
+        polls = self._polls = Polls(self._timing.scale)
+        self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), emit)
+        self._jobs = Jobs(polls, self._ask_jobs, emit)
+        self._alive = AlivePolling(polls, lambda: self._reached().alive(), emit)
+        self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
+        self._nodes = NodePolling(lambda: self._reached().nodes(), emit)
+        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, is_local, emit)
 
     def note_user_activity(self) -> None:
         """Polls quickly for a while."""
@@ -130,10 +125,20 @@ class RayCluster:
             self._news.set()
 
     async def run(self) -> None:
-        """Polls until it is cancelled, and retries after each ProblemError. May be called again after any exception."""
+        """Poll until it is cancelled, and retry after each ProblemError. May be called again after any exception."""
+        polls = [Poll(self._polls, self._poll, wake=self._news, longest_s=LONGEST_PAUSE_S)]
+        if self._settings.reach != "paused":
+            polls.append(Poll(self._polls, self._nodes.poll, after=self._contact))
+            polls.append(Poll(self._polls, self._prepared.poll, after=self._nodes.several))
+        self._answered_at = time.monotonic()
+        self._outage_reported = False
+        runs = [asyncio.ensure_future(poll.run()) for poll in polls]
         try:
-            await self._poll_forever()
+            await asyncio.gather(*runs)
         finally:
+            for each in runs:
+                each.cancel()
+            await asyncio.gather(*runs, return_exceptions=True)
             await self._close_dashboard()
 
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
@@ -151,6 +156,8 @@ class RayCluster:
         self._emit(RayStateListed(number, await unfinished_work.read(self._dashboard)))
 
     async def watch_alive(self) -> None:
+        # Clients show the list of workers below the line that names the cluster and its jobs.
+        await self._jobs.listed.wait()
         await self._alive.run()
 
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
@@ -166,65 +173,38 @@ class RayCluster:
         environ = ray_token.with_token_mode(self._environ) if self._dashboard.rest.sends_token else self._environ
         return ClusterAccess(session, environ) if session is not None else None
 
-    async def _ask_labels(self, workers: tuple[PausedWorker, ...]) -> dict[WorkerKey, WorkerLabel]:
-        return {} if self._dashboard is None else await self._dashboard.labels(workers)
-
-    async def _ask_alive(self) -> dict[PausedWorker, WorkerLabel] | None:
-        # Clients show the list of workers below the line that names the cluster and its jobs.
-        await self._jobs.listed.wait()
-        return None if self._dashboard is None else await self._dashboard.alive()
-
-    async def _ask_nodes(self) -> dict[str, str]:
-        return {} if self._dashboard is None else await self._dashboard.nodes()
-
-    async def _ask_exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
-        return {} if self._dashboard is None else await self._dashboard.exit_reasons()
+    def _reached(self) -> Dashboard:
+        if self._dashboard is None:
+            raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "No dashboard is reached."))
+        return self._dashboard
 
     async def _ask_actors(self) -> list[Row]:
-        return [] if self._dashboard is None else await self._dashboard.actors()
+        return await self._reached().actors()
 
     async def _ask_jobs(self) -> list[Row]:
-        return [] if self._dashboard is None else await self._dashboard.jobs()
+        return await self._reached().jobs()
 
-    async def _poll_forever(self) -> None:
-        timing = self._timing
-        failures = 0
-        reported = False
-        answered_at = time.monotonic()
-        while True:
-            asked_at = time.monotonic()
-            try:
-                paused = await self._poll()
-            except ProblemError as error:
-                # The cluster that comes back may be another one, at another address.
-                await self._close_dashboard()
-                failing_s = time.monotonic() - answered_at
-                if not reported and failing_s >= self._grace_s(error.problem):
-                    reported = True
-                    self._emit(DiscoveryFailed(error.problem))
-                await self._pause(min(timing.retry_s * 2 ** min(failures, 30), timing.max_retry_s))
-                failures += 1
-                continue
-            failures, reported, answered_at = 0, False, time.monotonic()
-            if not self._ready_reported:
-                await self._report_ready(paused, asked_at)
-            else:
-                self._report(paused, asked_at)
-            await self._jobs.list()
-            if self._settings.reach != "paused":
-                await self._nodes.poll()
-                if self._nodes.count > 1:
-                    await self._prepared.poll()
-            await self._pause(self._next_poll_s())
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait, but no longer than until the driver reports its cluster."""
-        news = asyncio.ensure_future(self._news.wait())
+    async def _poll(self) -> float:
+        """Ask for paused workers once, and report what has changed. Raises ProblemError after it has reported it."""
+        asked_at = time.monotonic()
         try:
-            await asyncio.wait({news}, timeout=seconds)
-        finally:
-            news.cancel()
-        self._news.clear()
+            paused = await self._ask_paused()
+        except ProblemError as error:
+            # The cluster that comes back may be another one, at another address.
+            await self._close_dashboard()
+            failing_s = time.monotonic() - self._answered_at
+            if not self._outage_reported and failing_s >= self._grace_s(error.problem):
+                self._outage_reported = True
+                self._emit(DiscoveryFailed(error.problem))
+            raise
+        self._outage_reported, self._answered_at = False, time.monotonic()
+        if not self._ready_reported:
+            await self._report_ready(paused, asked_at)
+        else:
+            self._report(paused, asked_at)
+        await self._jobs.list()
+        self._contact.set()
+        return self._next_poll_s()
 
     def _grace_s(self, problem: Problem) -> float:
         """The seconds for which a failure is not reported: a cluster may be starting, or end with its program."""
@@ -257,15 +237,16 @@ class RayCluster:
             self.note_user_activity()
         self._last = paused
 
+    def _report_cut(self, text: str) -> None:
+        if text not in self._cut:
+            self._cut.add(text)
+            self._emit(ListCut(text))
+
     def _next_poll_s(self) -> float:
         idle = time.monotonic() - self._active_at >= self._timing.idle_after_s
         return self._timing.idle_poll_s if idle else self._timing.poll_s
 
-    def _label_delay_s(self, workers: int) -> float:
-        at_once = workers <= self._timing.many_workers or self._settings.needs_labels
-        return 0.0 if at_once else self._timing.many_workers_delay_s
-
-    async def _poll(self) -> tuple[PausedWorker, ...]:
+    async def _ask_paused(self) -> tuple[PausedWorker, ...]:
         if self._dashboard is None:
             await self._find()
         elif self._may_find_another():
@@ -292,7 +273,9 @@ class RayCluster:
         if self._dashboard is None or location != self._location:
             await self._close_dashboard()
             self._location = location
-            self._dashboard = Dashboard(Rest(location.url, self._environ), self._prepared.look_at_jobs)
+            self._dashboard = Dashboard(
+                Rest(location.url, self._environ), self._prepared.look_at_jobs, self._report_cut
+            )
 
     async def _search(self) -> Location:
         """Raise ProblemError like `resolve`; NO_CLUSTER until a launched program has joined or started a cluster."""
@@ -320,6 +303,7 @@ class RayCluster:
     async def _close_dashboard(self) -> None:
         dashboard, self._dashboard = self._dashboard, None
         self._ready_reported = False
+        self._contact.clear()
         if dashboard is not None:
             await dashboard.rest.close()
 

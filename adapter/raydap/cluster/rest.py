@@ -25,6 +25,10 @@ _CONNECT_TIMEOUT_S = 3.0
 Params = list[tuple[str, str]]
 
 
+class AnswerTooLong(ProblemError):
+    """An answer has more bytes than the limit."""
+
+
 class Rest:
     """A client of one dashboard, given by its URL without trailing slash. Must be closed.
 
@@ -41,7 +45,8 @@ class Rest:
         self.url = url
         self.where = str(URL(url).with_user(None))
         self._timeout_s = timeout_s
-        self._limit = limit
+        self.limit = limit
+        """Bytes that an answer may have at most."""
         self._token = ray_token.find(environ)
         self.sends_token = self._token is not None and ray_token.wanted(environ)
         self._session = aiohttp.ClientSession(trust_env=False)
@@ -60,7 +65,7 @@ class Rest:
     async def websocket(self, path: str) -> AsyncIterator["aiohttp.ClientWebSocketResponse[Any]"]:
         with _as_problem(self.where, self._timeout_s):
             connection = await self._session.ws_connect(
-                self.url + path, headers=self._headers(), max_msg_size=self._limit, heartbeat=self._timeout_s
+                self.url + path, headers=self._headers(), max_msg_size=self.limit, heartbeat=self._timeout_s
             )
         async with connection:
             yield connection
@@ -100,8 +105,9 @@ class Rest:
                 body = bytearray()
                 async for chunk in response.content.iter_chunked(65536):
                     body += chunk
-                    if len(body) > self._limit:
-                        raise self._not_a_dashboard(f"answers with more than {self._limit} bytes")
+                    if len(body) > self.limit:
+                        error = self._not_a_dashboard(f"answers with more than {self.limit} bytes")
+                        raise AnswerTooLong(error.problem)
                 return response.status, bytes(body)
 
     def _headers(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from raydap.cluster.dashboard import LIMIT, Dashboard
+from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.labels import Row
 from raydap.core.errors import ProblemError
 from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
@@ -37,7 +37,6 @@ async def read(dashboard: Dashboard | None) -> RayState:
         groups=tuple(map(_group, groups)),
         nodes=tuple(map(_amounts, nodes)),
         used={name: pair[0] for name, pair in used.items() if _is_pair(pair)},
-        is_cut=len(tasks) >= LIMIT,
     )
 
 

@@ -9,6 +9,7 @@ from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State, problem_output
 from raydap.core.model.worker import Worker
+from raydap.core.ray_state import ListCut
 from raydap.core.requests import waits
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.requests.dispatch import dispatch
@@ -224,6 +225,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.JobsEnded: loss.jobs_ended,
     ev.DiscoveryReady: run_events.discovery_ready,
     ev.DiscoveryFailed: run_events.discovery_failed,
+    ListCut: lambda state, event: state.say(event.text),
     ev.DebuggeeStarted: run_events.debuggee_started,
     ev.DebuggeeOutput: run_events.debuggee_output,
     ev.DebuggeeExited: run_events.debuggee_exited,

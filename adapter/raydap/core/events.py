@@ -1,7 +1,6 @@
 """The events that enter the core: what happened. The packages around the core make them of I/O.
 
-The core turns one event into a list of effects (effects.py). Both are plain data, so a test reads like a script of a
-session.
+The core turns one event into a list of effects (effects.py). Both are plain data, so a test reads like a script.
 """
 
 from collections.abc import Mapping
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from raydap.core.errors import Problem
-from raydap.core.ray_state import RayState
+from raydap.core.ray_state import ListCut, RayState
 from raydap.protocol.types import ClientId, WorkerKey
 
 
@@ -380,6 +379,7 @@ Event = (
     | RayStateListed
     | DiscoveryReady
     | DiscoveryFailed
+    | ListCut
     | WorkerConnected
     | WorkerMessage
     | WorkerGone

@@ -59,13 +59,19 @@ class RayGroup:
 
 @dataclass(frozen=True, slots=True)
 class RayState:
-    """`nodes` are the resources of each node, `used` those in use in the whole cluster, as far as Ray says. `is_cut`:
-    there are more tasks than Ray lists. `problem` says why Ray has not answered, for users; then all else is empty."""
+    """`nodes` are the resources of each node, `used` those in use in the whole cluster, as far as Ray says.
+    `problem` says why Ray has not answered, for users; then all else is empty."""
 
     tasks: tuple[RayTask, ...] = ()
     actors: tuple[RayActor, ...] = ()
     groups: tuple[RayGroup, ...] = ()
     nodes: tuple[Resources, ...] = ()
     used: Resources = field(default_factory=dict)
-    is_cut: bool = False
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListCut:
+    """Ray or raydap has cut a list. `text` is a sentence for users: why, and what is missing."""
+
+    text: str

@@ -16,17 +16,7 @@ from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import FakeDashboard
 
 WAIT = 20.0
-SOON = (0.001, 0.001, 0.001)
-FAST = Timing(
-    poll_s=0.001,
-    idle_poll_s=0.001,
-    retry_s=0.001,
-    max_retry_s=0.01,
-    search_s=0.0,
-    outage_grace_s=0.0,
-    label_pauses_s=SOON[:2],
-    exit_reason_pauses_s=SOON,
-)
+FAST = Timing(search_s=0.0, outage_grace_s=0.0, scale=0.001)
 PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
 
 

@@ -3,7 +3,9 @@
 import asyncio
 from typing import Any
 
-from raydap.cluster.jobs import Jobs
+from raydap.cluster.jobs import PAUSES_S, Jobs
+from raydap.cluster.polls import Polls
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
 DRIVER = {"type": "DRIVER", "job_id": "01000000", "submission_id": None, "entrypoint": "python -u a/train.py --lr 1"}
@@ -11,16 +13,16 @@ SUBMITTED = {"type": "SUBMISSION", "job_id": "02000000", "submission_id": "raysu
 EARLY = {"type": "SUBMISSION", "job_id": None, "submission_id": "raysubmit_8", "entrypoint": "python b.py"}
 
 
-def told(*answers: list[dict[str, Any]], pauses_s: tuple[float, ...] = (0.0, 0.0, 0.0)) -> list[JobsListed | JobsEnded]:
-    """What is told when the Jobs API answers so: at the first contact, and in the lookups after it."""
+def told(*answers: list[dict[str, Any]]) -> list[JobsListed | JobsEnded]:
+    """Return what is reported when the Jobs API answers so: at the first contact, and in the lookups after it."""
     events: list[JobsListed | JobsEnded] = []
-    rest = iter(answers)
+    rest = list(answers)
 
     async def ask() -> list[Any]:
-        return next(rest)
+        return rest.pop(0) if len(rest) > 1 else rest[0]
 
     async def main() -> None:
-        jobs = Jobs(ask, events.append, pauses_s)
+        jobs = Jobs(Polls(0.001), ask, events.append)
         await jobs.look_for_ends()
         await jobs.list()
         await jobs.list()
@@ -32,13 +34,13 @@ def told(*answers: list[dict[str, Any]], pauses_s: tuple[float, ...] = (0.0, 0.0
 
 def test_the_jobs_that_run_are_listed_once() -> None:
     ended = {**EARLY, "status": "SUCCEEDED"}
-    found = told([{**DRIVER, "status": "RUNNING"}, {**SUBMITTED, "status": "PENDING"}, ended], pauses_s=())
+    found = told([{**DRIVER, "status": "RUNNING"}, {**SUBMITTED, "status": "PENDING"}, ended])
     assert found == [JobsListed(("train.py (01000000)", "raysubmit_7"))]
 
 
 def test_rows_that_are_odd_are_only_named_oddly() -> None:
     odd: list[dict[str, Any]] = [{}, {"status": ["RUNNING"], "job_id": {}, "entrypoint": 7}, {"status": None}]
-    assert told(odd, odd, pauses_s=(0.0,)) == [JobsListed(("", "", ""))]
+    assert told(odd) == [JobsListed(("", "", ""))]
 
 
 def test_the_end_of_a_job_is_told_once_with_its_result() -> None:
@@ -60,3 +62,22 @@ def test_of_a_driver_that_was_not_submitted_ray_does_not_know_the_result() -> No
             )
         )
     ]
+
+
+def test_lookups_that_fail_count_too() -> None:
+    asked = 0
+
+    async def ask() -> list[Any]:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            return []
+        raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "It does not answer."))
+
+    async def main() -> None:
+        jobs = Jobs(Polls(0.001), ask, lambda event: None)
+        await jobs.list()
+        await jobs.look_for_ends()
+
+    asyncio.run(main())
+    assert asked == 1 + len(PAUSES_S)

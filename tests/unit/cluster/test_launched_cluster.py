@@ -74,7 +74,7 @@ def test_a_launched_program_reports_the_cluster_that_it_has_joined(monkeypatch: 
 
     async def script(fake: FakeDashboard) -> None:
         monkeypatch.setattr(ray_cluster, "resolve", never)
-        timing = replace(FAST, search_s=60.0, retry_s=60.0, max_retry_s=60.0)
+        timing = replace(FAST, search_s=60.0, scale=1000.0)
         async with Polling(LaunchSettings(program="x"), timing=timing, patient=True) as polling:
             await asyncio.sleep(0)
             monkeypatch.setattr(ray_cluster, "resolve", dashboard_address.resolve)
@@ -91,7 +91,7 @@ def test_a_launched_program_reports_the_cluster_that_it_has_joined(monkeypatch: 
 def test_a_launched_program_may_join_one_cluster_after_another() -> None:
     async def script(first: FakeDashboard) -> None:
         second = FakeDashboard()
-        slow = replace(FAST, poll_s=60.0)
+        slow = replace(FAST, scale=1000.0)
         async with second.running(), Polling(LaunchSettings(program="x"), timing=slow, patient=True) as polling:
             polling.source.note_cluster(first.url)
             seen = await polling.next(DiscoveryReady)

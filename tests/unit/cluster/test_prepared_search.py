@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import prepared_search
 from raydap.cluster.prepared_search import PreparedSearch
 from raydap.core.errors import Code, Problem, ProblemError
 from support.made_up_proc import add_process
@@ -33,15 +32,10 @@ CLUSTER = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR=site.execsitecustomize"
 Rows = list[dict[str, Any]]
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared_search, "PAUSE_FACTOR", 0)
-
-
 class Play:
     """Answers with `jobs` and `actors`, and counts the questions in `asked`."""
 
-    def __init__(self, pause_s: float = 0.0) -> None:
+    def __init__(self) -> None:
         self.jobs: Rows = []
         self.actors: Rows | None = []
         self.asked: list[str] = []
@@ -51,7 +45,6 @@ class Play:
             self._actors,
             lambda address: address == "10.0.0.1",
             lambda event: self.told.append(event.reason),
-            pause_s,
         )
 
     async def _jobs(self) -> Any:
@@ -66,9 +59,9 @@ class Play:
         return self.actors
 
 
-def run(script: Callable[[Play], Awaitable[None]], pause_s: float = 0.0) -> Play:
+def run(script: Callable[[Play], Awaitable[None]]) -> Play:
     async def main() -> Play:
-        play = Play(pause_s)
+        play = Play()
         await script(play)
         return play
 
@@ -117,7 +110,7 @@ def test_an_answer_that_somebody_else_wanted_is_looked_at_and_saves_a_question()
         assert play.asked == ["jobs", "actors"]
         play.search.look_at_jobs([PREPARED])
 
-    assert run(script, pause_s=1000.0).told == ["the workers of job 02000000 have one"]
+    assert run(script).told == ["the workers of job 02000000 have one"]
 
 
 def test_actors_that_outlive_their_job_are_looked_for_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -125,7 +118,8 @@ def test_actors_that_outlive_their_job_are_looked_for_once(caplog: pytest.LogCap
 
     async def script(play: Play) -> None:
         play.actors = None
-        await play.search.poll()
+        with pytest.raises(ProblemError):
+            await play.search.poll()
         play.actors = [ACTOR, {"serialized_runtime_env": None}]
         await play.search.poll()
         await play.search.poll()
@@ -135,7 +129,7 @@ def test_actors_that_outlive_their_job_are_looked_for_once(caplog: pytest.LogCap
     play = run(script)
     assert play.told == []
     assert play.asked == ["jobs", "actors"] * 2 + ["jobs"]
-    assert caplog.text.count("nothing is prepared") == 1
+    assert caplog.text.count("nothing is prepared here") == 1
 
 
 def test_an_actor_that_outlives_its_job_counts() -> None:

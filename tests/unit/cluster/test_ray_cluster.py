@@ -12,6 +12,7 @@ from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import DEFAULT_URL, Location
 from raydap.cluster.exit_reasons import ExitReasons
+from raydap.cluster.polls import Polls
 from raydap.cluster.ray_cluster import RayCluster, Timing
 from raydap.cluster.relay import ClusterAccess
 from raydap.core.errors import Code, Problem, ProblemError
@@ -74,7 +75,7 @@ def test_an_outage_is_told_once_and_so_is_its_end() -> None:
 
 def test_a_short_outage_is_no_news() -> None:
     async def script(fake: FakeDashboard) -> None:
-        quiet = Timing(**{**_fields(FAST), "outage_grace_s": 60.0})
+        quiet = replace(FAST, outage_grace_s=60.0)
         async with Polling(AttachSettings(dashboard=fake.url), timing=quiet) as polling:
             seen = await polling.next(DiscoveryReady)
             fake.answers["/api/v0/workers"] = text(200, "<html>")
@@ -94,7 +95,7 @@ def test_a_patient_source_is_silent_until_its_time_of_grace_ends() -> None:
             assert polling.events == []
             fake.answers["/api/v0/workers"] = listing([])
             await polling.next(DiscoveryReady)
-        hasty = Timing(**{**_fields(FAST), "startup_grace_s": 0.0})
+        hasty = replace(FAST, startup_grace_s=0.0)
         fake.answers["/api/v0/workers"] = text(200, "<html>")
         async with Polling(AttachSettings(dashboard=fake.url), timing=hasty, patient=True) as polling:
             await polling.next(DiscoveryFailed)
@@ -202,22 +203,10 @@ def test_it_polls_slowly_when_nobody_does_anything_and_quickly_after_they_do() -
     assert source._next_poll_s() == Timing().poll_s <= 0.2
 
 
-def test_many_workers_get_labels_when_they_are_attached_but_filters_do_not_wait() -> None:
-    source = RayCluster(AttachSettings(), print, environ={})
-    assert source._label_delay_s(1) == source._label_delay_s(4) == 0.0
-    assert source._label_delay_s(5) == Timing().many_workers_delay_s > 0.0
-    for settings in (AttachSettings(job="x*"), AttachSettings(actor="x*"), AttachSettings(task="x*")):
-        assert RayCluster(settings, print, environ={})._label_delay_s(1000) == 0.0
-
-
 def test_a_launched_program_s_environment_counts() -> None:
     settings = LaunchSettings(program="x", env={"RAY_ADDRESS": "http://head:1", "GONE": None})
     source = RayCluster(settings, print, environ={"GONE": "x", "KEPT": "y"})
     assert source._environ == {"RAY_ADDRESS": "http://head:1", "KEPT": "y"}
-
-
-def _fields(timing: Timing) -> dict[str, Any]:
-    return {name: getattr(timing, name) for name in Timing.__slots__}
 
 
 def test_what_it_takes_to_join_the_cluster() -> None:
@@ -346,12 +335,13 @@ def test_a_lookup_that_is_cancelled_hinders_no_later_one() -> None:
         async def ask() -> dict[WorkerKey, tuple[str, str]]:
             return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
 
-        reasons = ExitReasons(ask, told.append, (1000.0,))
+        polls = Polls(1000.0)
+        reasons = ExitReasons(polls, ask, told.append)
         looking = asyncio.create_task(reasons.look_up(PAUSED))
         await asyncio.sleep(0)
         looking.cancel()
         await asyncio.gather(looking, return_exceptions=True)
-        reasons._pauses_s = (0.001,)
+        polls.scale = 0.001
         await asyncio.wait_for(reasons.look_up(PAUSED), WAIT)
         assert told == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
 
@@ -365,8 +355,7 @@ def test_prepared_programs_are_looked_for_while_there_are_other_nodes_and_none_i
 
         one = {"node_id": "n1", "node_ip": "10.0.0.1"}
         fake.answers["/api/v0/nodes"] = listing([one])
-        timing = replace(FAST, nodes_pause_s=0.0, prepared_pause_s=0.0)
-        async with Polling(AttachSettings(dashboard=fake.url), timing, nodes=True) as polling:
+        async with Polling(AttachSettings(dashboard=fake.url), nodes=True) as polling:
             await polling.next(NodesAlive)
             await fake.asked(5)
             assert asked() == 0, "there is one node"
@@ -389,8 +378,7 @@ def test_nothing_is_looked_for_if_nobody_wants_it(reach: Any) -> None:
     async def script(fake: FakeDashboard) -> None:
         nodes = [{"node_id": f"n{number}", "node_ip": f"10.0.0.{number}"} for number in range(2)]
         fake.answers["/api/v0/nodes"] = listing(nodes)
-        timing = replace(FAST, nodes_pause_s=0.0, prepared_pause_s=0.0)
-        async with Polling(AttachSettings(dashboard=fake.url, reach=reach), timing) as polling:
+        async with Polling(AttachSettings(dashboard=fake.url, reach=reach)) as polling:
             polling.source.note_nodes_reached()
             await polling.next(DiscoveryReady)
             await fake.asked(10)
@@ -403,8 +391,7 @@ def test_nothing_is_looked_for_if_nobody_wants_it(reach: Any) -> None:
 def test_everybody_is_asked_for_only_while_somebody_watches() -> None:
     async def script(fake: FakeDashboard) -> None:
         fake.answers["/api/v0/workers"] = listing([{**WORKER, "num_paused_threads": 0, "debugger_port": 0}])
-        timing = replace(FAST, alive_pause_s=0.001)
-        async with Polling(AttachSettings(dashboard=fake.url), timing) as polling:
+        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             await polling.next(DiscoveryReady)
             await fake.asked(5)
             assert polling.of(WorkersAlive) == []

@@ -72,7 +72,7 @@ def test_the_lists_are_read() -> None:
     assert found.actors == (RayActor("a1", "Trainer", "ALIVE", "01", "n", 5, {"GPU": 1.0}, "", True),)
     assert found.groups == (RayGroup("g", "PENDING", "01", ({"GPU": 1.0},)),)
     assert (found.nodes, found.used) == (({"CPU": 8.0},), {"CPU": 2.5, "myThing": 1.0})
-    assert (found.is_cut, found.problem) == (False, "")
+    assert found.problem == ""
     assert len(asked) == 6
     pending = next(path for path in asked if "FINISHED" in path)
     assert pending.count("filter_predicates=!%3D") == 3

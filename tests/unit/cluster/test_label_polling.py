@@ -1,0 +1,35 @@
+"""When labels are looked up."""
+
+import asyncio
+
+from raydap.cluster.label_polling import GATHER_S, MANY_WORKERS, MANY_WORKERS_DELAY_S, PAUSES_S, LabelPolling
+from raydap.cluster.polls import Polls
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+from support import virtual_time
+
+
+def asked_at(workers: int, at_once: bool) -> list[float]:
+    """Return the seconds of all lookups after so many workers have stopped."""
+    asked: list[float] = []
+
+    async def ask(_: tuple[PausedWorker, ...]) -> dict[WorkerKey, WorkerLabel]:
+        asked.append(round(asyncio.get_running_loop().time(), 6))
+        return {}
+
+    stopped = tuple(PausedWorker(WorkerKey(f"w{number}"), "10.0.0.7", 1) for number in range(workers))
+    polling = LabelPolling(Polls(), ask, lambda event: None, at_once)
+    virtual_time.run(polling.look_up(stopped))
+    return asked
+
+
+def test_each_worker_is_looked_up_several_times() -> None:
+    first, second, third, fourth = asked_at(1, False)
+    assert first == GATHER_S
+    assert (round(second - first, 6), round(third - second, 6), round(fourth - third, 6)) == PAUSES_S
+
+
+def test_many_workers_get_labels_when_they_are_attached_but_filters_do_not_wait() -> None:
+    assert asked_at(MANY_WORKERS, False)[0] == GATHER_S
+    assert asked_at(MANY_WORKERS + 1, False)[0] == round(GATHER_S + MANY_WORKERS_DELAY_S, 6)
+    assert asked_at(MANY_WORKERS + 1, True)[0] == GATHER_S
