@@ -12,8 +12,10 @@ import os
 import re
 import secrets
 import socket
+import stat
 import struct
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -42,6 +44,9 @@ ACCEPT_DELAY_S = 1.0
 
 AT_ONCE = 32
 """Agents that are asked who they are at a time."""
+
+LEFTOVER_AGE_S = 60.0
+"""Seconds until a socket that refuses connections is removed. A process that begins listens some microseconds later."""
 
 _AGENT = re.compile(r"raydap-\d+")
 
@@ -272,7 +277,10 @@ class AgentWatch:
         async with self._asking:
             try:
                 reader, writer = await open_agent(os.path.join(self._folder, name))
-            except (ConnectionRefusedError, FileNotFoundError, PermissionError):
+            except ConnectionRefusedError:
+                remove_leftover(os.path.join(self._folder, name))
+                return
+            except (FileNotFoundError, PermissionError):
                 return
             except OSError:
                 self._known.discard(name)
@@ -322,6 +330,18 @@ async def is_served(path: str) -> bool:
         return True
     writer.close()
     return True
+
+
+def remove_leftover(path: str) -> None:
+    """Remove the socket of a process of this user that has ended: it refuses connections.
+
+    A process that begins has a socket but does not listen yet, so one that refuses is removed only when it is old.
+    """
+    with suppress(OSError):
+        status = os.lstat(path)
+        age_s = time.time() - status.st_mtime
+        if stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid() and age_s >= LEFTOVER_AGE_S:
+            os.unlink(path)
 
 
 def peer_is_trusted(connection: Any) -> bool:

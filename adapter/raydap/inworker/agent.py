@@ -14,6 +14,7 @@ this process sends that and ends the connection.
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
 """
 
+import contextlib
 import errno
 import os
 import socket
@@ -133,9 +134,8 @@ class Agent:
 
     def _serve(self, path: str) -> None:
         """Listens, in a thread, on a socket that only this user can use."""
-        if os.path.exists(path):
-            # A process that had this number before has left it.
-            os.unlink(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)  # A process that had this number before has left it.
         listener = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         self._sockets.add(listener)
         listener.bind_privately(path)

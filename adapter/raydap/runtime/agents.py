@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
+from raydap.cluster.relay_actor import remove_leftover
 from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.protocol.types import WorkerKey
@@ -213,6 +214,8 @@ class Agents:
                     hello = await read_hello(connection)
         except OSError as error:
             log.info("no agent at %s: %s", path, error)
+            if isinstance(error, ConnectionRefusedError):
+                remove_leftover(path)
             if isinstance(error, TimeoutError) or error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE):
                 self._known.discard(path)  # It is too busy to answer, or raydap is short of descriptors.
             return

@@ -72,9 +72,11 @@ async def serve(path: Path, line: bytes) -> asyncio.Server:
 def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no agent, or none that lives, is left alone."""
     monkeypatch.setattr(relay_actor, "HELLO_TIMEOUT_S", 1.0)  # raydap-2 keeps the actor waiting for the end of a line.
-    for name in ("raydap-6", "raydap-call-1-1"):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stale:
-            stale.bind(str(tmp_path / name))
+    stale = [tmp_path / "raydap-6", tmp_path / "raydap-7", tmp_path / "raydap-call-1-1"]
+    for path in stale:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(str(path))
+    os.utime(stale[0], (0, 0))
 
     async def part(it: Play) -> None:
         servers = [await serve(tmp_path / "raydap-1", b"{1}\n"), await serve(tmp_path / "raydap-2", b"no line")]
@@ -83,6 +85,7 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkey
         await it.watch()
         assert await it.next() == {"found": "{1}\n"}
         assert await it.next() == {"searched": True}
+        assert [path.exists() for path in stale] == [False, True, True], "an old socket that refuses is removed"
         servers.append(await serve(tmp_path / "raydap-4", b"{4}\n"))
         assert await it.next() == {"found": "{4}\n"}
         for server in servers:
