@@ -113,7 +113,7 @@ PARTS = {
     "the table of actors": Part(
         "has(state.state, '_connect_and_get_accessor') and has(GlobalStateAccessor, 'get_actor_table') "
         "and fields(gcs_pb2.ActorTableData, 'actor_id', 'owner_address', 'job_id', 'function_descriptor', 'address')",
-        "actor_calls._handle",
+        "actor_calls._read_actors",
         "raydap says that it cannot call an actor of this Ray, and takes gdb. See ray/_private/state.py, actor_table.",
     ),
     "a handle of any actor": Part(

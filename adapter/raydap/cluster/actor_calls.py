@@ -5,10 +5,16 @@ runs a function in the actor. A busy actor that is not threaded or asynchronous 
 """
 
 import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 CALL_TIMEOUT_S = 2.0
 """Seconds for the actor to run it. An idle one needs 10 to 400 ms (measured)."""
+
+TABLE_AGE_S = 1.0
+"""Seconds after which the table of all actors is read again for a worker that is not in it."""
 
 _waiting: set[str] = set()
 """The ids of the workers whose actor has been sent a call that it has not run yet. One is enough."""
@@ -68,24 +74,53 @@ def _by_value() -> Any:
     return run
 
 
+class ActorTable:
+    """All actors by the ids of their workers. Raydap calls many actors at once, and one reading serves all of them.
+
+    `read` returns an id and a gcs_pb2.ActorTableData for each actor.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[tuple[str, Any]]]) -> None:
+        self._read = read
+        self._read_at = float("-inf")
+        self._actors: Mapping[str, Any] = {}
+        self._reading = threading.Lock()
+
+    def find(self, worker_id: str) -> Any:
+        """Return None if the worker runs no actor. May wait for the GCS."""
+        with self._reading:
+            if worker_id not in self._actors and time.monotonic() - self._read_at >= TABLE_AGE_S:
+                self._actors = dict(self._read())
+                self._read_at = time.monotonic()
+            return self._actors.get(worker_id)
+
+
+def _read_actors() -> Iterable[tuple[str, Any]]:
+    from ray._private.state import state
+    from ray.core.generated import gcs_pb2
+
+    for data in state._connect_and_get_accessor().get_actor_table(None, b"ALIVE"):
+        actor = gcs_pb2.ActorTableData.FromString(data)
+        yield actor.address.worker_id.hex(), actor
+
+
+_actors = ActorTable(_read_actors)
+
+
 def _handle(worker_id: str) -> Any:
     """A handle of the actor that lives in this worker. Waits for the GCS. Raises CallFailed if there is none.
 
     Source: ray/_private/state.py, actor_table; ray/src/ray/protobuf/core_worker.proto, ActorHandle; and
     ray/includes or _raylet.pyx, make_actor_handle, which would load the actor's class, with all that it imports.
     """
-    from ray._private.state import state
     from ray._private.worker import global_worker
     from ray.actor import _modify_class
-    from ray.core.generated import core_worker_pb2, gcs_pb2
+    from ray.core.generated import core_worker_pb2
 
     import ray
 
-    for data in state._connect_and_get_accessor().get_actor_table(None, b"ALIVE"):
-        actor = gcs_pb2.ActorTableData.FromString(data)
-        if actor.address.worker_id.hex() == worker_id:
-            break
-    else:
+    actor = _actors.find(worker_id)
+    if actor is None:
         raise CallFailed("it runs no actor")
     proto: Any = core_worker_pb2.ActorHandle(
         actor_id=actor.actor_id,

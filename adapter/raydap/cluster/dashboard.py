@@ -245,6 +245,14 @@ class Dashboard:
         self._on_jobs(rows)
         return rows
 
+    async def job(self, job: str) -> Row | None:
+        """The row of one job, by its hex id or submission id; None if the dashboard does not answer or know it."""
+        try:
+            row = await self.rest.get(f"/api/jobs/{job}")
+        except ProblemError:
+            return None
+        return row if isinstance(row, dict) else None
+
     async def _all_jobs(self) -> Any:
         if not self._jobs_too_long:
             try:

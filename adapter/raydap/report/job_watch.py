@@ -1,6 +1,5 @@
 """A job that runs: whether there is one, and how it ends."""
 
-import asyncio
 import os
 import time
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.dashboard_address import resolve
 from raydap.cluster.jobs import has_ended
 from raydap.cluster.labels import Row
+from raydap.cluster.polls import Poll, Polls
 from raydap.cluster.rest import Rest
 from raydap.core.errors import ProblemError
 
@@ -62,20 +62,29 @@ class JobWatch:
         return cls(job, asked, row)
 
     async def end(self) -> JobEnd:
-        """Returns when it has ended. A short outage of the dashboard is no end."""
+        """Return when it has ended. A short outage of the dashboard is no end."""
         known_at = time.monotonic()
-        while True:
-            await asyncio.sleep(PAUSE_S)
-            row = _find(await self._dashboard.jobs(), self._job)
+        ends: list[JobEnd] = []
+
+        async def ask() -> float | None:
+            nonlocal known_at
+            row = await self._dashboard.job(self._job)
             if row is not None:
                 known_at = time.monotonic()
-            elif time.monotonic() - known_at >= GONE_S:
-                return JobEnd(True, f"The cluster has not said for {GONE_S:g} s what became of the job {self._job}.")
-            if row is not None and has_ended(row):
+                if not has_ended(row):
+                    return PAUSE_S
                 status = str(row["status"])
                 known = {"FAILED": "has failed", "STOPPED": "was stopped", "SUCCEEDED": "has succeeded"}
                 how = known[status] if self._submission else "has ended"
-                return JobEnd(self._submission != "" and status == "FAILED", f"Job {self._job} {how}.")
+                ends.append(JobEnd(self._submission != "" and status == "FAILED", f"Job {self._job} {how}."))
+                return None
+            if time.monotonic() - known_at < GONE_S:
+                return PAUSE_S
+            ends.append(JobEnd(True, f"The cluster has not said for {GONE_S:g} s what became of the job {self._job}."))
+            return None
+
+        await Poll(Polls(), ask).run(PAUSE_S)
+        return ends[0]
 
     async def log(self) -> str:
         """What it has printed, "" if Ray does not keep that."""

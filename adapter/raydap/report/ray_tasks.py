@@ -1,11 +1,11 @@
 """What Ray says of tasks: which worker ran which one, from when to when, and the events of its own timeline."""
 
-import asyncio
 import time
 from collections.abc import Callable, Collection
 
 from raydap.cluster.dashboard import Dashboard
 from raydap.cluster.labels import Row
+from raydap.cluster.polls import Poll, Polls
 from raydap.core.errors import ProblemError
 from raydap.report.records import Span
 
@@ -28,15 +28,15 @@ class RayTasks:
         self._rows: dict[tuple[str, str], Span] = {}
 
     async def follow(self, dashboard: Dashboard, jobs: Callable[[], Collection[str]]) -> None:
-        """Until it is cancelled. `jobs` gives the ids of the jobs that are watched then."""
+        """Ask until it is cancelled. `jobs` returns the ids of the jobs that are watched then."""
         begun = time.monotonic()
-        while True:
+
+        async def ask() -> float:
             asked = time.monotonic()
             await self.ask(dashboard, jobs())
-            took = time.monotonic() - asked
-            pause = min(max((asked - begun) / 20, FIRST_PAUSE_S), LAST_PAUSE_S)
-            # A dashboard that is busy has other things to do.
-            await asyncio.sleep(max(pause, 10 * took))
+            return min(max((asked - begun) / 20, FIRST_PAUSE_S), LAST_PAUSE_S)
+
+        await Poll(Polls(), ask).run()
 
     async def ask(self, dashboard: Dashboard, jobs: Collection[str]) -> None:
         """Raises nothing: a timeline without its last tasks is still worth showing."""
