@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from importlib import resources
 
-from raydap.inworker.agent_code import packed_start_files
+from raydap.inworker.agent_code import bare_source, packed_start_files
 
 _KEY = "raydap"
 
@@ -28,4 +28,4 @@ def metadata(session: str, name: str, children: bool) -> dict[str, str]:
 
 
 def _read(package: str, name: str) -> str:
-    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return bare_source(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
