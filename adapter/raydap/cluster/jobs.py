@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from raydap.cluster.labels import Row, program
+from raydap.cluster.labels import Row, is_own_job, program
 from raydap.cluster.polls import Poll, Polls
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
@@ -37,7 +37,7 @@ class Jobs:
         if not self.listed.is_set():
             rows = await self._ask()
             self._ended = {_id(row) for row in rows if has_ended(row)}
-            self._emit(JobsListed(tuple(_name(row) for row in rows if not has_ended(row))))
+            self._emit(JobsListed(tuple(_name(row) for row in rows if not has_ended(row) and not is_own_job(row))))
             self.listed.set()
 
     async def look_for_ends(self) -> None:

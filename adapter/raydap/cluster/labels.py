@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -145,6 +146,11 @@ def _short(text: str) -> str:
 def _last(task: Row, parts: int) -> str:
     """The last components of the function's dotted name. `name` may be any text of the user, so it comes second."""
     return ".".join(str(task.get("func_or_class_name") or task.get("name") or "").split(".")[-parts:])
+
+
+def is_own_job(row: Row) -> bool:
+    """Return whether a row of the Jobs API is a job of raydap's own: Ray lists one for each process that joins."""
+    return re.search(r"\braydap[/\\]cluster[/\\]\w+_script\.py\b", str(row.get("entrypoint"))) is not None
 
 
 def program(entrypoint: str) -> str:

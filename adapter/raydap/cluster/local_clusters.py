@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raydap.cluster.labels import program
+from raydap.cluster.labels import is_own_job, program
 from raydap.cluster.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
 
@@ -43,7 +43,7 @@ async def running_jobs(rest: Rest) -> list[str]:
     return [
         program(str(row.get("entrypoint") or "")) or str(row.get("submission_id") or row.get("job_id"))
         for row in (rows if isinstance(rows, list) else ())
-        if isinstance(row, dict) and row.get("status") in _RUNNING
+        if isinstance(row, dict) and row.get("status") in _RUNNING and not is_own_job(row)
     ]
 
 

@@ -34,7 +34,8 @@ def told(*answers: list[dict[str, Any]]) -> list[JobsListed | JobsEnded]:
 
 def test_the_jobs_that_run_are_listed_once() -> None:
     ended = {**EARLY, "status": "SUCCEEDED"}
-    found = told([{**DRIVER, "status": "RUNNING"}, {**SUBMITTED, "status": "PENDING"}, ended])
+    own = {**DRIVER, "status": "RUNNING", "entrypoint": "python -u /lib/raydap/cluster/relay_script.py x"}
+    found = told([{**DRIVER, "status": "RUNNING"}, {**SUBMITTED, "status": "PENDING"}, ended, own])
     assert found == [JobsListed(("train.py (01000000)", "raysubmit_7"))]
 
 

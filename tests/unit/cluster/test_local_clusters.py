@@ -118,6 +118,7 @@ def test_several_clusters_are_listed_with_the_argument_to_give_and_what_they_run
         fake.answers["/api/jobs/"] = [
             {"status": "RUNNING", "entrypoint": "python train.py --lr 1"},
             {"status": "SUCCEEDED", "entrypoint": "python old.py"},
+            {"status": "RUNNING", "entrypoint": "python /lib/raydap/cluster/node_survey_script.py"},
             {"status": "PENDING", "entrypoint": None, "submission_id": "nightly"},
         ]
         async with fake.running():
