@@ -42,25 +42,25 @@ command = pydevd_net_command.NetCommand(1, 0, {"type": "event"}, is_json=True)
 PARTS = {
     "start_client": Part(
         "takes(pydevd.start_client, 'host', 'port') and source(pydevd, ' start_client(')",
-        "agent.Session._start",
+        "agent_session.Session._start",
         "A process says that raydap cannot begin its debugpy, and runs on. Find how PyDB.connect makes its socket now.",
     ),
     "its sleep": Part(
         "has(pydevd.time, 'sleep')",
-        "agent.Session._start, pydevd_lifetime.WithoutSleep",
+        "agent_session.Session._start, pydevd_lifetime.WithoutSleep",
         "A process says that raydap cannot begin its debugpy, and runs on. Leave out WithoutSleep, which saves 0.1 s.",
     ),
     "settrace": Part(
         "takes(pydevd.settrace, 'host', 'port', 'suspend', 'wait_for_ready_to_run', 'block_until_connected', "
         "'dont_trace_end_patterns', 'patch_multiprocessing', 'notify_stdin', 'stop_at_frame', "
         "'trace_only_current_thread')",
-        "agent.Session._start, forked_children.stop_caller",
+        "agent_session.Session._start, forked_children.stop_caller",
         "A process says that raydap cannot begin its debugpy, and runs on. Give settrace what it takes now.",
     ),
     "the setup of a session": Part(
         "has(pydevd, 'SetupHolder', 'get_global_debugger', 'stoptrace', '_is_attached', 'skip_subprocess_arg_patch') "
         "and has(pydevd.SetupHolder, 'setup')",
-        "agent.Session._start, pydevd_lifetime.stop, relisten._listen_again",
+        "agent_session.Session._start, pydevd_lifetime.stop, relisten._listen_again",
         "Sessions after the first one fail, or a worker is not left. See what pydevd._locked_settrace keeps.",
     ),
     "the mark of a client": Part(
@@ -87,7 +87,7 @@ PARTS = {
         "has(debugger, 'reader', 'writer', 'py_db_command_thread', 'check_alive_thread', "
         "'_on_configuration_done_event', 'dispose_and_kill_all_pydevd_threads', 'pydb_disposed') "
         "and has(pydevd_comm.ReaderThread, 'do_kill_pydev_thread')",
-        "agent.Session.run, pydevd_lifetime.end_threads, relisten.py",
+        "agent_session.Session.run, pydevd_lifetime.end_threads, relisten.py",
         "A process says that it cannot be left as it was. See PyDB.start_auxiliary_daemon_threads.",
     ),
     "tracing of all threads": Part(
@@ -185,7 +185,7 @@ PARTS = {
     ),
     "threads that nobody debugs": Part(
         "ours not in pydevd_utils.get_non_pydevd_threads() and theirs in pydevd_utils.get_non_pydevd_threads()",
-        "agent.start_thread, injected_agent.start_injected_agent, stack_reader.read_stacks",
+        "agent_session.start_thread, injected_agent.start_injected_agent, stack_reader.read_stacks",
         "The agent's own thread is shown to users, and stops at a pause. See pydevd_utils.get_non_pydevd_threads.",
     ),
     "its threads": Part(
@@ -215,6 +215,21 @@ PARTS = {
         "not debugger.get_arg_ppid()",
         "relisten.relisten_when_lost, stuck_adapter.end_stuck_adapter",
         "A forked child listens instead of its parent. See PyDB.get_arg_ppid.",
+    ),
+    "Python's main thread": Part(
+        "has(threading, '_main_thread', '_active', '_active_limbo_lock') and has(threading.main_thread(), '_ident')",
+        "light_start.correct_main_thread",
+        "After a raydap has come, `threading` takes another thread for the main one. See threading.py, _MainThread.",
+    ),
+    "Python's JSON in C": Part(
+        "has(__import__('_json'), 'make_encoder', 'make_scanner', 'encode_basestring_ascii')",
+        "light_start.to_json, sitecustomize.from_json",
+        "Each Python with an agent imports json, which takes 10 ms. See json/encoder.py and json/scanner.py.",
+    ),
+    "Python's compiled files": Part(
+        "has(sys.modules['_frozen_importlib_external'], 'cache_from_source', 'MAGIC_NUMBER')",
+        "sitecustomize.start_code",
+        "A launched program says that raydap cannot debug it, and runs. See importlib/_bootstrap_external.py.",
     ),
 }
 

@@ -71,17 +71,17 @@ PARTS = {
         "has(worker.global_worker, 'node', 'mode', 'core_worker', 'function_actor_manager') and has(type("
         "worker.global_worker), 'worker_id', 'connected', 'node_ip_address', 'debugger_port', 'set_debugger_port', "
         "'worker_paused_by_debugger')",
-        "agent.start_in_worker, agent.adapter_port, driver_agent.join_session, injected_agent.py, relisten.py",
+        "driver_agent.start_beside_ray, driver_agent.join_session, agent.adapter_port, injected_agent.py, relisten.py",
         "A worker says that raydap cannot debug it, and runs on. See the class Worker in ray/_private/worker.py.",
     ),
     "the folder of sockets": Part(
         "has(node.Node, 'get_session_dir_path') and source(node.Node, '\"sockets\"')",
-        "agent.start_in_worker, driver_agent.join_session, relay_actor.sockets_folder, cluster/session_sockets.py",
+        "driver_agent.start_beside_ray, relay_actor.sockets_folder, cluster/session_sockets.py",
         "A process says that raydap cannot debug it, and runs on. See Node._init_temp in ray/_private/node.py.",
     ),
     "identities": Part(
         "has(ray.runtime_context.RuntimeContext, 'get_worker_id', 'get_node_id') and has(ray, 'SCRIPT_MODE')",
-        "agent.start_in_worker, driver_agent.join_session",
+        "driver_agent.start_beside_ray",
         "A process says that raydap cannot debug it, and runs on. See ray/runtime_context.py.",
     ),
     "breakpoint()": Part(

@@ -14,30 +14,34 @@ this process sends that and ends the connection.
 Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
 """
 
-import contextlib
+from __future__ import annotations
+
 import errno
 import os
-import socket
 import sys
-import threading
 import time
-from typing import TYPE_CHECKING, Any
+from _thread import RLock, allocate_lock, get_ident
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
+    from typing import Any
+
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.agent_children import follow_children
-    from raydap.inworker.agent_lines import peer_is_trusted, peer_pid, read_line, wait_unless_stopped, write_line
+    from raydap.inworker.agent_lines import (
+        hangs_up,
+        peer_is_trusted,
+        peer_pid,
+        read_line,
+        wait_unless_stopped,
+        write_line,
+    )
+    from raydap.inworker.agent_session import Session
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.agent_threads import start_thread
-    from raydap.inworker.breakpoint_hooks import BreakpointHooks
-    from raydap.inworker.pydevd_lifetime import (
-        WithoutSleep,
-        global_debugger,
-        import_debugpy,
-        prepare,
-        stop,
-        unknown_debugpy,
-    )
+    from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
+    from raydap.inworker.light_start import REST_CODE, begin_in_child, load_rest, start_hidden_thread
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.running_values import evaluate_running
     from raydap.inworker.stack_reader import as_json
@@ -65,9 +69,6 @@ ACCEPT_INTERVAL_S = 0.5
 OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 """Errors of accept(2) while a process is short of descriptors or memory. The connection waits."""
 
-FILE = "<raydap agent>"
-"""The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
-
 
 class Agent:
     """The one agent of a process. `identity` is what `hello` says of it; `raydap` is the path that its children call.
@@ -83,9 +84,10 @@ class Agent:
         self.identity = identity
         self._pid = os.getpid()
         self.session: Session | None = None
-        self.changing = threading.RLock()
-        self._lock = threading.Lock()
+        self.changing = RLock()
+        self._lock = allocate_lock()
         self.is_served = False
+        self._hidden_listener = 0
         self._sockets: set[AgentSocket] = set()
 
     def begin(self, raydap: str) -> None:
@@ -120,7 +122,7 @@ class Agent:
         """By what raydap knows a process that has said this of itself (runtime/agents.py, Hello.row)."""
         return identity.get("worker_id") or f"pid-{self._pid}"
 
-    def leave_parent(self) -> "Session | None":
+    def leave_parent(self) -> Session | None:
         """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
         The child is as before `begin`, with an identity of its own."""
         session, identity = self.session, self.identity_of_child()
@@ -129,40 +131,63 @@ class Agent:
         if session is not None and session.hooks is not None:
             session.hooks.restore()
         self.forked = True
+        begin_in_child()
         self._reset(identity)
         return session
 
     def _serve(self, path: str) -> None:
         """Listens, in a thread, on a socket that only this user can use."""
-        with contextlib.suppress(FileNotFoundError):
+        try:  # noqa: SIM105  # contextlib may not be imported yet
             os.unlink(path)  # A process that had this number before has left it.
-        listener = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        except FileNotFoundError:
+            pass
+        listener = AgentSocket()
         self._sockets.add(listener)
         listener.bind_privately(path)
         listener.listen(8)
-        start_thread(self._accept, listener)
+        if REST_CODE:
+            self._hidden_listener = start_hidden_thread(self._accept, listener, True)
+        else:
+            start_thread(self._accept, listener)
         self.is_served = True
+
+    def load(self) -> None:
+        """Run the rest of the agent's code. A fork in another thread waits for it."""
+        with self.changing:
+            load_rest()
+        if self._hidden_listener not in (0, get_ident()):
+            # The listener's thread does not belong to `threading`, so debuggers would take it for the program's. At a
+            # connection, another thread takes its place.
+            connection = AgentSocket()
+            connection.settimeout(CALL_TIMEOUT_S)
+            try:
+                connection.connect(self.identity["socket"])
+                connection.recv(1)
+            except OSError:
+                pass  # The program has closed the listener.
+            connection.close()
 
     def call(self, path: str) -> bool:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
         it debugs it. Does not wait for a stopped raydap. Raises OSError if no raydap listens at this path."""
-        connection = AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connection = AgentSocket()
         connection.settimeout(CALL_TIMEOUT_S)
         try:
             connection.connect(path)
         except OSError:
             connection.close()
             raise
-        configured = threading.Event()
         pid = peer_pid(connection)
-        start_thread(self._talk, connection, configured)
-        wait_unless_stopped(configured, pid, ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
+        configured = self._begin_to_talk(connection, pid)
+        if configured is not None:
+            wait_unless_stopped(configured, pid, ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
         return self.session is not None
 
-    def _accept(self, listener: "AgentSocket") -> None:
+    def _accept(self, listener: AgentSocket, hidden: bool = False) -> None:
+        """`hidden`: the module `threading` does not know this thread."""
         while True:
             try:
-                connection, _ = listener.accept()
+                connection = listener.accept()
             except OSError as error:
                 if error.errno in OUT_OF_RESOURCES:
                     time.sleep(ACCEPT_INTERVAL_S)
@@ -170,43 +195,91 @@ class Agent:
                 listener.close()  # The program has closed all descriptors.
                 return
             try:
-                start_thread(self._talk, connection, threading.Event())
-            except RuntimeError:
+                self._begin_to_talk(connection, peer_pid(connection))
+                if hidden and not REST_CODE:
+                    self._hidden_listener = 0
+                    start_thread(self._accept, listener)
+                    return
+            except Exception as error:
                 # It has too many threads, or ends and can start none any more.
+                self._sockets.discard(connection)
                 connection.close()
-                if not threading.main_thread().is_alive():
+                if is_ending():
                     listener.close()
                     return
+                if not isinstance(error, (OSError, RuntimeError)):
+                    log_exception()
 
-    def _talk(self, connection: "AgentSocket", configured: threading.Event) -> None:
-        """`configured` is set when the process may go on, whatever happens here."""
+    def _begin_to_talk(self, connection: AgentSocket, pid: int) -> threading.Event | None:
+        """Greet raydap, the process with this pid, and handle its answer in a thread.
+
+        Return an event that is set when this process may continue. Return None if raydap hangs up after the greeting,
+        as when it only asks for the identity; then the rest of the code is not loaded.
+        """
+        key = ""
+        if REST_CODE:
+            key = self._greet_alone(connection, pid)
+            if not key:
+                return None
+            self.load()
+        import threading
+
+        configured = threading.Event()
+        start_thread(self._talk, connection, configured, key)
+        return configured
+
+    def _greet_alone(self, connection: AgentSocket, pid: int) -> str:
+        """Greet and return the result of `_greet`, "" if raydap hangs up after it."""
         self._sockets.add(connection)
         try:
-            if peer_is_trusted(connection):
-                self._greet(connection, configured)
+            key = self._greet(connection)
+            if key and not hangs_up(connection, pid):
+                return key
+        except OSError:
+            pass  # raydap has gone.
+        self._sockets.discard(connection)
+        connection.close()
+        return ""
+
+    def _talk(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
+        """Handle one connection. Set `configured` when the process may continue, also after an error.
+
+        `key` is the result of `_greet`, "" if the connection was not greeted yet.
+        """
+        self._sockets.add(connection)
+        try:
+            key = key or self._greet(connection)
+            if key:
+                self._answer(connection, configured, key)
         except OSError:
             pass  # raydap has gone.
         except Exception:
             # A process that ends can begin no thread any more, and needs no debugger.
-            if threading.main_thread().is_alive():
+            if not is_ending():
                 log_exception()
         finally:
             configured.set()
             self._sockets.discard(connection)
             connection.close()
 
-    def _greet(self, connection: "AgentSocket", configured: threading.Event) -> None:
+    def _greet(self, connection: AgentSocket) -> str:
+        """Send `hello` and return its key (`_key`). Return "" if the peer belongs to another user."""
+        if not peer_is_trusted(connection):
+            return ""
         current = self.session
         if current is not None:
             # A client that comes back at once is not told that it is still there.
             current.left.wait(LEAVE_TIMEOUT_S)
         holder = "" if self.session is None else self.session.client
-        # In a forked child Ray would never answer, and has no adapter.
-        port = 0 if self.session is not None or self.forked else adapter_port()
-        hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": port}
+        hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": self._port()}
         hello["calls"] = os.path.basename(self.raydap)
         connection.settimeout(ANSWER_TIMEOUT_S)
         write_line(connection, hello)
+        return self._key(hello)
+
+    def _answer(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
+        """Read raydap's line, and send the stacks or a value, or run a session."""
+        connection.settimeout(ANSWER_TIMEOUT_S)
         answer = read_line(connection)
         if answer.get("stack") is True:
             connection.sendall(as_json(read_waits(answer.get("waits") is True)).encode())
@@ -214,8 +287,8 @@ class Agent:
         if isinstance(answer.get("evaluate"), str):
             connection.sendall(evaluate_running(answer["evaluate"], float(answer["seconds"])).encode())
             return
-        session = Session(connection, str(answer.get("client", "raydap")), self._key(hello), configured)
-        if answer.get("debug") is not True or port or not self._claim(session):
+        session = Session(connection, str(answer.get("client", "raydap")), key, configured)
+        if answer.get("debug") is not True or self._port() or not self._claim(session):
             return
         try:
             with self.changing:
@@ -229,95 +302,15 @@ class Agent:
             self.session = None
             session.left.set()
 
-    def _claim(self, session: "Session") -> bool:
+    def _port(self) -> int:
+        # In a forked child Ray would never answer, and has no adapter.
+        return 0 if self.session is not None or self.forked else adapter_port()
+
+    def _claim(self, session: Session) -> bool:
         with self._lock:
             if self.session is None:
                 self.session = session
             return self.session is session
-
-
-class Session:
-    """The time in which raydap debugs the process, over one connection. `client` is raydap's name for others, and `key`
-    what it knows the process by: a driver says another one once `ray.init` has given it an id. `configured` is set when
-    the breakpoints are set, and `left` when nothing of the session is there any more."""
-
-    def __init__(self, connection: "AgentSocket", client: str, key: str, configured: threading.Event) -> None:
-        self.connection = connection
-        self.client = client
-        self.key = key
-        self.configured = configured
-        self.left = threading.Event()
-        self.hooks: BreakpointHooks | None = None
-        self.debugger: Any = None
-        self.started: Any = None
-
-    def start(self, hooks: "BreakpointHooks") -> str:
-        """Lets pydevd speak DAP on our connection, after the line that says so. Returns "", or why it cannot; then
-        nothing of it is left. Raises the same if that line is written already."""
-        try:
-            import_debugpy()
-            self._start()
-            hooks.replace()
-        except BaseException as error:  # pydevd ends a process in which it fails.
-            hooks.restore()
-            left = self.started or global_debugger()
-            if left is not None:
-                stop(left)
-            if self.started is not None:
-                raise
-            return str(error) if isinstance(error, (ImportError, RuntimeError)) else unknown_debugpy(error)
-        return ""
-
-    def run(self, hooks: "BreakpointHooks", changing: Any) -> None:
-        """Returns when raydap has disconnected or is gone, and nothing of it is left. `changing` is Agent.changing."""
-        debugger = self.started
-        try:
-            reader = debugger.reader
-            while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
-                pass
-            self.debugger = debugger
-            self.configured.set()
-            reader.join()
-        finally:
-            with changing:
-                self.debugger = None
-                hooks.restore()
-                stop(debugger)
-
-    def _start(self) -> None:
-        """pydevd's `settrace` knows no connection that exists, so the function by which it makes one is replaced
-        meanwhile."""
-        import pydevd
-
-        def start_client(host: str, port: int) -> socket.socket:
-            # It is not pydevd's global one any more if raydap hangs up meanwhile.
-            debugger = pydevd.get_global_debugger()
-            prepare(debugger)
-            self.started = debugger
-            write_line(self.connection, {"error": ""})
-            self.connection.settimeout(None)
-            return self.connection
-
-        original, time = pydevd.start_client, pydevd.time
-        pydevd.start_client, pydevd.time = start_client, WithoutSleep(time)
-        # Otherwise pydevd would go on with the host and port of an earlier session.
-        pydevd.SetupHolder.setup = None
-        try:
-            # Requests wait until all threads are traced. Otherwise raydap could have set its breakpoints, and a thread
-            # run past them.
-            with self.connection.reading:
-                pydevd.settrace(
-                    host="localhost",
-                    port=1,
-                    suspend=False,
-                    wait_for_ready_to_run=False,
-                    block_until_connected=True,
-                    dont_trace_end_patterns=(FILE,),
-                    patch_multiprocessing=False,
-                    notify_stdin=False,
-                )
-        finally:
-            pydevd.start_client, pydevd.time = original, time
 
 
 def adapter_port() -> int:
@@ -345,7 +338,21 @@ def log_exception() -> None:
     sys.stderr.write("raydap cannot debug this process: " + traceback.format_exc().strip().rpartition("\n")[2] + "\n")
 
 
+def is_ending() -> bool:
+    """Return whether the program has ended, and Python waits for its other threads."""
+    threading: Any = sys.modules.get("threading")
+    return threading is not None and not threading.main_thread().is_alive()
+
+
 AGENT: Agent | None = None
+
+
+def load() -> None:
+    """Run the rest of the agent's code."""
+    if AGENT is None:
+        load_rest()
+    else:
+        AGENT.load()
 
 
 def current_debugger() -> Any:
@@ -370,18 +377,3 @@ def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
     if not (agent.is_served and agent.folder == folder):
         agent.folder, agent.identity = folder, identity
         agent.begin(raydap)
-
-
-def start_in_worker(raydap: str) -> None:
-    """Starts the agent of a Ray worker; its socket is beside Ray's own."""
-    import ray
-
-    worker: Any = ray._private.worker.global_worker
-    context = ray.get_runtime_context()
-    identity = {
-        "worker_id": context.get_worker_id(),
-        "node_id": context.get_node_id(),
-        "node_ip": worker.node_ip_address,
-        "worker_type": "WORKER",
-    }
-    start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, raydap)

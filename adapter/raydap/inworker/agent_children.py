@@ -8,18 +8,22 @@ own agent begins and calls raydap: until then the locks of other modules may be 
 A child that `subprocess` forks has no agent; it is about to become another program.
 """
 
-import functools
+from __future__ import annotations
+
 import os
 import sys
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from _thread import allocate_lock
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     # The files of an agent are run one after the other in one module, so the names of these are there.
     from raydap.inworker.agent_lines import is_wanted
-    from raydap.inworker.breakpoint_hooks import override_rays_breakpoint, report_no_stop, stop_at
-    from raydap.inworker.pydevd_lifetime import global_debugger, put_tracers_back
+    from raydap.inworker.breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
+    from raydap.inworker.light_start import wraps
+    from raydap.inworker.pydevd_lifetime import put_tracers_back
     from raydap.inworker.python_commands import PythonCommands, replace_in_os
     from raydap.inworker.start_files import unpack_once
 
@@ -41,7 +45,7 @@ class Forks:
         self.wanted = wanted
         self._settled = False
         self._complained_in = 0
-        self._calling = threading.Lock()
+        self._calling = allocate_lock()
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
         for name in ("fork", "forkpty"):
             replace_in_os(name, followed(getattr(os, name), self._begin))
@@ -55,7 +59,7 @@ class Forks:
 
     def _in_child(self) -> None:
         """Raises nothing: Python would only print it."""
-        self._calling = threading.Lock()  # A thread of the parent may hold the other.
+        self._calling = allocate_lock()  # A thread of the parent may hold the other.
         try:
             session = self.agent.leave_parent()
             if session is not None and "pydevd" in sys.modules:
@@ -118,7 +122,7 @@ class Forks:
 def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[], Any]:
     """`fork` is os.fork or os.forkpty; `begin` is called in the child."""
 
-    @functools.wraps(fork)
+    @wraps(fork)
     def new_fork() -> Any:
         result = fork()
         pid = result if isinstance(result, int) else result[0]
@@ -190,11 +194,14 @@ def follow_children(agent: Any) -> None:
     try:
         Forks(agent, CHILDREN)
         if CHILDREN and (PACKED_START_FILES or os.path.isdir(AT_START)):
-            PythonCommands(agent, at_start_folder).follow()
+            PythonCommands(agent, lambda: at_start_folder(agent)).follow()
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug the children of this process: {error!r}\n")
 
 
-def at_start_folder() -> str:
+def at_start_folder(agent: Any) -> str:
     """Return AT_START, or a folder that is like it. Raises OSError."""
-    return AT_START if os.path.isdir(AT_START) else unpack_once(PACKED_START_FILES)
+    if os.path.isdir(AT_START):
+        return AT_START
+    agent.load()
+    return unpack_once(PACKED_START_FILES)

@@ -1,13 +1,19 @@
 """The lines that an agent and raydap exchange before DAP begins, and what the agent checks of the other process."""
 
-import json
+from __future__ import annotations
+
+import _socket
 import os
-import socket
-import struct
-import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping
+    from typing import Any
+
+    # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.light_start import to_json
 
 LINE_LIMIT = 256 * 1024
 """Bytes of raydap's line. An expression that compares a value has 12 KB."""
@@ -26,21 +32,21 @@ def is_wanted(environ: Mapping[bytes, bytes] | None = None) -> bool:
     return environ.get(b"RAYDAP") != b"off"
 
 
-def peer_is_trusted(connection: socket.socket) -> bool:
+def peer_is_trusted(connection: _socket.socket) -> bool:
     """Return whether the other end belongs to this user or to root."""
     return _peer(connection)[1] in (0, os.getuid())
 
 
-def peer_pid(connection: socket.socket) -> int:
+def peer_pid(connection: _socket.socket) -> int:
     """Return the pid of the process at the other end, 0 if it is not known."""
     return _peer(connection)[0]
 
 
-def _peer(connection: socket.socket) -> tuple[int, int]:
-    if not hasattr(socket, "SO_PEERCRED"):
+def _peer(connection: _socket.socket) -> tuple[int, int]:
+    if not hasattr(_socket, "SO_PEERCRED"):
         return 0, os.getuid()  # The socket's mode has to suffice, as on macOS.
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    pid, uid, _ = struct.unpack("3i", credentials)
+    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)  # Three int.
+    pid, uid, _ = memoryview(credentials).cast("i")
     return pid, uid
 
 
@@ -49,6 +55,20 @@ def wait_unless_stopped(event: threading.Event, pid: int, seconds: float) -> Non
     until = time.monotonic() + seconds
     while not is_stopped(pid) and time.monotonic() < until and not event.wait(STOPPED_INTERVAL_S):
         pass
+
+
+def hangs_up(connection: _socket.socket, pid: int) -> bool:
+    """Return whether raydap, the process with this pid, ends the connection before it sends anything.
+
+    Return False if it is stopped, and if it has done neither after STOPPED_INTERVAL_S.
+    """
+    if is_stopped(pid):
+        return False
+    connection.settimeout(STOPPED_INTERVAL_S)
+    try:
+        return not connection.recv(1, _socket.MSG_PEEK)
+    except TimeoutError:
+        return False
 
 
 def is_stopped(pid: int) -> bool:
@@ -60,17 +80,19 @@ def is_stopped(pid: int) -> bool:
         return False
 
 
-def write_line(connection: socket.socket, line: dict[str, Any]) -> None:
-    connection.sendall(json.dumps(line).encode() + b"\n")
+def write_line(connection: _socket.socket, line: dict[str, Any]) -> None:
+    connection.sendall(to_json(line).encode() + b"\n")
 
 
-def read_line(connection: socket.socket) -> dict[str, Any]:
+def read_line(connection: _socket.socket) -> dict[str, Any]:
     """Return the answer, {} if there is none. Read no further than the line, because DAP follows."""
     line = b""
     while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
-        seen = connection.recv(4096, socket.MSG_PEEK)
+        seen = connection.recv(4096, _socket.MSG_PEEK)
         if not seen:
             return {}
         line += connection.recv(seen.find(b"\n") + 1 or len(seen))
+    import json
+
     answer = json.loads(line)
     return answer if isinstance(answer, dict) else {}

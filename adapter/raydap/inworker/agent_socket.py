@@ -4,31 +4,36 @@ Programs do that, for example to become daemons. What they open next gets the sa
 there, write to it, or close it. So each use first looks whether the number is still that of the agent's socket.
 """
 
-import contextlib
+from __future__ import annotations
+
+import _socket
 import errno
 import os
-import socket
 import sys
-import threading
-from typing import Any
+from _thread import allocate_lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-class AgentSocket(socket.socket):
-    """Takes over the descriptor of another socket, which is of no use then. Its methods raise OSError (EBADF) when the
-    program has closed the descriptor; `close` and `drop` raise nothing. Nobody reads from it while somebody else holds
-    `reading`."""
+class AgentSocket(_socket.socket):
+    """A new Unix socket without a timeout, or one with this `number` as its descriptor.
 
-    def __init__(self, taken: socket.socket) -> None:
-        timeout = taken.gettimeout()
-        super().__init__(fileno=taken.detach())
-        self.settimeout(timeout)
+    Its methods raise OSError (EBADF) when the program has closed the descriptor; `close` and `drop` raise nothing.
+    Hold `reading` to keep other threads from reading.
+    """
+
+    def __init__(self, number: int | None = None) -> None:
+        super().__init__(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, number)
+        self.settimeout(None)  # The program may have another default.
         self._file = self._present()
-        self.reading = threading.Lock()
+        self.reading = allocate_lock()
 
-    def accept(self) -> "tuple[AgentSocket, Any]":
+    def accept(self) -> AgentSocket:
         self._check()
-        connection, address = super().accept()
-        return AgentSocket(connection), address
+        number, _ = self._accept()  # type: ignore[attr-defined]
+        return AgentSocket(number)
 
     def bind_privately(self, path: str) -> None:
         """Bind to a path where only this user can connect. Raises OSError.
@@ -36,8 +41,10 @@ class AgentSocket(socket.socket):
         The mode of a socket before it is bound is that of the file, which takes the bits of the umask away (Linux,
         net/unix/af_unix.c, unix_bind). The umask is the whole process's: other threads make files at the same time.
         """
-        with contextlib.suppress(OSError):
+        try:  # noqa: SIM105  # contextlib may not be imported yet
             os.fchmod(self.fileno(), 0o600)
+        except OSError:
+            pass
         self.bind(path)
         if sys.platform != "linux":
             os.chmod(path, 0o600)  # Nobody can connect before it listens.

@@ -4,12 +4,16 @@ Ray's own way opens a port for an adapter, behind which debugpy could not start.
 place when it is imported, know nothing of Ray and stay when the debugger leaves: breakpoint() would be skipped.
 """
 
+from __future__ import annotations
+
 import builtins
 import os
 import sys
-import threading
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 PLACES: tuple[tuple[Any, str], ...] = (
     (sys, "breakpointhook"),
@@ -50,6 +54,11 @@ class BreakpointHooks:
         stop_at(self.debugger, sys._getframe(1))
 
 
+def global_debugger() -> Any:
+    """Return pydevd's debugger object, None without one."""
+    return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
+
+
 def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
     """Stops the calling thread at the line where the frame is. Raises only what signal handlers of the program raise.
 
@@ -73,6 +82,8 @@ def report_no_stop(reason: str) -> None:
 
 
 def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
+    import threading
+
     from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
     from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK
 

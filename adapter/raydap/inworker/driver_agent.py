@@ -1,4 +1,5 @@
-"""When a raydap can debug a driver: before its first line if it waits, and once it has joined a cluster; runs there."""
+"""When a raydap can debug a process of Ray: a driver before its first line if it waits, and once it has joined a
+cluster, a worker before its first task; runs there."""
 
 import os
 import socket
@@ -47,14 +48,27 @@ def join_session() -> None:
     worker: Any = ray._private.worker.global_worker
     if worker.mode != ray.SCRIPT_MODE:
         return  # A client of `ray://` has no session on this machine.
+    start_beside_ray("DRIVER", "")
+
+
+def start_in_worker(raydap: str) -> None:
+    """Starts the agent of a Ray worker. `raydap` is as in `start`."""
+    start_beside_ray("WORKER", raydap)
+
+
+def start_beside_ray(worker_type: str, raydap: str) -> None:
+    """Start the agent of a process of Ray; its socket is beside Ray's own. `raydap` is as in `start`."""
+    import ray
+
+    worker: Any = ray._private.worker.global_worker
     context = ray.get_runtime_context()
     identity = {
         "worker_id": context.get_worker_id(),
         "node_id": context.get_node_id(),
         "node_ip": worker.node_ip_address,
-        "worker_type": "DRIVER",
+        "worker_type": worker_type,
     }
-    start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, "")
+    start(os.path.join(worker.node.get_session_dir_path(), "sockets"), identity, raydap)
 
 
 def report_cluster(raydap: str) -> None:

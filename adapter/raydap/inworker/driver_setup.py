@@ -152,6 +152,7 @@ def _tell_agent(raydap: str) -> None:
     if agent is not None:
         agent.override_rays_breakpoint(agent.current_debugger)
         try:
+            agent.load()
             agent.join_session()
             agent.report_cluster(raydap)
         except Exception as error:

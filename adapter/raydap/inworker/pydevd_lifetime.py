@@ -100,11 +100,6 @@ def prepare(debugger: Any) -> None:
     trace_resumed_frames()
 
 
-def global_debugger() -> Any:
-    """pydevd's debugger object, None without one."""
-    return getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
-
-
 def unknown_debugpy(error: BaseException) -> str:
     """For users: pydevd has changed in a part that an agent needs."""
     version = getattr(sys.modules.get("debugpy"), "__version__", "of an unknown version")

@@ -7,24 +7,26 @@ is a Python, or a script of one. What Ray, debugpy and multiprocessing start for
 A shell, or any other program, that starts a Python in its turn does not have the variables.
 """
 
-import functools
-import json
-import os
-import re
-import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+import os
+import sys
+from _collections_abc import Mapping
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.agent_lines import is_wanted
+    from raydap.inworker.light_start import to_json, wraps
     from raydap.inworker.raydap_calls import path_here
 
 OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
 """Modules that start Pythons in which the program's code does not run: Ray's daemons (start_ray_process), debugpy's
 adapter (listen), and the process that tidies up for multiprocessing."""
 
-PYTHON = re.compile(r"(python|pypy)[0-9.]*[a-z]?")
 
 Environment = Mapping[bytes, bytes]
 
@@ -55,7 +57,7 @@ class PythonCommands:
                 replace_in_os(name, self._spawn(getattr(os, name)))
 
     def _fork_exec(self, original: Callable[..., int]) -> Callable[..., int]:
-        @functools.wraps(original)
+        @wraps(original)
         def fork_exec(
             args: Any, executables: Any, close_fds: Any, pass_fds: Any, cwd: Any, env: Any, *more: Any
         ) -> int:
@@ -67,7 +69,7 @@ class PythonCommands:
         return fork_exec
 
     def _execv(self, original: Callable[..., Any], execve: Callable[..., Any]) -> Any:
-        @functools.wraps(original)
+        @wraps(original)
         def execv(path: Any, argv: Any, /) -> Any:
             added = self._added([path], None, child=False)
             return original(path, argv) if added is None else execve(path, argv, added)
@@ -75,7 +77,7 @@ class PythonCommands:
         return execv
 
     def _execve(self, original: Callable[..., Any]) -> Any:
-        @functools.wraps(original)
+        @wraps(original)
         def execve(path: Any, argv: Any, env: Any) -> Any:
             # It refuses None, which means this process's own environment below.
             added = None if env is None else self._added([path], env, child=False)
@@ -86,7 +88,7 @@ class PythonCommands:
     def _spawn(self, original: Callable[..., int]) -> Callable[..., int]:
         accepts_none = sys.version_info >= (3, 13)
 
-        @functools.wraps(original)
+        @wraps(original)
         def spawn(path: Any, argv: Any, env: Any, /, **named: Any) -> int:
             added = self._added([path], env, child=True) if env is not None or accepts_none else None
             return original(path, argv, env if added is None else added, **named)
@@ -117,7 +119,7 @@ class PythonCommands:
                 "pythonpath": None if kept is None else os.fsdecode(kept),
             }
             path = ours + b":" + kept if kept else ours
-            return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": json.dumps(settings).encode()}
+            return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": to_json(settings).encode()}
         except Exception:
             return None
 
@@ -169,11 +171,21 @@ def is_python(executables: Iterable[Any]) -> bool:
     for each in executables:
         path = os.fsdecode(each)
         if os.path.isfile(path) and os.access(path, os.X_OK):
-            if PYTHON.fullmatch(os.path.basename(path)) or os.path.samefile(path, sys.executable):
+            if has_name_of_python(path) or os.path.samefile(path, sys.executable):
                 return True
             with open(path, "rb") as file:
                 first = file.readline(200)
             return first.startswith(b"#!") and b"python" in first
+    return False
+
+
+def has_name_of_python(path: str) -> bool:
+    """Return whether the file has a name such as `python3.12` or `python3.13t`."""
+    name = os.path.basename(path)
+    for kind in ("python", "pypy"):
+        if name.startswith(kind):
+            abi = name[len(kind) :].lstrip("0123456789.")
+            return abi == "" or (len(abi) == 1 and "a" <= abi <= "z")
     return False
 
 

@@ -5,13 +5,17 @@ A raydap that debugs a cluster listens in the `sockets` folder of Ray's session,
 other nodes of the cluster raydap's relay listens, under the same name as raydap on its own machine.
 """
 
-import contextlib
+from __future__ import annotations
+
+import _socket
 import os
-import socket
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 CALL_PREFIX = "raydap-call-"
 
@@ -31,10 +35,12 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "", wai
         except FileNotFoundError:
             # It is on another machine, or has ended.
             here = path_here(raydap, folder)
-            with contextlib.suppress(OSError):
+            try:
                 if wait:
                     wait_for_relay(here)
                 return here if call(here) else ""
+            except OSError:
+                pass
         except OSError:
             pass  # It has ended.
     for path in raydaps_in(folder):
@@ -43,8 +49,10 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "", wai
                 return path
         except ConnectionRefusedError:
             # A raydap that was killed has left it: one that lives listens before its socket has this name.
-            with contextlib.suppress(OSError):
+            try:  # noqa: SIM105  # contextlib may not be imported yet
                 os.unlink(path)
+            except OSError:
+                pass
         except OSError:
             pass  # It has ended just now, or belongs to somebody else.
     return ""
@@ -64,11 +72,13 @@ def skip_post_mortem_alone(raydap: str, folder: str) -> None:
 
 def is_listening(raydap: str, folder: str) -> bool:
     """Whether the raydap at this path is there, or its relay."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        try:
-            connection.connect(path_here(raydap, folder))
-        except OSError:
-            return False
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.connect(path_here(raydap, folder))
+    except OSError:
+        return False
+    finally:
+        connection.close()
     return True
 
 

@@ -1,13 +1,14 @@
 """What an agent does when its process begins (inworker/agent.py)."""
 
-import socket
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from raydap.inworker import agent
-from raydap.inworker.agent import Agent, Session
+from raydap.inworker.agent import Agent
+from raydap.inworker.agent_session import Session
 from raydap.inworker.agent_socket import AgentSocket
 
 WAIT = 30.0
@@ -51,7 +52,7 @@ def test_the_process_waits_for_the_breakpoints_of_a_raydap_that_has_found_it(
 ) -> None:
     started = Agent(str(tmp_path), {"worker_id": "w1"}, "")
     configured = Waited()
-    with AgentSocket(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
+    with closing(AgentSocket()) as connection:
         session = Session(connection, "raydap", "w1", configured)
         monkeypatch.setattr(Agent, "_serve", lambda self, path: setattr(self, "session", session))
         beginning = threading.Thread(target=started.begin, args=["/raydap"])

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from raydap.inworker import agent, agent_lines, driver_agent, raydap_calls
+from raydap.inworker import agent, agent_lines, driver_agent, light_start, raydap_calls
 
 WAIT = 30.0
 
@@ -46,6 +46,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     )
     for module, name in used:
         monkeypatch.setattr(driver_agent, name, getattr(module, name), raising=False)
+    monkeypatch.setattr(agent_lines, "to_json", light_start.to_json, raising=False)
     monkeypatch.setattr(driver_agent, "raydaps_in", raydap_calls.raydaps_in, raising=False)
     # Only tests that set a time can see the end of it.
     for name in ("TAKEN_TIMEOUT_S", "NODES_TIMEOUT_S"):

@@ -8,26 +8,23 @@ Python imports a module of this name when it begins, from a folder in PYTHONPATH
 So the program is an ordinary one: its command line, `__main__` and tracebacks are what they would be without raydap.
 What raydap has added to the environment is taken out at once, so that no other process has it, and a sitecustomize of
 the user's own is imported then.
+
+This file imports no module that Python has not imported yet, but where it has to (light_start.py). It runs in each
+Python that a program starts, and those are many.
 """
 
-from __future__ import annotations
-
-import atexit
-import importlib
-import json
+import marshal
 import os
-import shutil
-import signal
-import socket
 import sys
-import types
-from collections.abc import Iterable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def start_agent() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    settings = json.loads(os.environ.pop("RAYDAP_AGENT", "{}"))
+    settings = from_json(os.environ.pop("RAYDAP_AGENT", "{}"))
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
     given = os.environ.pop("PYTHONPATH", "").split(os.pathsep)
     left = [each for each in given if os.path.abspath(each) != folder]
@@ -43,38 +40,118 @@ def start_agent() -> None:
     sources = os.path.dirname(folder)
     if settings.get("temporary"):
         remove_at_exit(sources)
-    with open(os.path.join(sources, "agent_code.py"), encoding="utf-8") as file:
-        driver = load("_raydap_driver", [compile(file.read(), "<raydap agent>", "exec")])
-    read_code = driver["read_code"]
-    load("_raydap_driver", read_code(sources, "driver_setup.py"))
+    idle, rest, driver = start_code(sources)
     children = settings.get("children", True)
-    setup = driver["DriverSetup"](settings.get("raydap", ""), sources, "_raydap_driver", children)
+    agent = load("_raydap_agent", idle)
+    agent.update(CHILDREN=children, AT_START=folder, REST_CODE=rest)
+    setup = RayFinder(driver, settings.get("raydap", ""), sources, children)
     sys.meta_path.insert(0, setup)
-    agent = load("_raydap_agent", read_code(sources, *driver["AGENT_FILES"]))
-    agent.update(CHILDREN=children, AT_START=folder)
-    identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": socket.gethostname()}
+    identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": os.uname().nodename}
     if settings.get("wait"):
+        agent["load"]()
         setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
     elif settings:
         agent["start"](settings["folder"], identity, settings["raydap"])
-    agent["trace_program"](agent["current_debugger"]())
+    debugger = agent["current_debugger"]()
+    if debugger is not None:
+        agent["trace_program"](debugger)
+
+
+def from_json(text: str) -> "dict[str, Any]":
+    """Do what json.loads does, with the function in C that it uses (json/scanner.py)."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        value: dict[str, Any] = json.loads(text)
+        return value
+
+    class Settings:
+        strict = True
+        object_hook = object_pairs_hook = parse_constant = None
+        parse_float, parse_int = float, int
+
+    found: dict[str, Any] = make_scanner(Settings)(text, 0)[0]  # type: ignore[arg-type]
+    return found
+
+
+def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
+    """The code of the idle agent, of the rest of it, and of what a driver of Ray needs: lists that are marshalled.
+
+    It comes from one file beside Python's own compiled files, if that is as new as the sources.
+    """
+    external: Any = sys.modules["_frozen_importlib_external"]
+    path = external.cache_from_source(os.path.join(sources, "start_code.py"))[: -len("pyc")] + "marshal"
+    code: tuple[bytes, bytes, bytes]
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        size = len(external.MAGIC_NUMBER)
+        if data[:size] == external.MAGIC_NUMBER:
+            versions, code = marshal.loads(data[size:])
+            for name, version in versions.items():
+                status = os.stat(os.path.join(sources, name))
+                if (status.st_mtime_ns, status.st_size) != version:
+                    break
+            else:
+                return code
+    except (OSError, EOFError, ValueError, TypeError):
+        pass  # There is none yet, or it is damaged.
+    names: dict[str, Any] = {}
+    with open(os.path.join(sources, "agent_code.py"), encoding="utf-8") as source:
+        exec(compile(source.read(), "<raydap agent>", "exec"), names)
+    data = names["cache_start_code"](sources, path)
+    _, code = marshal.loads(data[len(external.MAGIC_NUMBER) :])
+    return code
+
+
+class RayFinder:
+    """Gets the driver's part ready when the program imports `ray` (driver_setup.py); `code` is that of this part.
+
+    The other arguments are those of DriverSetup.
+    """
+
+    def __init__(self, code: bytes, raydap: str, sources: str, children: bool) -> None:
+        self.code = code
+        self.raydap = raydap
+        self.sources = sources
+        self.children = children
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
+        if name != "ray":
+            return None
+        finders: list[Any] = sys.meta_path
+        finders.remove(self)
+        try:
+            driver = load("_raydap_driver", self.code)
+            setup = driver["DriverSetup"](self.raydap, self.sources, "_raydap_driver", self.children)
+            finders.insert(0, setup)
+            return setup.find_spec(name)
+        except Exception as error:
+            sys.stderr.write(f"raydap cannot debug the workers of this program: {error!r}\n")
+            return None
 
 
 def remove_at_exit(folder: str) -> None:
     """What job_start.py has made. A forked child of the program leaves it to the program."""
+    import atexit
+
     pid = os.getpid()
 
     def remove() -> None:
         if os.getpid() == pid:
+            import shutil
+
             shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(remove)
 
 
-def load(name: str, code: Iterable[types.CodeType]) -> dict[str, Any]:
+def load(name: str, code: bytes) -> "dict[str, Any]":
     """The names of a module that is not installed in the program's Python, and has what all this code defines."""
-    module = sys.modules.setdefault(name, types.ModuleType(name))
-    for each in code:
+    module = sys.modules.setdefault(name, type(sys)(name))
+    for each in marshal.loads(code):
         exec(each, vars(module))
     return vars(module)
 
@@ -83,6 +160,8 @@ try:
     start_agent()
 except KeyboardInterrupt:
     # The program has not begun, so there is nothing to tell where it was. Python would print its own traceback.
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGINT)
 except Exception as error:
@@ -90,7 +169,7 @@ except Exception as error:
     sys.stderr.write(f"raydap cannot debug this program: {error!r}\n")
 own = sys.modules.pop("sitecustomize")
 try:
-    importlib.import_module("sitecustomize")
+    import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
 except ImportError as error:
     if error.name != "sitecustomize":
         raise  # It is that of the user, and Python reports it as without raydap.

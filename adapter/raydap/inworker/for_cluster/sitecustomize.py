@@ -7,19 +7,23 @@ does nothing a second time. Ray ends a worker whose hook it cannot import.
 
 raydap need not be installed in the Python of the cluster. The workers of a program that brings its own hook, such as
 those of `raydap run`, have that hook instead.
+
+This file imports no module that Python has not imported yet: it runs in each Python of the cluster.
 """
 
-import importlib
 import os
 import site
 import sys
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def starting(original: Callable[[], None]) -> Callable[[], None]:
+def starting(original: "Callable[[], None]") -> "Callable[[], None]":
     """Return what takes the place of site.execsitecustomize, the original."""
 
     def execsitecustomize() -> None:
@@ -52,7 +56,7 @@ if os.environ.get("RAYDAP") != "off":
 sys.path[:] = [each for each in sys.path if os.path.abspath(each) != FOLDER]
 own = sys.modules.pop("sitecustomize")
 try:
-    importlib.import_module("sitecustomize")
+    import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
 except ImportError as error:
     if error.name != "sitecustomize":
         raise  # It is that of the user, and Python reports it as without raydap.

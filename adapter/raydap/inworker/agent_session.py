@@ -1,0 +1,101 @@
+"""A session of raydap in a process with an agent, from its first request to `disconnect`; runs there."""
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.agent_lines import write_line
+    from raydap.inworker.agent_socket import AgentSocket
+    from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
+    from raydap.inworker.pydevd_lifetime import WithoutSleep, import_debugpy, prepare, stop, unknown_debugpy
+
+FILE = "<raydap agent>"
+"""The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
+
+
+class Session:
+    """A session of raydap over one connection.
+
+    `client` is raydap's name for others. `key` is the key of the process: a driver gets another one when `ray.init` has
+    given it an id. `configured` is set when the breakpoints are set, and `left` when the session has ended.
+    """
+
+    def __init__(self, connection: "AgentSocket", client: str, key: str, configured: threading.Event) -> None:
+        self.connection = connection
+        self.client = client
+        self.key = key
+        self.configured = configured
+        self.left = threading.Event()
+        self.hooks: BreakpointHooks | None = None
+        self.debugger: Any = None
+        self.started: Any = None
+
+    def start(self, hooks: "BreakpointHooks") -> str:
+        """Start pydevd on the connection. Return "" or the reason why it cannot start.
+
+        pydevd writes one line before DAP (`_start`). Raise the error if that line was sent. After an error, nothing of
+        pydevd is active.
+        """
+        try:
+            import_debugpy()
+            self._start()
+            hooks.replace()
+        except BaseException as error:  # pydevd ends a process in which it fails.
+            hooks.restore()
+            left = self.started or global_debugger()
+            if left is not None:
+                stop(left)
+            if self.started is not None:
+                raise
+            return str(error) if isinstance(error, (ImportError, RuntimeError)) else unknown_debugpy(error)
+        return ""
+
+    def run(self, hooks: "BreakpointHooks", changing: Any) -> None:
+        """Return when raydap has disconnected or has ended, and pydevd was stopped. `changing` is Agent.changing."""
+        debugger = self.started
+        try:
+            reader = debugger.reader
+            while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
+                pass
+            self.debugger = debugger
+            self.configured.set()
+            reader.join()
+        finally:
+            with changing:
+                self.debugger = None
+                hooks.restore()
+                stop(debugger)
+
+    def _start(self) -> None:
+        """Run pydevd's `settrace`. It can only make a connection, so replace the function for that during the call."""
+        import pydevd
+
+        def start_client(host: str, port: int) -> "AgentSocket":
+            # Keep the object: if raydap hangs up now, it is no longer pydevd's global one.
+            debugger = pydevd.get_global_debugger()
+            prepare(debugger)
+            self.started = debugger
+            write_line(self.connection, {"error": ""})
+            self.connection.settimeout(None)
+            return self.connection
+
+        original, time = pydevd.start_client, pydevd.time
+        pydevd.start_client, pydevd.time = start_client, WithoutSleep(time)
+        # Otherwise pydevd would use the host and port of an earlier session.
+        pydevd.SetupHolder.setup = None
+        try:
+            # Requests wait until all threads are traced. Otherwise a thread could pass a breakpoint of raydap.
+            with self.connection.reading:
+                pydevd.settrace(
+                    host="localhost",
+                    port=1,
+                    suspend=False,
+                    wait_for_ready_to_run=False,
+                    block_until_connected=True,
+                    dont_trace_end_patterns=(FILE,),
+                    patch_multiprocessing=False,
+                    notify_stdin=False,
+                )
+        finally:
+            pydevd.start_client, pydevd.time = original, time

@@ -1,0 +1,137 @@
+"""The start of an agent without modules that a new Python has not imported yet.
+
+Importing json, socket, threading, typing and the modules that these import takes 20 to 50 ms of a processor: more than
+all else that a small Python does. So the files of agent_code.IDLE_FILES import only C modules and what Python itself
+has imported. `load_rest` runs the other files of an agent, when raydap asks for more than the identity of the process.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+from _thread import RLock, allocate_lock, get_ident, start_new_thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.machinery import ModuleSpec
+    from typing import Any, TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+REST_CODE = b""
+"""The marshalled code of the files that have not been run; b"" when all have. sitecustomize.py sets it."""
+
+LOADING = RLock()
+
+
+def own_ids() -> tuple[int, int | None]:
+    """Return Python's id and the system's of this thread; some systems have none."""
+    return get_ident(), getattr(_thread, "get_native_id", lambda: None)()
+
+
+MAIN_THREAD = own_ids()
+"""The ids of the main thread."""
+
+
+def load_rest() -> None:
+    """Run the other files of the agent in this module, once."""
+    global REST_CODE
+    with LOADING:
+        if REST_CODE:
+            import marshal
+
+            import_threading()
+            for code in marshal.loads(REST_CODE):
+                exec(code, globals())
+            REST_CODE = b""
+
+
+def begin_in_child() -> None:
+    """Call this in a forked child. It has only one thread, which is its main thread."""
+    global MAIN_THREAD, LOADING
+    MAIN_THREAD, LOADING = own_ids(), RLock()
+
+
+def import_threading() -> None:
+    """Import `threading`, which takes the thread that imports it for the main thread."""
+    finder: Any = _ThreadingFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        import threading  # noqa: F401
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _ThreadingFinder:
+    """Lets `threading` be corrected before any other thread can use it."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if name != "threading":
+            return None
+        others = (each for each in sys.meta_path if each is not self and hasattr(each, "find_spec"))
+        spec = next(filter(None, (finder.find_spec(name, None) for finder in others)))
+        loader: Any = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            correct_main_thread(module)
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def correct_main_thread(threading: Any) -> None:
+    """Source: threading.py, _MainThread and _shutdown, which releases the lock of the main thread at the end. From
+    Python 3.13 on, only the native id is wrong."""
+    main = threading._main_thread
+    ident, native_id = MAIN_THREAD
+    if hasattr(main, "_native_id"):
+        main._native_id = native_id
+    if main.ident == ident:
+        return
+    with threading._active_limbo_lock:
+        del threading._active[main.ident]
+        main._ident = ident
+        threading._active[ident] = main
+    # Python releases the other lock when the thread that imports this ends.
+    main._tstate_lock = allocate_lock()
+    main._tstate_lock.acquire()
+
+
+def start_hidden_thread(target: Callable[..., None], *args: Any) -> int:
+    """Start a thread that blocks all signals (agent_threads.py), without the module `threading`. Return its id."""
+    import _signal  # type: ignore[import-not-found,unused-ignore]
+
+    names = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
+    errors = {getattr(_signal, name, 0) for name in names}
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals() - errors)
+    try:
+        return start_new_thread(target, args)
+    finally:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+
+
+def to_json(value: dict[str, Any]) -> str:
+    """Do what json.dumps does, with the function in C that it uses (json/encoder.py, iterencode)."""
+    try:
+        from _json import encode_basestring_ascii, make_encoder
+    except ImportError:
+        import json
+
+        return json.dumps(value)
+    encode = make_encoder(None, repr, encode_basestring_ascii, None, ": ", ", ", False, False, True)
+    return "".join(encode(value, 0))
+
+
+def wraps(original: Any) -> Callable[[Function], Function]:
+    """Do what functools.wraps does."""
+
+    def wrapped(function: Function) -> Function:
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(function, name, getattr(original, name))
+        vars(function).update(getattr(original, "__dict__", {}), __wrapped__=original)
+        return function
+
+    return wrapped
