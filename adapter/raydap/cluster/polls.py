@@ -17,7 +17,7 @@ SHARE = 0.04
 """The part of the dashboard's time that is divided. The polls take a little more, at most 5 % in the long run: some
 answers do not count, and the present pauses do not change when more polls begin."""
 
-BURST_S = 0.5
+BURST_S = 5.0
 """Seconds of the dashboard's time that a poll may take at once, if it took less than its share before."""
 
 LONGEST_PAUSE_S = 300.0
@@ -68,7 +68,7 @@ class Poll:
     After a ProblemError of `ask`, the poll asks again some time later. Any other exception ends the poll, unless `what`
     names it for the log. Nothing is asked while the event `after` is not set. The event `wake` ends a pause early, but
     not less than `shortest_s` after the answer, and not before the pause that a slow dashboard needs is over. That one
-    has at most `longest_s`. `burst_s`: see BURST_S.
+    has at most `longest_s`.
     """
 
     def __init__(
@@ -80,7 +80,6 @@ class Poll:
         wake: asyncio.Event | None = None,
         shortest_s: float = 0.0,
         longest_s: float = LONGEST_PAUSE_S,
-        burst_s: float = BURST_S,
     ) -> None:
         self.is_running = False
         self.demand = 0.0
@@ -94,7 +93,6 @@ class Poll:
         self._wake = wake
         self._shortest_s = shortest_s
         self._longest_s = longest_s
-        self._burst_s = burst_s
         self._took_s = 0.0
         self._failures = 0
 
@@ -146,7 +144,7 @@ class Poll:
             self.demand = cost_s / (cost_s + period_s) if cost_s else 0.0
         now, share = self._polls.now(), self._polls.share()
         # Time without questions counts as long as a burst needs.
-        self.free_at = min(max(self.free_at, now - self._burst_s / share) + cost_s / share, now + self._longest_s)
+        self.free_at = min(max(self.free_at, now - BURST_S / share) + cost_s / share, now + self._longest_s)
 
     def _back_off_s(self, first_s: float) -> float:
         longest_s = max(LONGEST_RETRY_S, min(first_s / SHARE, self._longest_s))

@@ -33,9 +33,9 @@ from raydap.core.events import (
 from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings, LaunchSettings
 
-LONGEST_PAUSE_S, BURST_S = 15.0, 5.0
-"""The limits of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy machine
-is slow for some seconds. A worker that pauses then must still be seen soon."""
+LONGEST_PAUSE_S = 15.0
+"""The longest pause of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy
+machine is slow for some seconds. A worker that pauses then must still be seen soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class RayCluster:
 
     async def run(self) -> None:
         """Poll until it is cancelled, and retry after each ProblemError. May be called again after any exception."""
-        polls = [Poll(self._polls, self._poll, wake=self._news, longest_s=LONGEST_PAUSE_S, burst_s=BURST_S)]
+        polls = [Poll(self._polls, self._poll, wake=self._news, longest_s=LONGEST_PAUSE_S)]
         if self._settings.reach != "paused":
             polls.append(Poll(self._polls, self._nodes.poll, after=self._contact))
             polls.append(Poll(self._polls, self._prepared.poll, after=self._nodes.several))
