@@ -27,13 +27,14 @@ TIMES ?= 0
 RUNS ?= 3
 # 1 for the code of workers in the oldest debugpy, too.
 OLDEST_DEBUGPY ?= 0
+MODULES ?=
 # How many inputs Hypothesis makes for a test: quick, or thorough with five times as many (tests/support/examples.py).
 EXAMPLES ?= quick
 PYTEST_OPTIONS = --numprocesses=$(JOBS) --hypothesis-profile=$(EXAMPLES) --override-ini=console_output_style=classic \
     $(if $(filter 1,$(OLDEST_DEBUGPY)),--oldest-debugpy)
 PYTEST = $(BIN)/python -m pytest $(PYTEST_OPTIONS) --progress $(if $(filter 1,$(TIMES)),--times)
 # The folders of tests with processes of raydap, editors or workers.
-IN_PROCESSES = e2e editors hub inworker lsp ray vscode
+IN_PROCESSES = cpython_tests e2e editors hub inworker lsp ray vscode
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -127,6 +128,9 @@ bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a loo
 fuzz: $(STAMP)  ## INPUTS (default 1,000,000) from one SEED against all that reads bytes; about ten minutes
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m fuzz --inputs $(INPUTS) --seed $(SEED)
 
+conformance:  ## CPython's own tests with and without raydap, on each Python found that brings them; MODULES="test_os ..." for some
+	@VENVS=$(PLACE).venv- ./.ci/conformance $(MODULES)
+
 soak: $(STAMP)  ## ten thousand stops of a real worker; about two minutes
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m fuzz.soak --stops 10000
 
@@ -145,4 +149,4 @@ $(STAMP_USER): pyproject.toml
 $(STAMP): pyproject.toml
 	@$(INSTALL) dev
 
-.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz soak clean
+.PHONY: help demo test steady test-quick test-changed editors workbench vsix check-vscode test-vscode screenshots transcripts vscode-tools check ci lint format types imports test-matrix test-core bench fuzz conformance soak clean

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.core
 
 SOURCES = str(resources.files("raydap.inworker"))
 
-START_MODULES = {"sitecustomize", "_raydap_agent", "_socket", "_json", "_posixsubprocess", "errno"}
+START_MODULES = {"sitecustomize", "_raydap_agent", "_socket", "_json", "_posixsubprocess", "errno", "fcntl", "select"}
 """The modules that an agent imports at its start: in C, but for sitecustomize and itself."""
 
 # Python begins without `site`, so that this sees all that sitecustomize.py does.
@@ -93,7 +93,7 @@ def test_its_start_reads_two_files_and_compiles_nothing(sources: Path, tmp_path:
     tag = sys.implementation.cache_tag
     assert opened == [f"sitecustomize.{tag}.pyc", f"start_code.{tag}.marshal"]
     assert counts["compile"] == 0
-    assert counts["call"] < 250  # 170 (measured)
+    assert counts["call"] < 330  # 254 (measured)
 
 
 @pytest.mark.parametrize("how", ["damaged", "changed", "cannot be written"])
@@ -217,7 +217,8 @@ def test_an_idle_agent_never_wakes_up(tmp_path: Path) -> None:
         "import json, os, sys; agent = sys.modules['_raydap_agent'].AGENT; "
         "print(json.dumps([[each.gettimeout() for each in agent._sockets], len(os.listdir('/proc/self/task'))]))"
     )
-    assert output(code, environment(tmp_path)) == [[None], 2]
+    # It does not block in accept(2), but in poll(2), which has no timeout.
+    assert output(code, environment(tmp_path)) == [[0.0], 2]
 
 
 def test_the_listener_receives_no_signal(tmp_path: Path) -> None:

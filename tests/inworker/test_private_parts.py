@@ -185,7 +185,7 @@ PARTS = {
     ),
     "threads that nobody debugs": Part(
         "ours not in pydevd_utils.get_non_pydevd_threads() and theirs in pydevd_utils.get_non_pydevd_threads()",
-        "agent_session.start_thread, injected_agent.start_injected_agent, stack_reader.read_stacks",
+        "agent_threads.AgentThread, injected_agent.start_injected_agent, stack_reader.read_stacks",
         "The agent's own thread is shown to users, and stops at a pause. See pydevd_utils.get_non_pydevd_threads.",
     ),
     "its threads": Part(

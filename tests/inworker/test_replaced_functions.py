@@ -18,9 +18,14 @@ def seen(function):
         signature = str(inspect.signature(function))
     except ValueError:
         signature = "none"
+    kind = inspect.isbuiltin(function), inspect.isroutine(function)
     is_pickled = pickle.loads(pickle.dumps(function)) is function
-    return function.__name__, function.__qualname__, function.__module__, function.__doc__, signature, is_pickled
+    return function.__name__, function.__qualname__, function.__module__, function.__doc__, signature, is_pickled, kind
 
+class Holder:
+    spawn, execute = os.posix_spawn, os.execve
+
+print(os.execve in os.supports_fd, os.execve == Holder().execute, repr(os.execve))
 functions = [os.fork, os.forkpty, os.execv, os.execve, os.posix_spawn, os.posix_spawnp, _posixsubprocess.fork_exec]
 for function in functions:
     print(seen(function))
@@ -45,6 +50,7 @@ sys.stdout.flush()
 if os.fork() == 0:
     os.execve(path="/bin/echo", argv=["echo", "with names"], env={})
 wait(-1)
+wait(Holder().spawn("/bin/echo", ["echo", "as an attribute"], {}))
 
 CHILD = "import json, os, sys; print(json.dumps([dict(sorted(os.environ.items())), sys.path, sys.argv]), flush=True)"
 command = [sys.executable, "-c", CHILD, "argument"]

@@ -4,7 +4,7 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
@@ -130,7 +130,7 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
 
 
 def attach(
-    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: object
+    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: Any
 ) -> EnteredWorker:
     """Greets and attaches, with breakpoints at these lines of the program, as the bridge does it."""
     read_line(connection)
@@ -138,9 +138,21 @@ def attach(
 
 
 def attach_greeted(
-    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: object
+    program: PreparedProgram, connection: socket.socket, children: ExitStack, *lines: int, **arguments: Any
 ) -> EnteredWorker:
     """The same, when the agent's first line has been read."""
+    return attach_to(connection, children, program.path, *lines, **arguments)
+
+
+def attach_to(
+    connection: socket.socket,
+    children: ExitStack,
+    path: Path,
+    *lines: int,
+    filters: Iterable[str] = ("uncaught",),
+    **arguments: Any,
+) -> EnteredWorker:
+    """The same for any process, with breakpoints in the file at `path`, and these filters for exceptions."""
     connection.settimeout(None)
     connection.sendall(b'{"debug": true, "client": "the test"}\n')
     assert read_line(connection) == {"error": ""}
@@ -152,14 +164,14 @@ def attach_greeted(
 
     client = Client(connection.makefile("rb"), connection.makefile("wb"), hang_up)
     children.callback(client.close)
-    worker = EnteredWorker(client, program.path)
+    worker = EnteredWorker(client, path)
     client.request("initialize", adapterID="raydap", clientID="raydap", pathFormat="path")
     attached = client.send("attach", **{"justMyCode": False, "steppingResumesAllThreads": False, **arguments})
     client.wait_event("initialized", unless=attached)
     assert worker.call(calls.enter(True)) == ""
     wanted = [{"line": line} for line in lines]
-    client.request("setBreakpoints", source={"path": str(program.path)}, breakpoints=wanted)
-    client.request("setExceptionBreakpoints", filters=["uncaught"])
+    client.request("setBreakpoints", source={"path": str(path)}, breakpoints=wanted)
+    client.request("setExceptionBreakpoints", filters=list(filters))
     client.request("configurationDone")
     client.result(attached, "attach")
     return worker

@@ -17,7 +17,7 @@ from support.import_graph import ImportGraph, is_test
 
 ROOT = Path(__file__).parents[2]
 
-IN_PROCESSES = ("e2e", "editors", "hub", "inworker", "lsp", "ray", "vscode")
+IN_PROCESSES = ("cpython_tests", "e2e", "editors", "hub", "inworker", "lsp", "ray", "vscode")
 """The folders that `make test-quick` leaves out."""
 
 TABLE: dict[str, tuple[str, ...]] = {
@@ -32,7 +32,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "adapter/raydap/cluster/": ("tests/unit/cluster", "tests/ray"),
     "adapter/raydap/transport/": ("tests/e2e", "tests/hub"),
     "adapter/raydap/core/": ("tests/e2e", "tests/hub"),
-    "adapter/raydap/inworker/": ("tests/unit/inworker", "tests/inworker", "tests/ray"),
+    "adapter/raydap/inworker/": ("tests/unit/inworker", "tests/inworker", "tests/cpython_tests", "tests/ray"),
     "adapter/raydap/wire/": ("tests/e2e",),
     "adapter/raydap/protocol/": ("tests/unit/protocol", "tests/e2e"),
     "docs/examples/": ("tests/unit/examples", "tests/ray/test_demo.py"),

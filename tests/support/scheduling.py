@@ -6,7 +6,20 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-LONGEST_FIRST = ("vscode", "ray", "editors", "lsp", "e2e", "inworker", "hub", "fuzz", "property", "playbook", "unit")
+LONGEST_FIRST = (
+    "vscode",
+    "ray",
+    "editors",
+    "lsp",
+    "cpython_tests",
+    "e2e",
+    "inworker",
+    "hub",
+    "fuzz",
+    "property",
+    "playbook",
+    "unit",
+)
 """The folders of tests, those with the longest tests first: with the short ones at the end all workers end together."""
 
 BY_FILE = ("tests/vscode/", "tests/ray/", "tests/playbook/", "tests/unit/")

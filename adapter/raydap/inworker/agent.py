@@ -20,7 +20,7 @@ import errno
 import os
 import sys
 import time
-from _thread import RLock, allocate_lock, get_ident
+from _thread import RLock, allocate_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     )
     from raydap.inworker.agent_session import Session
     from raydap.inworker.agent_socket import AgentSocket
-    from raydap.inworker.agent_threads import start_thread
+    from raydap.inworker.agent_threads import hide_threads, show_threads
     from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
-    from raydap.inworker.light_start import REST_CODE, begin_in_child, load_rest, start_hidden_thread
+    from raydap.inworker.light_start import REST_CODE, begin_in_child, load_rest, start_thread
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.running_values import evaluate_running
     from raydap.inworker.stack_reader import as_json
@@ -87,7 +87,6 @@ class Agent:
         self.changing = RLock()
         self._lock = allocate_lock()
         self.is_served = False
-        self._hidden_listener = 0
         self._sockets: set[AgentSocket] = set()
 
     def begin(self, raydap: str) -> None:
@@ -145,27 +144,13 @@ class Agent:
         self._sockets.add(listener)
         listener.bind_privately(path)
         listener.listen(8)
-        if REST_CODE:
-            self._hidden_listener = start_hidden_thread(self._accept, listener, True)
-        else:
-            start_thread(self._accept, listener)
+        start_thread(self._accept, listener)
         self.is_served = True
 
     def load(self) -> None:
         """Run the rest of the agent's code. A fork in another thread waits for it."""
         with self.changing:
             load_rest()
-        if self._hidden_listener not in (0, get_ident()):
-            # The listener's thread does not belong to `threading`, so debuggers would take it for the program's. At a
-            # connection, another thread takes its place.
-            connection = AgentSocket()
-            connection.settimeout(CALL_TIMEOUT_S)
-            try:
-                connection.connect(self.identity["socket"])
-                connection.recv(1)
-            except OSError:
-                pass  # The program has closed the listener.
-            connection.close()
 
     def call(self, path: str) -> bool:
         """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
@@ -183,8 +168,7 @@ class Agent:
             wait_unless_stopped(configured, pid, ANSWER_TIMEOUT_S + CONFIGURED_TIMEOUT_S)
         return self.session is not None
 
-    def _accept(self, listener: AgentSocket, hidden: bool = False) -> None:
-        """`hidden`: the module `threading` does not know this thread."""
+    def _accept(self, listener: AgentSocket) -> None:
         while True:
             try:
                 connection = listener.accept()
@@ -196,10 +180,6 @@ class Agent:
                 return
             try:
                 self._begin_to_talk(connection, peer_pid(connection))
-                if hidden and not REST_CODE:
-                    self._hidden_listener = 0
-                    start_thread(self._accept, listener)
-                    return
             except Exception as error:
                 # It has too many threads, or ends and can start none any more.
                 self._sockets.discard(connection)
@@ -292,6 +272,7 @@ class Agent:
             return
         try:
             with self.changing:
+                show_threads()
                 session.hooks = hooks = BreakpointHooks(current_debugger)
                 problem = session.start(hooks)
             if problem:
@@ -299,6 +280,7 @@ class Agent:
             else:
                 session.run(hooks, self.changing)
         finally:
+            hide_threads()
             self.session = None
             session.left.set()
 

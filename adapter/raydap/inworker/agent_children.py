@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
     from raydap.inworker.agent_lines import is_wanted
     from raydap.inworker.breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
+    from raydap.inworker.fork_warnings import add_filter, remove_filter, warn_of_fork
     from raydap.inworker.light_start import wraps
     from raydap.inworker.pydevd_lifetime import put_tracers_back
     from raydap.inworker.python_commands import PythonCommands, replace_in_os
@@ -124,10 +125,16 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[],
 
     @wraps(fork)
     def new_fork() -> Any:
-        result = fork()
+        filters = add_filter()
+        try:
+            result = fork()
+        finally:
+            remove_filter(filters)
         pid = result if isinstance(result, int) else result[0]
+        if pid != 0:
+            warn_of_fork(fork.__name__)
         # os.spawnv forks to become another program.
-        if pid == 0 and sys._getframe(1).f_code.co_name != "_spawnvef":
+        elif sys._getframe(2).f_code.co_name != "_spawnvef":
             begin()
         return result
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _socket
 import errno
+import fcntl
 import os
 import sys
 from _thread import allocate_lock
@@ -18,22 +19,40 @@ if TYPE_CHECKING:
 
 
 class AgentSocket(_socket.socket):
-    """A new Unix socket without a timeout, or one with this `number` as its descriptor.
+    """A new Unix socket without a timeout, or one with this `number` as its descriptor, which moves (`high`).
 
     Its methods raise OSError (EBADF) when the program has closed the descriptor; `close` and `drop` raise nothing.
     Hold `reading` to keep other threads from reading.
     """
 
     def __init__(self, number: int | None = None) -> None:
-        super().__init__(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, number)
+        if number is None:
+            number = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM).detach()
+        super().__init__(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, high(number))
         self.settimeout(None)  # The program may have another default.
         self._file = self._present()
         self.reading = allocate_lock()
 
     def accept(self) -> AgentSocket:
-        self._check()
-        number, _ = self._accept()  # type: ignore[attr-defined]
-        return AgentSocket(number)
+        """Wait for a connection.
+
+        accept(2) would keep the lowest free descriptor number while it waits. So the program's next files would get
+        other numbers than without an agent.
+        """
+        from select import POLLIN, poll
+
+        self.setblocking(False)
+        while True:
+            self._check()
+            waiting = poll()
+            waiting.register(self.fileno(), POLLIN)
+            waiting.poll()
+            self._check()
+            try:
+                number, _ = self._accept()  # type: ignore[attr-defined]
+            except BlockingIOError:
+                continue
+            return AgentSocket(number)
 
     def bind_privately(self, path: str) -> None:
         """Bind to a path where only this user can connect. Raises OSError.
@@ -91,3 +110,22 @@ class AgentSocket(_socket.socket):
     def _present(self) -> tuple[int, int]:
         status = os.fstat(self.fileno())
         return status.st_dev, status.st_ino
+
+
+HIGH_NUMBERS = (960, 192)
+"""Descriptors from here on are rarely a program's, below a limit of 1024 or 256."""
+
+
+def high(number: int) -> int:
+    """Move a descriptor to a high number; return the new number.
+
+    The program opens its files under the numbers that they have without an agent, and those below 192 are its own.
+    """
+    for lowest in HIGH_NUMBERS:
+        try:
+            moved = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, lowest)
+        except OSError:
+            continue
+        os.close(number)
+        return moved
+    return number

@@ -1,7 +1,12 @@
 """Threads of raydap that the program does not notice; runs in workers and drivers, as a part of the agent.
 
-threading.settrace and threading.setprofile of the program do not reach them. They block all signals: otherwise they
-would receive a signal that the program blocks in its own threads to wait for it (sigwait).
+Functions of threading.settrace and threading.setprofile do not reach them. They block all signals: otherwise they would
+receive a signal that the program blocks in its own threads to wait for it (sigwait).
+
+The agent's own threads are not started by `threading` (light_start.start_thread), so `threading.enumerate()` and
+`threading.active_count()` are what they are without an agent. pydevd makes a `Thread` object for each thread that it
+finds and that has none. So during a session each has an object that pydevd ignores, and hides from
+`threading.enumerate()` with its own threads.
 """
 
 import collections
@@ -10,30 +15,81 @@ import operator
 import signal
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-NEVER_BLOCKED = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
-"""The signals of a thread's own errors. faulthandler prints them only if they are not blocked."""
+if TYPE_CHECKING:
+    # The files of an agent are run one after the other in one module, so the names of these are there.
+    from raydap.inworker.light_start import AGENT_THREADS, NEVER_BLOCKED
 
 
-def start_thread(target: Any, *args: Any) -> None:
-    """Start a thread that debuggers ignore, and that does not keep the process from ending."""
-    thread: Any = threading.Thread(target=target, args=args, name="raydap", daemon=True)
-    thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
-    start_unnoticed(thread)
+class AgentThread(threading.Thread):
+    """The object of a running thread of the agent during a session."""
+
+    pydev_do_not_trace = is_pydev_daemon_thread = True
+
+    def __init__(self, ident: int) -> None:
+        super().__init__(name="raydap", daemon=True)
+        threading._dangling.discard(self)  # type: ignore[attr-defined]
+        self._ident = ident
+        self._started.set()  # type: ignore[attr-defined]
+
+    def is_alive(self) -> bool:
+        return self._ident in AGENT_THREADS
+
+    def join(self, timeout: float | None = None) -> None:
+        raise RuntimeError("a thread of raydap's agent cannot be joined")
+
+    def _after_fork(self, new_ident: "int | None" = None) -> None:
+        return  # In a forked child the thread does not exist, and has no handle as a Thread has since 3.13.
 
 
 def start_unnoticed(thread: Any) -> None:
     """Start this thread. All that precedes its `run` is code in C, for which Python calls no trace function."""
-    # signal.pthread_sigmask is a function in Python.
-    from _signal import SIG_BLOCK, pthread_sigmask  # type: ignore[import-not-found,unused-ignore]
-
-    errors = {getattr(signal, name, None) for name in NEVER_BLOCKED}
     steps = (
         functools.partial(sys.settrace, None),
         functools.partial(sys.setprofile, None),
-        functools.partial(pthread_sigmask, SIG_BLOCK, signal.valid_signals() - errors),
+        block_signals(),
         thread.run,
     )
     thread.run = functools.partial(collections.deque, map(operator.methodcaller("__call__"), steps), 0)
     threading.Thread.start(thread)
+
+
+def block_signals() -> Any:
+    """Return a function in C that blocks the signals of the current thread."""
+    # signal.pthread_sigmask is a function in Python.
+    from _signal import SIG_BLOCK, pthread_sigmask  # type: ignore[import-not-found,unused-ignore]
+
+    errors = {getattr(signal, name, None) for name in NEVER_BLOCKED}
+    return functools.partial(pthread_sigmask, SIG_BLOCK, signal.valid_signals() - errors)
+
+
+def thread_has_begun() -> None:
+    """Give this thread of the agent an object, if a session has given one to the others."""
+    if any(isinstance(each, AgentThread) for each in _active().values()):
+        show_threads()
+
+
+def thread_has_ended() -> None:
+    """Take the object of this thread away, if it has one."""
+    if isinstance(_active().get(threading.get_ident()), AgentThread):
+        del _active()[threading.get_ident()]
+
+
+def show_threads() -> None:
+    """Give each thread an object, before pydevd looks for threads."""
+    with threading._active_limbo_lock:  # type: ignore[attr-defined]
+        for ident in AGENT_THREADS - _active().keys():
+            _active()[ident] = AgentThread(ident)
+
+
+def hide_threads() -> None:
+    """Take the objects away, after the session."""
+    with threading._active_limbo_lock:  # type: ignore[attr-defined]
+        for ident in [ident for ident, thread in _active().items() if isinstance(thread, AgentThread)]:
+            del _active()[ident]
+
+
+def _active() -> dict[int, Any]:
+    active: dict[int, Any] = threading._active  # type: ignore[attr-defined]
+    return active

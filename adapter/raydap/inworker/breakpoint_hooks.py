@@ -33,10 +33,21 @@ class BreakpointHooks:
     def __init__(self, debugger: Callable[[], Any]) -> None:
         self.debugger = debugger
         self.original = [getattr(module, name) for module, name in PLACES]
+        self._replacements = [self._replacement(original) for original in self.original]
+
+    def _replacement(self, original: Any) -> Callable[..., None]:
+        """Return the function that takes the place of this one while raydap debugs this process."""
+        import functools
+
+        @functools.wraps(original, (*functools.WRAPPER_ASSIGNMENTS, "__text_signature__"))
+        def stop_here(*args: Any, **kwargs: Any) -> None:
+            stop_at(self.debugger, sys._getframe(1))
+
+        return stop_here
 
     def replace(self) -> None:
-        for module, name in PLACES:
-            setattr(module, name, self.stop_here)
+        for (module, name), replacement in zip(PLACES, self._replacements, strict=True):
+            setattr(module, name, replacement)
         override_rays_breakpoint(self.debugger)
 
     def restore(self) -> None:
@@ -46,12 +57,8 @@ class BreakpointHooks:
         """
         for (module, name), original in zip(PLACES, self.original, strict=True):
             current = getattr(module, name)
-            if current == self.stop_here or str(getattr(current, "__module__", "")).startswith(PYDEVDS):
+            if current in self._replacements or str(getattr(current, "__module__", "")).startswith(PYDEVDS):
                 setattr(module, name, original)
-
-    def stop_here(self, *args: Any, **kwargs: Any) -> None:
-        """breakpoint(), while raydap debugs this process."""
-        stop_at(self.debugger, sys._getframe(1))
 
 
 def global_debugger() -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from typing import Any, TypeVar
 
+    from raydap.inworker.agent_threads import thread_has_begun, thread_has_ended
+
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 REST_CODE = b""
@@ -32,6 +34,13 @@ def own_ids() -> tuple[int, int | None]:
 
 MAIN_THREAD = own_ids()
 """The ids of the main thread."""
+
+
+AGENT_THREADS: set[int] = set()
+"""The idents of the agent's threads in this process."""
+
+NEVER_BLOCKED = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
+"""The signals of a thread's own errors. faulthandler prints them only if they are not blocked."""
 
 
 def load_rest() -> None:
@@ -51,6 +60,7 @@ def begin_in_child() -> None:
     """Call this in a forked child. It has only one thread, which is its main thread."""
     global MAIN_THREAD, LOADING
     MAIN_THREAD, LOADING = own_ids(), RLock()
+    AGENT_THREADS.clear()
 
 
 def import_threading() -> None:
@@ -95,22 +105,42 @@ def correct_main_thread(threading: Any) -> None:
         del threading._active[main.ident]
         main._ident = ident
         threading._active[ident] = main
-    # Python releases the other lock when the thread that imports this ends.
+    # Python would release this lock when the thread that imports this ends, and wait for that at its own end.
+    threading._shutdown_locks.discard(main._tstate_lock)
     main._tstate_lock = allocate_lock()
     main._tstate_lock.acquire()
 
 
-def start_hidden_thread(target: Callable[..., None], *args: Any) -> int:
-    """Start a thread that blocks all signals (agent_threads.py), without the module `threading`. Return its id."""
+def start_thread(target: Callable[..., None], *args: Any) -> None:
+    """Start a thread of the agent, which `threading` does not know and which blocks all signals (agent_threads.py).
+
+    Return when it runs: Python crashes if it ends while a thread begins. Raises RuntimeError if there are too many
+    threads, or the process ends.
+    """
     import _signal  # type: ignore[import-not-found,unused-ignore]
 
-    names = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
-    errors = {getattr(_signal, name, 0) for name in names}
+    errors = {getattr(_signal, name, 0) for name in NEVER_BLOCKED}
+    begins = allocate_lock()
+    begins.acquire()
     before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals() - errors)
     try:
-        return start_new_thread(target, args)
+        start_new_thread(_run, (begins, target, args))
     finally:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+    begins.acquire()
+
+
+def _run(begins: Any, target: Callable[..., None], args: tuple[Any, ...]) -> None:
+    AGENT_THREADS.add(get_ident())
+    begins.release()
+    if not REST_CODE:
+        thread_has_begun()
+    try:
+        target(*args)
+    finally:
+        AGENT_THREADS.discard(get_ident())
+        if not REST_CODE:
+            thread_has_ended()
 
 
 def to_json(value: dict[str, Any]) -> str:

@@ -1,6 +1,8 @@
 """How pydevd comes into a process with an agent, and how it leaves; runs there, as a part of the agent."""
 
+import _thread
 import atexit
+import builtins
 import contextlib
 import itertools
 import os
@@ -21,6 +23,25 @@ SWITCH_INTERVAL_S = 1e-4
 """While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
 
 
+PYDEVD_VARIABLES = ("PYDEVD_DISABLE_FILE_VALIDATION", "PYDEVD_USE_FRAME_EVAL")
+"""Variables that are set while debugpy is imported. The first prevents a warning about frozen modules, which comes too
+late to help; debugpy sets the second itself (debugpy/_vendored/force_pydevd.py)."""
+
+
+PATCHED_NAMES: tuple[str, ...] = (
+    "start_new_thread",
+    "start_new",
+    "_start_new_thread",
+    "start_joinable_thread",
+    "_start_joinable_thread",
+)
+PATCHED_NAMES += ("_original_start_new_thread", "_original_start_joinable_thread", "execfile", "runfile")
+"""The names that pydevd adds to `threading`, `_thread` and `builtins`, or replaces there."""
+
+NAMES_BEFORE: dict[tuple[Any, str], Any] = {}
+"""The values that these names had before pydevd. A name without a value is missing."""
+
+
 def import_debugpy() -> None:
     """Raises ImportError, and RuntimeError if another debugger is there, or if this debugpy cannot debug what runs
     already."""
@@ -28,20 +49,22 @@ def import_debugpy() -> None:
     other = None if monitoring is None else monitoring.get_tool(monitoring.DEBUGGER_ID)
     if other not in (None, "pydevd"):
         raise RuntimeError(f"another debugger, {other}, uses sys.monitoring in this process; end it first")
+    NAMES_BEFORE.clear()
+    for module in (builtins, threading, _thread):
+        NAMES_BEFORE.update({(module, name): vars(module)[name] for name in PATCHED_NAMES if name in vars(module)})
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    # Otherwise it prints a warning about frozen modules, which nobody can change any more.
-    quiet = "PYDEVD_DISABLE_FILE_VALIDATION"
-    given = os.environ.get(quiet)
-    os.environ[quiet] = "1"
+    given = {name: os.environ.get(name) for name in PYDEVD_VARIABLES}
+    os.environ[PYDEVD_VARIABLES[0]] = "1"
     try:
         import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
     finally:
         sys.setswitchinterval(interval)
-        if given is None:
-            del os.environ[quiet]
-        else:
-            os.environ[quiet] = given
+        for name, value in given.items():
+            if value is not None:
+                os.environ[name] = value
+            else:
+                os.environ.pop(name, None)
     import pydevd_tracing
     from _pydevd_bundle import pydevd_constants
 
@@ -109,7 +132,8 @@ def unknown_debugpy(error: BaseException) -> str:
 def stop(debugger: Any) -> None:
     """Ends pydevd, so that the process runs as before, and can be debugged again. Raises nothing: a step that fails
     keeps no other one from being done."""
-    for step in (let_threads_run, stop_tracing, end_threads, stop_tracing_again, forget_threads, give_memory_back):
+    steps = (let_threads_run, stop_tracing, end_threads, stop_tracing_again, restore_names, forget_threads)
+    for step in (*steps, give_memory_back):
         try:
             step(debugger)
         except Exception as error:
@@ -137,6 +161,16 @@ def end_threads(debugger: Any) -> None:
     for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
         if thread is not None:
             thread.do_kill_pydev_thread()
+
+
+def restore_names(_: Any) -> None:
+    """pydevd leaves names behind (pydev_umd.py), also by its own undo_patch_thread_modules (pydev_monkey.py)."""
+    for module in (builtins, threading, _thread):
+        for name in PATCHED_NAMES:
+            if (module, name) not in NAMES_BEFORE:
+                vars(module).pop(name, None)
+            elif getattr(vars(module).get(name), "__module__", "_thread") == "_thread":
+                setattr(module, name, NAMES_BEFORE[module, name])
 
 
 def forget_threads(_: Any) -> None:

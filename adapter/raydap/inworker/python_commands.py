@@ -45,7 +45,7 @@ class PythonCommands:
         multiprocessing/util.py)."""
         import _posixsubprocess
 
-        fork_exec = self._fork_exec(_posixsubprocess.fork_exec)
+        fork_exec = Replacement(self._fork_exec(_posixsubprocess.fork_exec))
         for module in (_posixsubprocess, sys.modules.get("subprocess")):
             for name in ("fork_exec", "_fork_exec"):
                 if hasattr(module, name):
@@ -62,11 +62,26 @@ class PythonCommands:
             args: Any, executables: Any, close_fds: Any, pass_fds: Any, cwd: Any, env: Any, *more: Any
         ) -> int:
             added = self._added(executables, env, child=True)
-            if added is not None:
+            if added is not None and env is None and any(map(callable, more)):
+                # Only preexec_fn is callable. Its place depends on the version of Python.
+                more = tuple(self._adding(each, executables) if callable(each) else each for each in more)
+            elif added is not None:
                 env = [name + b"=" + value for name, value in added.items()]
             return original(args, executables, close_fds, pass_fds, cwd, env, *more)
 
         return fork_exec
+
+    def _adding(self, preexec_fn: Callable[[], Any], executables: Any) -> Callable[[], None]:
+        """A preexec_fn that calls this one. It runs in the forked child, whose environment the Python gets."""
+
+        def new_preexec_fn() -> None:
+            preexec_fn()
+            added = self._added(executables, None, child=False)
+            if added is not None:
+                for name in (b"PYTHONPATH", b"RAYDAP_AGENT"):
+                    os.putenv(name, added[name])
+
+        return new_preexec_fn
 
     def _execv(self, original: Callable[..., Any], execve: Callable[..., Any]) -> Any:
         @wraps(original)
@@ -134,10 +149,46 @@ class PythonCommands:
             return ""
 
 
+class Replacement:
+    """A function in the place of one of Python's, which it wraps.
+
+    Like that one, it is a built-in function to `isinstance`, is pickled by its name, is in sets such as
+    `os.supports_fd`, and is no method where it is an attribute of a class.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._original = function.__wrapped__
+        wraps(function)(self)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._original)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._function(*args, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other == self._original
+
+    def __hash__(self) -> int:
+        return hash(self._original)
+
+    def __repr__(self) -> str:
+        return repr(self._original)
+
+    def __reduce__(self) -> str:
+        return str(self._original.__name__)
+
+
 def replace_in_os(name: str, function: Callable[..., Any]) -> None:
-    """Replace a function of os. It is pickled by its name in posix, where os has it from."""
-    setattr(os, name, function)
-    setattr(sys.modules[function.__module__], name, function)
+    """Replace a function of os, and of posix, where os has it from."""
+    replacement: Any = Replacement(function)
+    setattr(os, name, replacement)
+    setattr(sys.modules[replacement.__module__], name, replacement)
 
 
 def environment_of(env: Any) -> Environment:

@@ -22,7 +22,7 @@ def without_collections() -> "Iterator[None]":
 
 
 def current_frames() -> "dict[int, FrameType]":
-    """Return the innermost frame of each thread but this one, by the threads' idents.
+    """Return the innermost frame of each thread but this one and those of raydap's agent, by the threads' idents.
 
     A frame of this thread in a variable of this thread would keep all its variables alive until Python looks for
     garbage. Before Python 3.12 `sys._current_frames` can deadlock: it holds a lock of the interpreter while it makes
@@ -32,4 +32,5 @@ def current_frames() -> "dict[int, FrameType]":
     with without_collections():
         frames = sys._current_frames()
     del frames[threading.get_ident()]
-    return frames
+    agents = getattr(sys.modules.get("_raydap_agent"), "AGENT_THREADS", ())
+    return {ident: frame for ident, frame in frames.items() if ident not in agents}

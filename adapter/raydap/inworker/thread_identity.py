@@ -20,10 +20,13 @@ class OneThreadObject:
         return getattr(threading, name)
 
     def current_thread(self) -> "threading.Thread | None":
-        """Return None in the middle of a `current_thread()` of the program: pydevd asks again at the next function."""
+        """Return None in the middle of a `current_thread()` of the program: pydevd asks again at the next function.
+
+        Return None in a thread of the agent, too, while that begins (agent_threads.py)."""
         known: threading.Thread | None = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
-        code = getattr(threading.current_thread, "__code__", None)
-        return known if known is not None or _runs(code) else threading.current_thread()
+        agent = sys.modules.get("_raydap_agent")
+        codes = [getattr(each, "__code__", None) for each in (threading.current_thread, getattr(agent, "_run", None))]
+        return known if known is not None or _runs(codes) else threading.current_thread()
 
 
 def keep_one_thread_object() -> None:
@@ -49,10 +52,10 @@ def register(thread: Any) -> None:
             threading._active[thread.ident] = thread  # type: ignore[attr-defined]
 
 
-def _runs(code: "CodeType | None") -> bool:
-    """Return whether a function with this code is on the stack of the current thread."""
+def _runs(codes: "list[CodeType | None]") -> bool:
+    """Return whether a function with one of these codes is on the stack of the current thread."""
     frame = sys._getframe(2)
-    while frame is not None and frame.f_code is not code:
+    while frame is not None and frame.f_code not in codes:
         frame = frame.f_back  # type: ignore[assignment]
     return frame is not None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from cpython_tests.known_differences import DIFFERENCES
 from raydap.core.errors import Code
 from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE
@@ -78,3 +79,9 @@ def test_every_field_of_a_report_is_explained() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_users_can_read_what_a_program_notices_of_raydap() -> None:
+    page = (DOCS / "security.md").read_text(encoding="utf-8")
+    section = page.partition('<a id="noticed"></a>')[2].partition("\n## ")[0]
+    assert [line for line in section.splitlines() if line.startswith("| ")][1:] == [each.row for each in DIFFERENCES]
