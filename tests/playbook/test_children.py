@@ -108,6 +108,20 @@ def test_the_end_of_a_child_is_not_its_parents(play: Play) -> None:
     client.stop()
 
 
+def test_a_child_that_ends_before_it_answers_has_been_continued(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    child = announce(play, worker)
+    child.stop()
+    thread = client.stop()["threadId"]
+    child.hold = {"evaluate"}
+    request = client.send("continue", threadId=thread)
+    child.say("terminated")
+    assert client.answer(request) == {"allThreadsContinued": False}
+    assert client.event("continued")["threadId"] == thread
+    assert client.event("thread") == {"reason": "exited", "threadId": thread}
+
+
 def test_a_child_that_cannot_be_attached_is_told_and_its_parent_goes_on(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
-    from raydap.inworker.light_start import AGENT_THREADS, NEVER_BLOCKED
+    from raydap.inworker.light_start import AGENT_THREADS, NEVER_BLOCKED, THREAD_HOOKS
 
 
 class AgentThread(threading.Thread):
@@ -74,6 +74,9 @@ def thread_has_ended() -> None:
     """Take the object of this thread away, if it has one."""
     if isinstance(_active().get(threading.get_ident()), AgentThread):
         del _active()[threading.get_ident()]
+
+
+THREAD_HOOKS.append((thread_has_begun, thread_has_ended))
 
 
 def show_threads() -> None:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from typing import Any, TypeVar
 
-    from raydap.inworker.agent_threads import thread_has_begun, thread_has_ended
-
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 REST_CODE = b""
@@ -38,6 +36,9 @@ MAIN_THREAD = own_ids()
 
 AGENT_THREADS: set[int] = set()
 """The idents of the agent's threads in this process."""
+
+THREAD_HOOKS: list[tuple[Callable[[], None], Callable[[], None]]] = []
+"""What each thread of the agent calls when it begins and when it ends."""
 
 NEVER_BLOCKED = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 """The signals of a thread's own errors. faulthandler prints them only if they are not blocked."""
@@ -133,14 +134,14 @@ def start_thread(target: Callable[..., None], *args: Any) -> None:
 def _run(begins: Any, target: Callable[..., None], args: tuple[Any, ...]) -> None:
     AGENT_THREADS.add(get_ident())
     begins.release()
-    if not REST_CODE:
-        thread_has_begun()
+    for begun, _ in THREAD_HOOKS:
+        begun()
     try:
         target(*args)
     finally:
         AGENT_THREADS.discard(get_ident())
-        if not REST_CODE:
-            thread_has_ended()
+        for _, ended in THREAD_HOOKS:
+            ended()
 
 
 def to_json(value: dict[str, Any]) -> str:

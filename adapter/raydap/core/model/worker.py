@@ -254,6 +254,12 @@ class Worker:
         self.context.emit(SendToWorker(self.key, data))
 
     @property
+    def can_end_unanswered(self) -> bool:
+        """Whether a process that is continued and ends at once may not answer: neither its agent does, nor the adapter
+        of its parent. The adapter of any other process does."""
+        return bool(self.row.agent) or self.parent is not None
+
+    @property
     def origin(self) -> "Worker":
         """The Ray worker that a child comes from; the worker itself if it is no child."""
         worker = self

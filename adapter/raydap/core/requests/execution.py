@@ -42,10 +42,7 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
 
 def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: float) -> Flow[None]:
     """Resumes one stopped thread, or takes back the pause of a blocked one; `arguments` have the worker's own ids.
-    Raises ProblemError if it does not run on.
-
-    A process that debugs itself through its agent has no adapter that would still answer when it ends at once.
-    """
+    Raises ProblemError if it does not run on."""
     before, thread.state = thread.state, ThreadState.RESUMING
     thread.stepping = command != "continue"
     try:
@@ -54,7 +51,7 @@ def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: 
         else:
             yield from thread.worker.ask(command, arguments, timeout_s)
     except ProblemError:
-        if thread.worker.row.agent and thread.worker.stage is AttachStage.GONE:
+        if thread.worker.can_end_unanswered and thread.worker.stage is AttachStage.GONE:
             return
         # Without an answer it is unknown whether the thread runs. Until the worker says so, the user can try again.
         if thread.state is ThreadState.RESUMING:

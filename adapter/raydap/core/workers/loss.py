@@ -68,8 +68,7 @@ def _forget_prepared(worker: Worker) -> None:
 def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> None:
     of_ray = worker.row.worker_type in ("WORKER", "DRIVER")
     shown = [thread for thread in worker.threads.values() if thread.is_shown]
-    # A process with an agent may have run to its end before it could answer that it runs.
-    stopped = any(thread.state is not ThreadState.RESUMING or not worker.row.agent for thread in shown)
+    stopped = any(thread.state is not ThreadState.RESUMING or not worker.can_end_unanswered for thread in shown)
     problem = _loss_message(worker, reason, ended) if stopped else f"The running {worker} is gone ({_PROCESS_ENDED})."
     until = state.now + (STOPPED_WAIT_S if stopped else RUNNING_WAIT_S)
     label = names.label(worker) if worker.label != WorkerLabel() else ""
