@@ -76,7 +76,7 @@ class PreparedSearch:
             if any(f'"{AGENT_HOOK}"' in str(row.get("serialized_runtime_env")) for row in rows):
                 self._expect("an actor has one")
             elif not self._ended:
-                log.info("nothing is prepared here; raydap starts nothing on the cluster's other nodes until then")
+                log.info("nothing is prepared in this cluster; raydap starts nothing on its other nodes until then")
         return PERIOD_S
 
     def _has_far_driver(self, row: Row) -> bool:

@@ -129,7 +129,7 @@ def test_actors_that_outlive_their_job_are_looked_for_once(caplog: pytest.LogCap
     play = run(script)
     assert play.told == []
     assert play.asked == ["jobs", "actors"] * 2 + ["jobs"]
-    assert caplog.text.count("nothing is prepared here") == 1
+    assert caplog.text.count("nothing is prepared in this cluster") == 1
 
 
 def test_an_actor_that_outlives_its_job_counts() -> None:
