@@ -75,9 +75,10 @@ def run_module(module: str, mode: str = "", tests: Sequence[str] = ()) -> Module
         stack.callback(end_group, process)
         if listener is not None:
             os.mkfifo(fifo)
-            worker = attach(listener, stack)
+            worker, path = attach(listener, stack)
             if mode == "left":
                 worker.leave()
+                wait_for_end_of_session(path)
             with open(fifo, "w"):
                 stack.enter_context(hanging_up(listener))
         with suppress(subprocess.TimeoutExpired):
@@ -106,12 +107,20 @@ def listening(path: Path) -> socket.socket:
     return listener
 
 
-def attach(listener: socket.socket, stack: ExitStack) -> EnteredWorker:
-    """Attach to the process that calls at this socket, as the bridge does."""
+def attach(listener: socket.socket, stack: ExitStack) -> tuple[EnteredWorker, str]:
+    """Attach to the process that calls at this socket. Return the path of its agent's own socket, too."""
     connection = stack.enter_context(listener.accept()[0])
     connection.settimeout(60)
-    read_line(connection)
-    return attach_to(connection, stack, Path(os.devnull), filters=())
+    path = read_line(connection)["socket"]
+    return attach_to(connection, stack, Path(os.devnull), filters=()), path
+
+
+def wait_for_end_of_session(path: str) -> None:
+    """Wait until nothing of pydevd is left: only then the agent greets, and names no holder."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(60)
+        connection.connect(path)
+        assert read_line(connection)["holder"] == ""
 
 
 def end_group(process: "subprocess.Popen[bytes]") -> None:
