@@ -56,7 +56,9 @@ def environment(folder: Path, raydap: str = "") -> dict[str, str]:
 
 def output(code: str, environ: dict[str, str], *options: str) -> Any:
     command = [sys.executable, *options, "-c", code]
-    return json.loads(subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(command, env=environ, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, (done.returncode, done.stdout + done.stderr)
+    return json.loads(done.stdout)
 
 
 def test_its_start_imports_nothing_of_python(tmp_path: Path) -> None:

@@ -12,14 +12,13 @@ finds and that has none. So during a session each has an object that pydevd igno
 import collections
 import functools
 import operator
-import signal
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so the names of these are there.
-    from raydap.inworker.light_start import AGENT_THREADS, NEVER_BLOCKED, THREAD_HOOKS
+    from raydap.inworker.light_start import AGENT_THREADS, THREAD_HOOKS, blocked_signals
 
 
 class AgentThread(threading.Thread):
@@ -60,8 +59,7 @@ def block_signals() -> Any:
     # signal.pthread_sigmask is a function in Python.
     from _signal import SIG_BLOCK, pthread_sigmask  # type: ignore[import-not-found,unused-ignore]
 
-    errors = {getattr(signal, name, None) for name in NEVER_BLOCKED}
-    return functools.partial(pthread_sigmask, SIG_BLOCK, signal.valid_signals() - errors)
+    return functools.partial(pthread_sigmask, SIG_BLOCK, blocked_signals())
 
 
 def thread_has_begun() -> None:

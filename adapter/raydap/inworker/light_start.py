@@ -120,15 +120,23 @@ def start_thread(target: Callable[..., None], *args: Any) -> None:
     """
     import _signal  # type: ignore[import-not-found,unused-ignore]
 
-    errors = {getattr(_signal, name, 0) for name in NEVER_BLOCKED}
     begins = allocate_lock()
     begins.acquire()
-    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals() - errors)
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, blocked_signals())
     try:
         start_new_thread(_run, (begins, target, args))
     finally:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
     begins.acquire()
+
+
+def blocked_signals() -> set[int]:
+    """Return the signals that no thread of raydap receives."""
+    import _signal
+
+    errors = {getattr(_signal, name, 0) for name in NEVER_BLOCKED}
+    blocked: set[int] = _signal.valid_signals() - errors
+    return blocked
 
 
 def _run(begins: Any, target: Callable[..., None], args: tuple[Any, ...]) -> None:

@@ -1,5 +1,6 @@
 """The files that a report leaves: the page, its data, the trace. Each is whole at any time."""
 
+import errno
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,28 +25,38 @@ class ReportFiles:
     def check(self) -> None:
         """Create and remove a file beside each of them. Raises ProblemError if one cannot be written."""
         for path in self._paths():
-            if _is_regular(path):
-                try:
+            try:
+                if os.path.isdir(path):
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                if not _is_stream(path):
                     Path(_beside(path)).write_bytes(b"")
-                except OSError as error:
-                    raise file_not_written(path, error) from None
-                os.unlink(_beside(path))
+                    os.unlink(_beside(path))
+            except OSError as error:
+                raise file_not_written(path, error) from None
 
-    def write(self, report: Report, ray_events: Sequence[chrome_trace.Event]) -> None:
-        """`ray_events` are those of Ray's own timeline. Raises ProblemError."""
-        _write(self.page, html_page.of_report(report).encode(errors="replace"))
-        if self.data is not None:
-            _write(self.data, msgspec.json.format(msgspec.json.encode(report), indent=1))
-        if self.trace is not None:
-            _write(self.trace, msgspec.json.encode(chrome_trace.of_report(report, ray_events)))
+    def write(self, report: Report, ray_events: Sequence[chrome_trace.Event], is_last: bool = True) -> None:
+        """Write each file. A pipe or a device, which would keep earlier content, is written if `is_last`.
+
+        `ray_events` are those of Ray's own timeline. Raises ProblemError.
+        """
+        for path in self._paths():
+            if is_last or not _is_stream(path):
+                _write(path, self._content(path, report, ray_events))
+
+    def _content(self, path: str, report: Report, ray_events: Sequence[chrome_trace.Event]) -> bytes:
+        if path == self.page:
+            return html_page.of_report(report).encode(errors="replace")
+        if path == self.data:
+            return msgspec.json.format(msgspec.json.encode(report), indent=1)
+        return msgspec.json.encode(chrome_trace.of_report(report, ray_events))
 
     def _paths(self) -> list[str]:
         return [path for path in (self.page, self.data, self.trace) if path is not None]
 
 
-def _is_regular(path: str) -> bool:
-    """Return False for a device, a pipe and the like."""
-    return os.path.isfile(path) or not os.path.exists(path)
+def _is_stream(path: str) -> bool:
+    """Return whether it is a pipe, a device and the like."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _beside(path: str) -> str:
@@ -56,14 +67,23 @@ def _beside(path: str) -> str:
 def _write(path: str, content: bytes) -> None:
     """Write to a file beside its place first: a process that is killed meanwhile leaves the one before."""
     try:
-        if not _is_regular(path):
-            Path(path).write_bytes(content)
+        if _is_stream(path):
+            _write_stream(path, content)
             return
         try:
             Path(_beside(path)).write_bytes(content)
             os.replace(_beside(path), os.path.realpath(path))
-        finally:
+        except BaseException:
             with suppress(OSError):
                 os.unlink(_beside(path))
+            raise
     except OSError as error:
         raise file_not_written(path, error) from None
+
+
+def _write_stream(path: str, content: bytes) -> None:
+    # A pipe that nobody reads is an error, and does not block.
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    with open(descriptor, "wb") as stream:
+        stream.write(content)

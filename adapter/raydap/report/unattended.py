@@ -138,13 +138,13 @@ class Reporting:
     async def _write_now(self, run: WatchedRun) -> None:
         """Write what there is, or note why that cannot be written: it may be possible later."""
         try:
-            await self._write(run)
+            await self._write(run, is_last=False)
         except ProblemError as error:
             run.note(str(error.problem))
 
-    async def _write(self, run: WatchedRun) -> None:
+    async def _write(self, run: WatchedRun, is_last: bool = True) -> None:
         """Raises ProblemError. A page of many workers takes some time, in which raydap must look at their stops."""
-        await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events))
+        await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events), is_last)
 
     def _say(self, text: str) -> None:
         if not self.quiet:

@@ -66,3 +66,24 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     ReportFiles(str(page)).write(report(title="one"), [])
     assert page.is_symlink()
     assert "one" in place.read_text()
+
+
+def test_a_pipe_gets_the_last_page_only(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    os.mkfifo(page)
+    files = ReportFiles(str(page))
+    files.check()
+    files.write(report(title="one"), [], is_last=False)
+    with pytest.raises(ProblemError, match="cannot be written: No such device or address"):
+        files.write(report(title="nobody reads"), [])
+    with open(os.open(page, os.O_RDONLY | os.O_NONBLOCK)) as reader:
+        files.write(report(title="two"), [])
+        text = reader.read()
+    assert "two" in text
+    assert "one</title>" not in text
+    assert page.is_fifo()
+
+
+def test_a_folder_is_reported_before_anything_begins(tmp_path: Path) -> None:
+    with pytest.raises(ProblemError, match="cannot be written: Is a directory"):
+        ReportFiles(str(tmp_path)).check()
