@@ -38,6 +38,12 @@ def agent_calls(play: Play, worker: FakeWorker) -> None:
     play.feed(AgentInjected(worker.key, ""), AgentCalled(started.row))
 
 
+def listed_twice(play: Play, worker: FakeWorker) -> None:
+    """Two lists show that the worker still runs."""
+    play.alive(worker)
+    play.alive(worker)
+
+
 def problem_of(client: FakeClient, key: str) -> str:
     entries = client.request("raydap/workers", all=True)["workers"]
     return str(next(entry["problem"] for entry in entries if entry["key"] == key))
@@ -111,12 +117,28 @@ def test_the_reason_is_in_the_entry_and_told_once(play: Play) -> None:
     asked(play)
     for worker in workers[:2]:
         play.feed(AgentInjected(worker.key, "gdb is not installed on 10.0.0.1; install it there"))
+    play.alive(*workers)
+    client.nothing()
+    play.alive(*workers)
     text = client.told(Code.NO_AGENT)
     assert text.startswith("raydap cannot attach to worker 101 on 10.0.0.1 while it runs: gdb is not installed")
     client.nothing()
     client.request("raydap/workers", all=True)
     assert "gdb is not installed" in problem_of(client, "w1")
     client.inbox.clear()
+
+
+def test_a_worker_that_has_ended_meanwhile_is_no_problem(play: Play) -> None:
+    """The first list after the failure is older than the end."""
+    client = watched(play)
+    worker = play.worker("w1", TASK)
+    play.alive(worker)
+    asked(play)
+    play.feed(AgentInjected(worker.key, "it has ended meanwhile"))
+    play.alive(worker)
+    play.alive()
+    play.tick(400.0)
+    client.nothing()
 
 
 def test_an_agent_that_does_not_call(play: Play) -> None:
@@ -130,6 +152,7 @@ def test_an_agent_that_does_not_call(play: Play) -> None:
     play.tick(10.0)
     client.nothing()
     play.tick(11.0)
+    listed_twice(play, worker)
     assert "does not call" in client.told(Code.NO_AGENT)
     # It may begin late.
     agent_calls(play, worker)
@@ -143,9 +166,9 @@ def test_raydap_tries_again_later_and_at_once_if_the_user_wants_it(play: Play) -
     play.alive(worker)
     asked(play)
     play.feed(AgentInjected(worker.key, "busy"))
-    client.told(Code.NO_AGENT)
     play.tick(5.0)
-    play.alive(worker)
+    listed_twice(play, worker)
+    client.told(Code.NO_AGENT)
     assert asked(play) == []
     client.request("raydap/attach", workers=["w1"])
     assert len(asked(play)) == 1

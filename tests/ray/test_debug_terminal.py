@@ -147,8 +147,7 @@ def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
     while driver.process.poll() is None:
         terminal.ask("[all] c", r"^\d run on\.$|^\*\*\* .*$")
     driver.wait_for("result: ended")
-    terminal.wait_for_prompt("raydap")
-    terminal.send("\x04")
+    terminal.press("\x04")
     terminal.wait_for(r"^0 workers run on\.$")
     assert terminal.wait() == 0
 
@@ -156,19 +155,13 @@ def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
 def test_typing(stopped: tuple[Terminal, Child]) -> None:
     """Completion, blocks of several lines, history, another width of the terminal, and Ctrl-C."""
     terminal, _ = stopped
-
-    def types(keys: str) -> None:
-        # What is typed before the prompt is there is shown as the terminal shows it.
-        terminal.wait_for(r"^\([^()\n]*\)\Z")
-        terminal.send(keys)
-
-    types("p self.lea\t")
+    terminal.press("p self.lea\t")
     terminal.wait_for(r"p self\.learn")
     terminal.ask("(4, 2)", r"^42$")
-    types("longl\t")
+    terminal.press("longl\t")
     terminal.wait_for(r"\) longlist")
     terminal.ask("", r"^ +5  +def train")
-    types("[actor:Tr\t")
+    terminal.press("[actor:Tr\t")
     terminal.wait_for(r"\) \[actor:Trainer")
     terminal.ask("] p 1", r"^1  3  Trainer")
     terminal.line("for number in range(2):")
@@ -176,15 +169,15 @@ def test_typing(stopped: tuple[Terminal, Child]) -> None:
     terminal.ask("", r"^\[Trainer \d+\] number 21$")
     terminal.ask("p 'still ' + 'here'", r"^'still here'$")
     before = len(terminal.text)
-    types("\x1b[A")
+    terminal.press("\x1b[A")
     terminal.wait_for(r"p 'still ' \+ 'here'$", after=before)
     terminal.send("\x03")
     terminal.ask("p 'a new ' + 'line'", r"^'a new line'$")
-    types("p 'wid")
+    terminal.press("p 'wid")
     terminal.resize(60, 20)
     terminal.line("e' + 'r'")
     terminal.wait_for(r"^'wider'$")
-    terminal.send("\x03")
+    terminal.press("\x03")
     terminal.wait_for(r"^`quit` leaves; the workers run on\.$")
     terminal.line("q")
     assert terminal.wait() == 0
@@ -240,8 +233,7 @@ def test_ctrl_c_pauses_what_runs(debug: Callable[..., Terminal], run_driver: Cal
     terminal.wait_for(r"^> Spinner .*\n-> ", after=before)
     assert int(terminal.ask("p turns", r"^\d+$")[0]) >= 3
     terminal.ask("self.over = True", r"self\.over = True\n\(Spinner\)")
-    terminal.wait_for_prompt("Spinner")
-    terminal.send("\x04")
+    terminal.press("\x04")
     terminal.wait_for(r"^1 worker runs on: Spinner\.$")
     assert terminal.wait() == 0
     driver.wait_for("result: ")
@@ -279,7 +271,7 @@ while True:
     terminal.wait_for(r"^begun$")
     terminal.send("\x03")
     terminal.wait_for(r"^Cancelled\.\n\(raydap\)")
-    terminal.send("\x03")
+    terminal.press("\x03")
     terminal.wait_for(r"^> driver \d+ waits\.py\(\d\)<module>\n-> ")
     terminal.line("q")
     terminal.wait_for(r"^The program ends with its debugger\.$")

@@ -202,8 +202,7 @@ def test_whoever_leaves_lets_the_task_run_on(legacy: Cluster, job: Job, tmp_path
         terminal.ask("pdb", "`pdb NUMBER` joins one of them.")
         terminal.ask("pdb 1", r"^\(pdb collect\) $|^\(pdb collect\)$")
         terminal.ask("p 40 + 2", "^42$")
-        terminal.wait_for_prompt("pdb collect")
-        terminal.send("\x04")
+        terminal.press("\x04")
         terminal.wait_for("^collect runs on.$")
         job.wait_for_results(names, 1)
         # By Ctrl-C, twice, while pdb is busy.

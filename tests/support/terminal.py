@@ -99,9 +99,11 @@ class Terminal:
             assert time.monotonic() < deadline, f"awaited {pattern!r}:\n{shown}"
             time.sleep(0.02)
 
-    def wait_for_prompt(self, name: str) -> None:
-        """Waits until the prompt `(NAME)` is the last that is shown. Ctrl-D is lost in a terminal that shows none."""
-        self.wait_for(rf"^\({re.escape(name)}\)\Z")
+    def press(self, keys: str) -> None:
+        """Presses keys at an empty prompt, `(NAME)`, for which it waits. Without a prompt the terminal shows keys as it
+        likes, loses Ctrl-D, and sends a signal for Ctrl-C."""
+        self.wait_for(r"^\([^()\n]*\)\Z")
+        self.send(keys)
 
     def ask(self, text: str, pattern: str) -> re.Match[str]:
         """Types a line and waits for what matches behind it."""

@@ -81,6 +81,10 @@ class Injection:
     until: float
     delay: float
     under_way: bool
+    failure: str = ""
+    """The reason of the first failure, for users, until it is reported."""
+    listings: int = 0
+    """How many lists of running workers have named this one since that failure."""
 
 
 class Run:

@@ -48,6 +48,7 @@ def listed(state: State, event: WorkersAlive) -> None:
     run.alive.replace(alive)
     if labels:
         selection.labelled(state, WorkersLabelled(labels))
+    unprepared.report_failures(state)
     unprepared.inject_needed(state)
     if not run.alive.reported:
         run.alive.reported = True

@@ -23,6 +23,10 @@ CALL_TIMEOUT_S = 20.0
 RETRY_DELAY_S = (10.0, 300.0)
 """Seconds until raydap tries again to start an agent: the first delay, and the longest."""
 
+CONFIRMING_LISTS = 2
+"""How many lists of running workers must name a worker after a failure before the failure is reported. The end of a
+worker is no problem of the user's."""
+
 RAYS_OWN = ("JobSupervisor",)
 """Classes of actors in which Ray itself runs the entry points of jobs. They are left alone unless chosen."""
 
@@ -81,25 +85,39 @@ def examine_again(state: State) -> None:
         inject_needed(state)
 
 
-def _failed(state: State, key: WorkerKey, injection: Injection, reason: str) -> None:
-    """The user hears of the first failure of each worker; those that have the same reason, such as no gdb, are one
-    sentence."""
+def report_failures(state: State) -> None:
+    """Report the first failure of each worker that still runs. Workers with the same reason, such as no gdb, share one
+    message. Called after each list of running workers. The first list after a failure can be older than the end of
+    the worker."""
     run = state.run
-    is_first = injection.delay == 0
+    for key in [key for key, injection in run.injections.items() if injection.failure and key in run.alive.workers]:
+        injection = run.injections[key]
+        injection.listings += 1
+        if injection.listings == CONFIRMING_LISTS:
+            reason, injection.failure = injection.failure, ""
+            if reason not in run.refusals:
+                run.refusals.add(reason)
+                state.report(_problem(run.alive.workers[key].row, reason))
+
+
+def _failed(state: State, key: WorkerKey, injection: Injection, reason: str) -> None:
+    run = state.run
+    if injection.delay == 0:
+        injection.failure = reason
     injection.under_way = False
     injection.delay = min(injection.delay * 2, RETRY_DELAY_S[1]) or RETRY_DELAY_S[0]
     injection.until = state.now + injection.delay
     worker = run.alive.workers.get(key)
     if worker is None:
         return  # It has ended, or was attached meanwhile.
-    text = f"raydap cannot attach to {_name(worker.row)} while it runs: {reason.rstrip('.')}."
-    problem = Problem(Code.NO_AGENT, text)
-    run.alive.set_problem(key, str(problem))
-    if is_first and reason not in run.refusals:
-        run.refusals.add(reason)
-        state.report(problem)
-    else:
-        state.log("info", str(problem))
+    problem = str(_problem(worker.row, reason))
+    run.alive.set_problem(key, problem)
+    state.log("info", problem)
+
+
+def _problem(row: PausedWorker, reason: str) -> Problem:
+    name = f"{row.worker_type.lower()} {row.pid} on {row.node}"
+    return Problem(Code.NO_AGENT, f"raydap cannot attach to {name} while it runs: {reason.rstrip('.')}.")
 
 
 def _may_inject(run: Run) -> bool:
@@ -123,7 +141,3 @@ def _has_room(state: State, settings: AttachSettings, key: WorkerKey) -> bool:
         return True
     under_way = sum(injection.under_way for injection in state.run.injections.values())
     return not selection.is_full(state, settings, under_way)
-
-
-def _name(row: PausedWorker) -> str:
-    return f"{row.worker_type.lower()} {row.pid} on {row.node}"
