@@ -46,6 +46,13 @@ def run_plain(source: str, folder: Path, children: ExitStack) -> str:
     return child.output
 
 
+def leave_socket(path: Path) -> Path:
+    """Leave the socket of an agent, as a process does that ends."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+    return path
+
+
 @dataclass
 class PreparedProgram:
     """A program that has called, or waits to be called. The caller ends `child`."""

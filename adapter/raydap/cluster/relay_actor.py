@@ -12,18 +12,18 @@ import os
 import re
 import secrets
 import socket
-import stat
 import struct
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from raydap.cluster import outside_looks, relay_channels
 from raydap.cluster.relay_channels import CHUNK, OPEN, OPENED, Channel, Channels, Frame
+from raydap.inworker import leftover_sockets
+from raydap.inworker.leftover_sockets import remove_if_ended
 
-BY_VALUE = (outside_looks, relay_channels)
+BY_VALUE = (leftover_sockets, outside_looks, relay_channels)
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -44,9 +44,6 @@ ACCEPT_DELAY_S = 1.0
 
 AT_ONCE = 32
 """Agents that are asked who they are at a time."""
-
-LEFTOVER_AGE_S = 60.0
-"""Seconds until a socket that refuses connections is removed. A process that begins listens some microseconds later."""
 
 _AGENT = re.compile(r"raydap-\d+")
 
@@ -261,8 +258,9 @@ class AgentWatch:
             with suppress(OSError):
                 await self._listen()
                 names = os.listdir(self._folder) if self._listener is not None else []
-                fresh = {name for name in names if _AGENT.fullmatch(name)} - self._known
-                self._known |= fresh
+                present = {name for name in names if _AGENT.fullmatch(name)}
+                fresh = present - self._known
+                self._known = present
                 asked = [self._spawn(self._ask(name)) for name in fresh]
                 if not has_searched:
                     await asyncio.gather(*asked)
@@ -278,7 +276,7 @@ class AgentWatch:
             try:
                 reader, writer = await open_agent(os.path.join(self._folder, name))
             except ConnectionRefusedError:
-                remove_leftover(os.path.join(self._folder, name))
+                remove_if_ended(os.path.join(self._folder, name))
                 return
             except (FileNotFoundError, PermissionError):
                 return
@@ -330,18 +328,6 @@ async def is_served(path: str) -> bool:
         return True
     writer.close()
     return True
-
-
-def remove_leftover(path: str) -> None:
-    """Remove the socket of a process of this user that has ended: it refuses connections.
-
-    A process that begins has a socket but does not listen yet, so one that refuses is removed only when it is old.
-    """
-    with suppress(OSError):
-        status = os.lstat(path)
-        age_s = time.time() - status.st_mtime
-        if stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid() and age_s >= LEFTOVER_AGE_S:
-            os.unlink(path)
 
 
 def peer_is_trusted(connection: Any) -> bool:

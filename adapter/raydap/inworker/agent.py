@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_socket import AgentSocket
     from raydap.inworker.agent_threads import hide_threads, show_threads
     from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
+    from raydap.inworker.leftover_sockets import remove_some
     from raydap.inworker.light_start import REST_CODE, begin_in_child, load_rest, start_thread
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.running_values import evaluate_running
@@ -96,6 +97,7 @@ class Agent:
         # First, because a raydap may find the socket at once, and hello has to say it.
         self.identity = {**self.identity, "socket": path}
         self._serve(path)
+        remove_some(self.folder)
         session = self.session
         if session is None:
             call_raydaps(self.call, self.folder, raydap, wait=not self.forked)
@@ -136,14 +138,9 @@ class Agent:
 
     def _serve(self, path: str) -> None:
         """Listens, in a thread, on a socket that only this user can use."""
-        try:  # noqa: SIM105  # contextlib may not be imported yet
-            os.unlink(path)  # A process that had this number before has left it.
-        except FileNotFoundError:
-            pass
         listener = AgentSocket()
         self._sockets.add(listener)
-        listener.bind_privately(path)
-        listener.listen(8)
+        listener.listen_at(path)
         start_thread(self._accept, listener)
         self.is_served = True
 

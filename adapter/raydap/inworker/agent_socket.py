@@ -54,19 +54,31 @@ class AgentSocket(_socket.socket):
                 continue
             return AgentSocket(number)
 
-    def bind_privately(self, path: str) -> None:
-        """Bind to a path where only this user can connect. Raises OSError.
+    def listen_at(self, path: str) -> None:
+        """Listen at a path where only this user can connect; replace a socket that has this path. Raises OSError.
+
+        The socket gets the path when it listens already: one that refuses connections is removed
+        (leftover_sockets.py).
 
         The mode of a socket before it is bound is that of the file, which takes the bits of the umask away (Linux,
         net/unix/af_unix.c, unix_bind). The umask is the whole process's: other threads make files at the same time.
         """
+        new = os.path.join(os.path.dirname(path), ".rd-" + str(os.getpid()))
         try:  # noqa: SIM105  # contextlib may not be imported yet
             os.fchmod(self.fileno(), 0o600)
         except OSError:
             pass
-        self.bind(path)
+        try:
+            self.bind(new)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            os.unlink(new)  # A process that had this number before was killed here.
+            self.bind(new)
         if sys.platform != "linux":
-            os.chmod(path, 0o600)  # Nobody can connect before it listens.
+            os.chmod(new, 0o600)
+        self.listen(8)
+        os.rename(new, path)
 
     def recv(self, *args: Any) -> bytes:
         with self.reading:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
-from raydap.cluster.relay_actor import remove_leftover
 from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
+from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
@@ -191,13 +191,16 @@ class Agents:
     async def _find(self, folder: str) -> None:
         """Looks again and again, because a process that begins calls no other raydap when one debugs it."""
         while True:
+            known = {path for path in self._known if os.path.dirname(path) == folder}
             try:
                 names = await asyncio.to_thread(os.listdir, folder)
             except OSError as error:
                 log.info("no agents in %s: %s", folder, error)
                 self._searched(folder)
                 return
-            paths = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)} - self._known
+            present = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)}
+            self._known -= known - present  # Another process can get the number.
+            paths = present - self._known
             self._known |= paths
             asked = [self._tasks.spawn(self._ask(path)) for path in paths]
             if folder in self._searching:
@@ -215,7 +218,7 @@ class Agents:
         except OSError as error:
             log.info("no agent at %s: %s", path, error)
             if isinstance(error, ConnectionRefusedError):
-                remove_leftover(path)
+                remove_if_ended(path)
             if isinstance(error, TimeoutError) or error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE):
                 self._known.discard(path)  # It is too busy to answer, or raydap is short of descriptors.
             return

@@ -16,6 +16,7 @@ import pytest
 
 from raydap.cluster import outside_looks, relay_actor
 from raydap.cluster.relay_actor import RaydapRelay
+from support.agents import leave_socket
 from support.local_relay import LocalNode
 
 WAIT = 30.0
@@ -74,9 +75,8 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkey
     monkeypatch.setattr(relay_actor, "HELLO_TIMEOUT_S", 1.0)  # raydap-2 keeps the actor waiting for the end of a line.
     stale = [tmp_path / "raydap-6", tmp_path / "raydap-7", tmp_path / "raydap-call-1-1"]
     for path in stale:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-            listener.bind(str(path))
-    os.utime(stale[0], (0, 0))
+        leave_socket(path)
+    (tmp_path / "raydap-8").touch()
 
     async def part(it: Play) -> None:
         servers = [await serve(tmp_path / "raydap-1", b"{1}\n"), await serve(tmp_path / "raydap-2", b"no line")]
@@ -85,7 +85,8 @@ def test_agents_are_found_once(play: Callable[..., None], tmp_path: Path, monkey
         await it.watch()
         assert await it.next() == {"found": "{1}\n"}
         assert await it.next() == {"searched": True}
-        assert [path.exists() for path in stale] == [False, True, True], "an old socket that refuses is removed"
+        assert [path.exists() for path in stale] == [False, False, True], "a socket that refuses is removed"
+        assert (tmp_path / "raydap-8").exists()
         servers.append(await serve(tmp_path / "raydap-4", b"{4}\n"))
         assert await it.next() == {"found": "{4}\n"}
         for server in servers:

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import stat
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property
@@ -15,12 +14,12 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.cluster.relay_actor import LEFTOVER_AGE_S
 from raydap.core.events import AgentCalled, AgentFound, AgentsSearched, Event, PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents
 from raydap.transport import unix
+from support.agents import leave_socket
 
 WAIT = 10
 
@@ -228,25 +227,14 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
     run(script)
 
 
-def leave_socket(path: Path, age_s: float = 0.0) -> Path:
-    """Leave a socket like a process that was killed so many seconds ago."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(path))
-    os.utime(path, (time.time() - age_s,) * 2)
-    return path
-
-
 def test_the_sockets_of_processes_that_have_ended_are_removed(tmp_path: Path) -> None:
-    """A new one stays: its process may be about to listen."""
-    old = leave_socket(tmp_path / "raydap-6", 2 * LEFTOVER_AGE_S)
-    new = leave_socket(tmp_path / "raydap-7")
+    left = leave_socket(tmp_path / "raydap-6")
 
     async def script(calls: Calls) -> None:
         server = await asyncio.start_unix_server(lambda _, writer: writer.close(), str(tmp_path / "raydap-8"))
-        os.utime(tmp_path / "raydap-8", (0, 0))
         calls.agents.reach(str(tmp_path))
         assert await calls.events.get() == AgentsSearched()
-        assert (old.exists(), new.exists(), (tmp_path / "raydap-8").exists()) == (False, True, True)
+        assert (left.exists(), (tmp_path / "raydap-8").exists()) == (False, True)
         server.close()
 
     run(script)
