@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import local_raylet, node_survey, prepared_job, ray_driver, session_sockets
+from raydap.cluster.jobs import prepared_job
+from raydap.cluster.machine import local_raylet, session_sockets
+from raydap.cluster.ray_process import ray_driver
+from raydap.cluster.survey import node_survey
 from raydap.inworker.agent_code import packed_start_files
 from support.agents import raydap_that_debugs_nothing
 

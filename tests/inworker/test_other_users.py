@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import relay_actor
+from raydap.cluster.relay import relay_actor
 from raydap.transport import unix
 from support.agents import PreparedProgram, read_line
 

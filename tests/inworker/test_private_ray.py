@@ -76,7 +76,7 @@ PARTS = {
     ),
     "the folder of sockets": Part(
         "has(node.Node, 'get_session_dir_path') and source(node.Node, '\"sockets\"')",
-        "driver_agent.start_beside_ray, relay_actor.sockets_folder, cluster/session_sockets.py",
+        "driver_agent.start_beside_ray, relay_actor.sockets_folder, machine/session_sockets.py",
         "A process says that raydap cannot debug it, and runs on. See Node._init_temp in ray/_private/node.py.",
     ),
     "identities": Part(
@@ -141,7 +141,7 @@ PARTS = {
     ),
     "functions by value": Part(
         "has(cloudpickle, 'register_pickle_by_value')",
-        "injection_script._by_gdb, relay_script.py",
+        "injection_script._by_gdb, relay_process.py",
         "raydap does not reach other nodes. See ray/cloudpickle.",
     ),
     "the breakpoints of the old debugger": Part(
@@ -149,7 +149,7 @@ PARTS = {
         "and source(internal_kv, '.internal_kv_keys(', '.internal_kv_get(', '.internal_kv_del(') is True "
         "and source(rpdb._connect_ray_pdb, '\"RAY_PDB_{}\"', '\"pdb_address\"', '\"worker_id\"', '\"traceback\"', "
         "'\"lineno\"')",
-        "legacy_breakpoints, ray_query_script.legacy_entries, legacy_watch_script, gcs_keys",
+        "legacy_breakpoints, legacy_process, gcs_keys",
         "`raydap ps`, `debug` and `doctor` do not list what waits for Ray's old debugger. See ray/util/rpdb.py.",
     ),
     "the old debugger's pdb": Part(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from local_cluster import Child
 
-from raydap.cluster import remote_exec
+from raydap.cluster.injection import remote_exec
 
 pytestmark = [
     pytest.mark.core,

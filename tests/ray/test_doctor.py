@@ -19,10 +19,10 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster, clean_environment
 
-from raydap.cluster import legacy_breakpoints
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.legacy import legacy_breakpoints
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from support import processes
 from support.bridge import Bridge
 from support.look import go_on

@@ -156,7 +156,7 @@ def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driv
 def test_a_gcs_that_does_not_answer(
     attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster, children: ExitStack
 ) -> None:
-    """It is silent until raydap has noticed, which takes 10 seconds (cluster/rest.py). A `breakpoint()` that begins
+    """It is silent until raydap has noticed, which takes 10 seconds (dashboard/rest.py). A `breakpoint()` that begins
     meanwhile waits for it inside Ray."""
     client = attach()
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))

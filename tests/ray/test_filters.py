@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dap_client import Client
 from local_cluster import Child, Cluster
 
-from raydap.cluster.dashboard import _PAUSED
+from raydap.cluster.dashboard.dashboard_client import _PAUSED
 from support.bridge import Bridge
 from support.look import attach_to, bodies, go_on, local_variables, name_of, problems
 

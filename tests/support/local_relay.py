@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from raydap.cluster.relay_actor import RaydapRelay
-from raydap.cluster.relay_script import Node
+from raydap.cluster.relay.relay_actor import RaydapRelay
+from raydap.cluster.relay.relay_process import Node
 
 
 class _Method:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 import click
 
-from raydap.cluster.dashboard_address import resolve
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.dashboard_address import resolve
+from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code, ProblemError
 
 ARGUMENT = "--dashboard {}"

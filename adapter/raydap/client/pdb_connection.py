@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.relay import Relay, RelayFailed
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.relay.relay_client import Relay, RelayFailed
 from raydap.inworker import calls, safe_pdb
 from raydap.transport import tcp
 

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from raydap.cluster import agent_source, gdb_injection, remote_exec
-from raydap.cluster.gdb_injection import InjectionFailed
-from raydap.cluster.relay import Relay
-from raydap.cluster.remote_exec import RemoteExecFailed
+from raydap.cluster.injection import agent_source, gdb_injection, remote_exec
+from raydap.cluster.injection.gdb_injection import InjectionFailed
+from raydap.cluster.injection.remote_exec import RemoteExecFailed
+from raydap.cluster.relay.relay_client import Relay
 from raydap.core.effects import InjectAgent
 
 log = logging.getLogger("raydap")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from raydap.cluster.relay import ClusterAccess
+from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.events import (
     ActorsListed,
     DiscoveryReady,

@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from raydap.cluster import labels, ray_token, session_sockets, unfinished_work
-from raydap.cluster.alive_polling import AlivePolling
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.dashboard_address import Launched, Location, chosen, resolve
-from raydap.cluster.exit_reasons import ExitReasons
-from raydap.cluster.jobs import Jobs
-from raydap.cluster.label_polling import LabelPolling
-from raydap.cluster.labels import Row
-from raydap.cluster.node_polling import NodePolling
-from raydap.cluster.polls import Poll, Polls
-from raydap.cluster.prepared_search import PreparedSearch
-from raydap.cluster.relay import ClusterAccess
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard import labels, ray_token, unfinished_work
+from raydap.cluster.dashboard.alive_polling import AlivePolling
+from raydap.cluster.dashboard.dashboard_address import Launched, Location, chosen, resolve
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.exit_reasons import ExitReasons
+from raydap.cluster.dashboard.label_polling import LabelPolling
+from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.node_polling import NodePolling
+from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.jobs.job_list import Jobs
+from raydap.cluster.jobs.prepared_search import PreparedSearch
+from raydap.cluster.machine import session_sockets
+from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     ActorsListed,

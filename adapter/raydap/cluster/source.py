@@ -5,7 +5,7 @@ from typing import Protocol
 
 from raydap.cluster.fixed_addresses import FixedAddresses
 from raydap.cluster.ray_cluster import RayCluster
-from raydap.cluster.relay import ClusterAccess
+from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.events import Event, PausedWorker
 from raydap.core.settings import AttachSettings
 

@@ -164,7 +164,7 @@ class StackSampled:
 @dataclass(frozen=True, slots=True)
 class ForkedWait:
     """A thread that waits in Ray's breakpoint() in a forked child, where no debugger can attach to it
-    (cluster/outside_looks.py). `pid` is the child's, `parent` that of the worker or driver that it descends from.
+    (machine/outside_looks.py). `pid` is the child's, `parent` that of the worker or driver that it descends from.
     `function`, `path` and `line` are where it called breakpoint()."""
 
     parent: int

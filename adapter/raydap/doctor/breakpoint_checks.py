@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from types import CodeType
 
-from raydap.cluster.node_reports import FoundFile, ProcessReport
+from raydap.cluster.survey.node_reports import FoundFile, ProcessReport
 from raydap.core.translate import paths
 from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, count, names
 from raydap.doctor.finding import Finding, note, ok, warning

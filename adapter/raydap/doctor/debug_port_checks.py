@@ -4,7 +4,7 @@ client). So it is the system's list of sockets that tells, on the worker's node.
 import os
 from collections.abc import Iterator
 
-from raydap.cluster.node_reports import Peer
+from raydap.cluster.survey.node_reports import Peer
 from raydap.core.workers import forked_waits
 from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, error, note, ok, warning

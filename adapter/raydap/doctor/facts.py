@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from raydap.cluster.labels import Row
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.node_reports import EnvironmentReport, NodeReport, ProcessReport
+from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, ProcessReport
 from raydap.core.errors import Problem
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.hub.machine_status import SessionStatus

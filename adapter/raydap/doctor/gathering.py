@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from raydap.bounded_wait import wait_for
-from raydap.cluster import dashboard_address, legacy_breakpoints, node_reports, ray_token
-from raydap.cluster.dashboard import Dashboard, is_own
-from raydap.cluster.labels import Row
-from raydap.cluster.ray_query import QueryFailed
-from raydap.cluster.rest import Rest
-from raydap.cluster.session_sockets import raylets
+from raydap.cluster.dashboard import dashboard_address, ray_token
+from raydap.cluster.dashboard.dashboard_client import Dashboard, is_own
+from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.legacy import legacy_breakpoints
+from raydap.cluster.machine.session_sockets import raylets
+from raydap.cluster.ray_process.ray_query import QueryFailed
+from raydap.cluster.survey import node_reports
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.doctor import session_breakpoints
 from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions

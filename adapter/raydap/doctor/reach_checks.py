@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from raydap.cluster.node_reports import NodeReport
+from raydap.cluster.survey.node_reports import NodeReport
 from raydap.doctor.facts import Facts, count, names
 from raydap.doctor.finding import Finding, note, ok
 

@@ -11,7 +11,7 @@ The health checks of Ray itself and of Ray Train are answered by threads that ru
 
 from collections.abc import Iterator
 
-from raydap.cluster.labels import Row
+from raydap.cluster.dashboard.labels import Row
 from raydap.doctor.facts import Facts, ListedWorker, names
 from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.variable_checks import settings

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from raydap.cluster.jobs import has_ended
+from raydap.cluster.jobs.job_list import has_ended
 from raydap.doctor.facts import Facts, names
 from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.version_checks import read_runtime_env

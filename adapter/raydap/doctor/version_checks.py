@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from raydap.cluster.jobs import has_ended
-from raydap.cluster.labels import Row
+from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.jobs.job_list import has_ended
 from raydap.doctor.facts import Facts, names
 from raydap.doctor.finding import Finding, error, note, ok, warning
 

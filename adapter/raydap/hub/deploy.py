@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from raydap.cluster.ray_job import RayJob
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.jobs.ray_job import RayJob
 from raydap.hub import connection_file, directions, hub_job, hub_token
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.hub_job import HubJobOptions

@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import raydap
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.ray_job import ENDED, RayJob, submit
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.jobs.ray_job import ENDED, RayJob, submit
 from raydap.core.errors import Code, Problem, ProblemError
 
 METADATA = {"raydap": "hub"}

@@ -9,11 +9,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from raydap.bounded_wait import wait_for
-from raydap.cluster import dashboard_address, local_clusters, ray_query, tcp_sockets
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.local_clusters import LocalCluster
-from raydap.cluster.rest import Rest
-from raydap.cluster.tcp_sockets import TcpSocket
+from raydap.cluster.dashboard import dashboard_address, local_clusters
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.local_clusters import LocalCluster
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.machine import tcp_sockets
+from raydap.cluster.machine.tcp_sockets import TcpSocket
+from raydap.cluster.ray_process import ray_query
 from raydap.core.errors import ProblemError
 from raydap.core.events import PausedWorker
 from raydap.hub import connection_file
@@ -92,7 +94,7 @@ async def look(dashboard: str | None, environ: Mapping[str, str]) -> MachineStat
     problem = None
     found: dict[str, Any] = {"clusters": [], "processes": []}
     try:
-        found = await ray_query.query({"clusters": True}, environ, MACHINE_TIMEOUT_S)
+        found = await ray_query.query("clusters", {}, environ, MACHINE_TIMEOUT_S)
     except (ray_query.QueryFailed, OSError) as error:
         problem = f"The processes of this machine are not known: {error}."
     local = await asyncio.gather(

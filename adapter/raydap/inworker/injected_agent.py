@@ -1,6 +1,6 @@
 """Starts the agent in a worker that runs already and was not prepared; runs there.
 
-It comes by different ways (raydap/cluster/injection.py), perhaps late, perhaps twice, perhaps from two raydaps: the
+It comes by different ways (cluster/agent_injection.py), perhaps late, perhaps twice, perhaps from two raydaps: the
 agent starts once in a process. It starts in a thread of its own, so that nothing of the program waits for it. It stays
 when raydap leaves, as in a prepared worker.
 """

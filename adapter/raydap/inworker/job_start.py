@@ -1,7 +1,7 @@
 """Prepares the program of a submitted job; runs on the driver's node in place of the program, which it becomes then.
 
 The job's entrypoint is `python -c BOOT ...`, with the program's own command line behind. What it runs travels in the
-metadata of the job (cluster/prepared_job.py), because raydap need not be installed there. The program finds the sources
+metadata of the job (jobs/prepared_job.py), because raydap need not be installed there. The program finds the sources
 of an agent in a folder, like one that `raydap run` starts, and nothing else is changed: neither the job's runtime_env
 nor its JobSupervisor.
 """
@@ -22,7 +22,7 @@ JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 
 
 def start(find: Callable[[str], str], packed: str, session: str, name: str, children: bool) -> None:
-    """Becomes the program. `find` is that of cluster/session_sockets.py, and `packed` are the sources of an agent.
+    """Becomes the program. `find` is that of machine/session_sockets.py, and `packed` are the sources of an agent.
     raydap listens under this `name` in the folder of sockets of this Ray `session`, on each of its nodes."""
     try:
         forget_metadata()

@@ -5,12 +5,12 @@ import time
 from dataclasses import dataclass
 
 from raydap.client.dap_connection import SessionError
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.dashboard_address import resolve
-from raydap.cluster.jobs import has_ended
-from raydap.cluster.labels import Row
-from raydap.cluster.polls import Poll, Polls
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.dashboard_address import resolve
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.jobs.job_list import has_ended
 from raydap.core.errors import ProblemError
 
 PAUSE_S = 2.0

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Collection
 
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.labels import Row
-from raydap.cluster.polls import Poll, Polls
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.labels import Row
+from raydap.cluster.dashboard.polls import Poll, Polls
 from raydap.core.errors import ProblemError
 from raydap.report.records import Span
 

@@ -16,8 +16,8 @@ from raydap import __version__
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code
 from raydap.core.model.thread_stacks import file_name
 from raydap.protocol.raydap_messages import WorkerList

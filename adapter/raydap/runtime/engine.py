@@ -16,8 +16,8 @@ from typing import Any
 from raydap.bounded_wait import wait_for
 from raydap.cluster import source as sources
 from raydap.cluster.agent_injection import AgentInjection
-from raydap.cluster.debuggee_job import DebuggeeJob
-from raydap.cluster.relay import ClusterAccess
+from raydap.cluster.jobs.debuggee_job import DebuggeeJob
+from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.cluster.source import Source
 from raydap.core import effects
 from raydap.core import events as ev

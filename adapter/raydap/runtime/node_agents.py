@@ -6,7 +6,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping
 
-from raydap.cluster.relay import Relay
+from raydap.cluster.relay.relay_client import Relay
 from raydap.runtime.tasks import Tasks
 from raydap.transport import tcp
 

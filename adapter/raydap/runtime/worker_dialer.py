@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from raydap.cluster import outside_looks, py_spy
-from raydap.cluster.outside_looks import PY_SPY_TIMEOUT_S
-from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.machine import outside_looks
+from raydap.cluster.machine.outside_looks import PY_SPY_TIMEOUT_S
+from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import PausedWorker
 from raydap.runtime import agent_connections

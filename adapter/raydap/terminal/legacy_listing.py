@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from raydap.client.dap_connection import SessionError
-from raydap.cluster import legacy_breakpoints, local_raylet, ray_token
-from raydap.cluster.gcs_keys import GcsKeys, KeysUnknown
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.legacy_watch import LegacyWatch
-from raydap.cluster.ray_query import QueryFailed
-from raydap.cluster.relay import ClusterAccess
+from raydap.cluster.dashboard import ray_token
+from raydap.cluster.legacy import legacy_breakpoints
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.legacy.legacy_watch import LegacyWatch
+from raydap.cluster.machine import local_raylet
+from raydap.cluster.ray_process.gcs_keys import GcsKeys, KeysUnknown
+from raydap.cluster.ray_process.ray_query import QueryFailed
+from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.protocol.types import WorkerKey
 from raydap.terminal.live_session import LiveSession
 from raydap.terminal.progress import Progress

@@ -15,7 +15,7 @@ from rich.text import Text
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
-from raydap.cluster import dashboard_address
+from raydap.cluster.dashboard import dashboard_address
 from raydap.core.errors import ProblemError
 from raydap.hub import machine_status
 from raydap.hub.hub_token import TokenError

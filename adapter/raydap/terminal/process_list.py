@@ -16,7 +16,7 @@ from rich.text import Text
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.model.thread_stacks import file_name
 from raydap.core.workers import forked_waits
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry

@@ -1,6 +1,6 @@
 """What `raydap status` says of hubs, sessions and clusters: a line for each."""
 
-from raydap.cluster.local_clusters import minute
+from raydap.cluster.dashboard.local_clusters import minute
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
 
 

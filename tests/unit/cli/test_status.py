@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from raydap.cli.main import main
-from raydap.cluster.local_clusters import minute
+from raydap.cluster.dashboard.local_clusters import minute
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus

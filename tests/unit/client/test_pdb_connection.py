@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from raydap.client import pdb_connection
 from raydap.client.pdb_connection import NotReached, PdbConnection
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.relay import Relay, RelayFailed
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.relay.relay_client import Relay, RelayFailed
 from raydap.inworker import safe_pdb
 from raydap.protocol.types import WorkerKey
 

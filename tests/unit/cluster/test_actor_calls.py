@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from raydap.cluster import actor_calls
-from raydap.cluster.actor_calls import ActorTable
+from raydap.cluster.injection import actor_calls
+from raydap.cluster.injection.actor_calls import ActorTable
 
 
 class Reading:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import agent_source, gdb_injection, remote_exec
 from raydap.cluster.agent_injection import AgentInjection
-from raydap.cluster.gdb_injection import InjectionFailed
+from raydap.cluster.injection import agent_source, gdb_injection, remote_exec
+from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.core.effects import InjectAgent
 from raydap.core.events import PausedWorker
 from raydap.protocol.types import WorkerKey

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Mapping
 
-from raydap.cluster.alive_polling import AlivePolling
-from raydap.cluster.polls import Polls
+from raydap.cluster.dashboard.alive_polling import AlivePolling
+from raydap.cluster.dashboard.polls import Polls
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive
 from raydap.protocol.types import WorkerKey

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import pytest
 from aiohttp import web
 
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
@@ -338,7 +338,7 @@ def test_everybody_who_runs_is_listed_but_raydap_itself() -> None:
     fake.answers["/api/v0/actors"] = listing(actors)
     fake.answers["/api/jobs/"] = [
         {"job_id": "01000000", "entrypoint": "python train.py"},
-        {"job_id": "02000000", "entrypoint": "/usr/bin/python /opt/raydap/cluster/relay_script.py session_1"},
+        {"job_id": "02000000", "entrypoint": "/usr/bin/python /opt/raydap/cluster/ray_process/raydap_process.py relay"},
     ]
     alive = ask(fake, Dashboard.alive)
     assert {(worker.pid, worker.worker_type): label.task or label.actor for worker, label in alive.items()} == {

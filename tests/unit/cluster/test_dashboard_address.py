@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import dashboard_address, tcp_sockets
-from raydap.cluster.dashboard_address import DEFAULT_URL, Location, resolve
-from raydap.cluster.ray_query import QueryFailed
-from raydap.cluster.tcp_sockets import TcpSocket
+from raydap.cluster.dashboard import dashboard_address
+from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location, resolve
+from raydap.cluster.machine import tcp_sockets
+from raydap.cluster.machine.tcp_sockets import TcpSocket
+from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.core.errors import Code, Problem, ProblemError
 
 
@@ -22,7 +23,9 @@ class FakeRay:
         self.questions: list[Mapping[str, Any]] = []
         self.environ: Mapping[str, str] = {}
 
-    async def query(self, question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
+    async def query(
+        self, operation: str, question: Mapping[str, Any], environ: Mapping[str, str], timeout: float
+    ) -> Any:
         self.questions.append(question)
         self.environ = environ
         if isinstance(self.answer, Exception):
@@ -126,7 +129,7 @@ def test_clusters_that_are_not_certainly_meant_are_listed_by_their_dashboards(mo
     ]
     asked: list[Any] = []
 
-    async def query(question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
+    async def query(operation: str, question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
         asked.append(question["address"])
         if question["address"] is None:
             return {"clusters": rows}
@@ -169,7 +172,7 @@ def test_a_cluster_that_does_not_answer(ray: FakeRay) -> None:
 def test_a_cluster_that_wants_a_token_is_asked_again_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     modes: list[str | None] = []
 
-    async def query(question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
+    async def query(operation: str, question: Mapping[str, Any], environ: Mapping[str, str], timeout: float) -> Any:
         modes.append(environ.get("RAY_AUTH_MODE"))
         if modes[-1] is None:
             raise QueryFailed("AuthenticationError: RPC error: InvalidAuthToken")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from raydap.cluster import ray_job
-from raydap.cluster.debuggee_job import DebuggeeJob, entrypoint, variables, working_dir
-from raydap.cluster.ray_query import QueryFailed
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.jobs import ray_job
+from raydap.cluster.jobs.debuggee_job import DebuggeeJob, entrypoint, variables, working_dir
+from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
@@ -66,7 +66,7 @@ def run(
     events: list[Event] = []
     (tmp_path / "x.py").touch()
 
-    async def query(question: Mapping[str, Any], *_: object) -> Any:
+    async def query(operation: str, question: Mapping[str, Any], *_: object) -> Any:
         questions.append(question)
         if isinstance(submitted, Exception):
             raise submitted
@@ -95,8 +95,8 @@ def test_a_job_s_log_and_code_are_followed(monkeypatch: pytest.MonkeyPatch, tmp_
 
     events, questions = run(monkeypatch, tmp_path, script, ["hello\n"])
     assert events == [DebuggeeStarted("job_1", 0), DebuggeeOutput("stdout", "hello\n"), DebuggeeExited(3)]
-    assert questions[0]["submit"]["runtime_env"]["working_dir"] == str(tmp_path)
-    assert questions[0]["submit"]["entrypoint"] == "python -u x.py"
+    assert questions[0]["job"]["runtime_env"]["working_dir"] == str(tmp_path)
+    assert questions[0]["job"]["entrypoint"] == "python -u x.py"
 
 
 def test_a_log_that_breaks_off_goes_on_without_repeating(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

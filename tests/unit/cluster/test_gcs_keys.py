@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 import pytest
 
-from raydap.cluster import gcs_keys
-from raydap.cluster.gcs_keys import GcsKeys, KeysUnknown
+from raydap.cluster.ray_process import gcs_keys
+from raydap.cluster.ray_process.gcs_keys import GcsKeys, KeysUnknown
 
 Serve = Callable[[bytes], str]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from local_cluster import Child
 
-from raydap.cluster import gdb_injection, injection_script
-from raydap.cluster.gdb_injection import InjectionFailed, obstacle, run_in_process
+from raydap.cluster.injection import gdb_injection, injection_script
+from raydap.cluster.injection.gdb_injection import InjectionFailed, obstacle, run_in_process
 from support.gdb import need_gdb
 
 # One thread waits in epoll_wait, as some of Ray's do.
@@ -211,7 +211,7 @@ def test_another_process_with_its_number_is_not_touched(
 # As Ray may do it on another node, where idle workers are equal.
 OWN = """
 import json, os, select, threading
-from raydap.cluster import injection_script
+from raydap.cluster.injection import injection_script
 threading.Thread(target=select.epoll().poll, daemon=True).start()
 ran = threading.Event()
 source = "import __main__; __main__.ran.set()"

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from raydap.cluster.jobs import PAUSES_S, Jobs
-from raydap.cluster.polls import Polls
+from raydap.cluster.dashboard.polls import Polls
+from raydap.cluster.jobs.job_list import PAUSES_S, Jobs
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
@@ -34,7 +34,11 @@ def told(*answers: list[dict[str, Any]]) -> list[JobsListed | JobsEnded]:
 
 def test_the_jobs_that_run_are_listed_once() -> None:
     ended = {**EARLY, "status": "SUCCEEDED"}
-    own = {**DRIVER, "status": "RUNNING", "entrypoint": "python -u /lib/raydap/cluster/relay_script.py x"}
+    own = {
+        **DRIVER,
+        "status": "RUNNING",
+        "entrypoint": "/lib/raydap/cluster/ray_process/raydap_process.py relay",
+    }
     found = told([{**DRIVER, "status": "RUNNING"}, {**SUBMITTED, "status": "PENDING"}, ended, own])
     assert found == [JobsListed(("train.py (01000000)", "raysubmit_7"))]
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from raydap.cluster.label_polling import GATHER_S, MANY_WORKERS, MANY_WORKERS_DELAY_S, PAUSES_S, LabelPolling
-from raydap.cluster.polls import Polls
+from raydap.cluster.dashboard.label_polling import GATHER_S, MANY_WORKERS, MANY_WORKERS_DELAY_S, PAUSES_S, LabelPolling
+from raydap.cluster.dashboard.polls import Polls
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
 from support import virtual_time

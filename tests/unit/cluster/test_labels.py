@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster.labels import label
+from raydap.cluster.dashboard.labels import label
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from raydap.cluster import dashboard_address, ray_cluster
-from raydap.cluster.dashboard_address import Location
+from raydap.cluster import ray_cluster
+from raydap.cluster.dashboard import dashboard_address
+from raydap.cluster.dashboard.dashboard_address import Location
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     DiscoveryFailed,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import legacy_breakpoints
+from raydap.cluster.legacy import legacy_breakpoints
 from raydap.core.events import PausedWorker
 from raydap.protocol.types import WorkerKey
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import legacy_watch, legacy_watch_script, ray_query_script
-from raydap.cluster.legacy_watch import LegacyWatch
-from raydap.cluster.ray_query import QueryFailed
+from raydap.cluster.legacy import legacy_process
+from raydap.cluster.legacy.legacy_watch import LegacyWatch
+from raydap.cluster.ray_process import ray_query
+from raydap.cluster.ray_process.ray_query import QueryFailed
 
 ECHO = """\
 import json, sys
@@ -24,40 +25,36 @@ for line in sys.stdin:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the script asks of Ray."""
     asked: list[Any] = []
-    monkeypatch.setattr(legacy_watch_script, "POLL_S", 0.0)
+    monkeypatch.setattr(legacy_process, "POLL_S", 0.0)
 
     def gcs_client(address: str) -> str:
         asked.append(address)
         return address
 
-    monkeypatch.setattr(ray_query_script, "gcs_client", gcs_client)
-    monkeypatch.setattr(ray_query_script, "legacy_entries", lambda gcs: {"of": gcs})
-    monkeypatch.setattr(ray_query_script, "forget_legacy", lambda gcs, key: asked.append((gcs, key)))
+    monkeypatch.setattr(legacy_process, "gcs_client", gcs_client)
+    monkeypatch.setattr(legacy_process, "read_entries", lambda gcs: {"of": gcs})
+    monkeypatch.setattr(legacy_process, "forget", lambda gcs, key: asked.append((gcs, key)))
     return asked
 
 
 def test_the_script_looks_again_and_again_until_its_input_ends(asked: list[Any]) -> None:
     ours, theirs = os.pipe()
     told: list[Mapping[str, Any]] = []
-
-    def write(line: Mapping[str, Any]) -> None:
+    for line in legacy_process.watch({"address": "10.0.0.1:5"}, ours):
         told.append(line)
+        if len(told) == 2:
+            os.write(theirs, b'{"forget": "RAY_P')
         if len(told) == 3:
-            os.write(theirs, b'{"forget": "RAY_PDB_1"}\n{"forget": "other"}\n')
+            os.write(theirs, b'DB_1"}\n{"forget": "other"}\n')
         if len(told) == 5:
             os.close(theirs)
-
-    # In two parts, and nothing is looked at before.
-    os.write(theirs, b'{"address": ')
-    os.write(theirs, b'"10.0.0.1:5"}\n')
-    legacy_watch_script.watch(ours, write)
     os.close(ours)
     assert told == [{"entries": {"of": "10.0.0.1:5"}}] * 5
     assert asked == ["10.0.0.1:5", ("10.0.0.1:5", "RAY_PDB_1")]
 
 
 def run(script: Path, monkeypatch: pytest.MonkeyPatch, looks: int, *forgotten: str) -> list[dict[str, str]]:
-    monkeypatch.setattr(legacy_watch, "_SCRIPT", script)
+    monkeypatch.setattr(ray_query, "SCRIPT", script)
 
     async def run() -> list[dict[str, str]]:
         watch = LegacyWatch()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import local_clusters
-from raydap.cluster.local_clusters import LocalCluster
-from raydap.cluster.ray_query import query
-from raydap.cluster.ray_query_script import the_one_meant
+from raydap.cluster.dashboard import local_clusters
+from raydap.cluster.dashboard.local_clusters import LocalCluster
+from raydap.cluster.ray_process.clusters_here import the_one_meant
+from raydap.cluster.ray_process.ray_query import query
 from raydap.core.errors import Code
 from unit.cluster.fake_dashboard import FakeDashboard
 
@@ -42,7 +42,7 @@ def raylet() -> Iterator[Raylet]:
 
 def found_at(*addresses: str) -> list[dict[str, Any]]:
     """What Ray's process says of the clusters at these addresses. Others may run on this machine."""
-    answer = asyncio.run(query({"clusters": True}, os.environ, 60.0))
+    answer = asyncio.run(query("clusters", {}, os.environ, 60.0))
     return [cluster for cluster in answer["clusters"] if cluster["address"] in addresses]
 
 
@@ -118,7 +118,7 @@ def test_several_clusters_are_listed_with_the_argument_to_give_and_what_they_run
         fake.answers["/api/jobs/"] = [
             {"status": "RUNNING", "entrypoint": "python train.py --lr 1"},
             {"status": "SUCCEEDED", "entrypoint": "python old.py"},
-            {"status": "RUNNING", "entrypoint": "python /lib/raydap/cluster/node_survey_script.py"},
+            {"status": "RUNNING", "entrypoint": "python /lib/raydap/cluster/ray_process/raydap_process.py survey"},
             {"status": "PENDING", "entrypoint": None, "submission_id": "nightly"},
         ]
         async with fake.running():

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster import local_raylet
-from raydap.cluster.local_raylet import LocalRaylet
+from raydap.cluster.machine import local_raylet
+from raydap.cluster.machine.local_raylet import LocalRaylet
 from support.made_up_proc import add_process
 
 

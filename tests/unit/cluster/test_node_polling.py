@@ -2,7 +2,7 @@
 
 import asyncio
 
-from raydap.cluster.node_polling import NodePolling
+from raydap.cluster.dashboard.node_polling import NodePolling
 from raydap.core.events import NodesAlive
 
 ONE, TWO = {"n1": "10.0.0.1"}, {"n1": "10.0.0.1", "n2": "10.0.0.2"}

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import node_reports, node_survey
-from raydap.cluster.node_reports import FoundFile, NodeReport, PortReport, ProcessReport
+from raydap.cluster.survey import node_reports, node_survey
+from raydap.cluster.survey.node_reports import FoundFile, NodeReport, PortReport, ProcessReport
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="this system has no /proc")
 

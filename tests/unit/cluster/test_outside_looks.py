@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from local_cluster import Child
 
-from raydap.cluster import outside_looks
-from raydap.cluster.outside_looks import breakpoint_caller, forked_children, forked_waits_output
+from raydap.cluster.machine import outside_looks
+from raydap.cluster.machine.outside_looks import breakpoint_caller, forked_children, forked_waits_output
 
 RAY = "/venv/lib/python3.12/site-packages/ray/"
 WAITS = [f"{RAY}_private/state.py", f"{RAY}_private/worker.py", f"{RAY}util/debugpy.py", f"{RAY}util/debugpy.py"]

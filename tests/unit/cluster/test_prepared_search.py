@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster.prepared_search import PreparedSearch
+from raydap.cluster.jobs.prepared_search import PreparedSearch
 from raydap.core.errors import Code, Problem, ProblemError
 from support.made_up_proc import add_process
 

@@ -9,12 +9,12 @@ import pytest
 from aiohttp import web
 
 from raydap.cluster import ray_cluster
-from raydap.cluster.dashboard import Dashboard
-from raydap.cluster.dashboard_address import DEFAULT_URL, Location
-from raydap.cluster.exit_reasons import ExitReasons
-from raydap.cluster.polls import Polls
+from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location
+from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.exit_reasons import ExitReasons
+from raydap.cluster.dashboard.polls import Polls
 from raydap.cluster.ray_cluster import RayCluster, Timing
-from raydap.cluster.relay import ClusterAccess
+from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     AgentsExpected,

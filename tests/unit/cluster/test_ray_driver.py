@@ -1,6 +1,6 @@
 """Which node a driver joins; what Ray does then is the business of tests/ray."""
 
-from raydap.cluster import ray_driver
+from raydap.cluster.ray_process import ray_driver
 
 
 def test_the_addresses_of_this_machine() -> None:

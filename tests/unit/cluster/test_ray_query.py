@@ -2,30 +2,42 @@
 
 import asyncio
 import gc
+import inspect
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from raydap.cluster import ray_query
-from raydap.cluster.ray_query import QueryFailed, query
+from raydap.cluster.ray_process import ray_query, raydap_process
+from raydap.cluster.ray_process.ray_query import QueryFailed, query
 
 
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "script.py"
-    monkeypatch.setattr(ray_query, "_SCRIPT", path)
+    monkeypatch.setattr(ray_query, "SCRIPT", path)
     return path
 
 
 def run(timeout: float = 20.0, **question: Any) -> Any:
-    return asyncio.run(query(question, os.environ, timeout))
+    return asyncio.run(query("locate", question, os.environ, timeout))
 
 
 def test_the_question_goes_in_and_the_answer_comes_out(script: Path) -> None:
     script.write_text("import json, sys\nprint(json.dumps({'answer': [json.load(sys.stdin)]}))")
     assert run(address="h:1", launched="") == [{"address": "h:1", "launched": ""}]
+
+
+@pytest.mark.parametrize("operation", raydap_process.OPERATIONS)
+def test_each_operation_is_a_function(operation: str) -> None:
+    assert inspect.isfunction(raydap_process.find(operation))
+
+
+def test_the_process_reads_one_line_and_writes_one_error() -> None:
+    with pytest.raises(QueryFailed, match=r"^ConnectionRefusedError: ") as caught:
+        asyncio.run(query("legacy", {"address": "127.0.0.1:1"}, os.environ, 60.0))
+    assert "Traceback" not in caught.value.detail
 
 
 def test_an_error_is_one_line(script: Path) -> None:
@@ -59,7 +71,7 @@ def test_a_query_that_is_cancelled_waits_for_no_process_that_its_script_has_left
     script.write_text(f"import os\nif os.fork():\n    os.kill(os.getpid(), 19)\nopen({str(fifo)!r}).read()")
 
     async def cancel() -> None:
-        asking = asyncio.ensure_future(query({}, os.environ, 60.0))
+        asking = asyncio.ensure_future(query("locate", {}, os.environ, 60.0))
         # The process that was left behind reads from now on, until this end is closed.
         writing = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)
         try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster import ray_token
+from raydap.cluster.dashboard import ray_token
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import relay
-from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.ray_process import ray_query
+from raydap.cluster.relay import relay_client
+from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
 
 WAIT = 30.0
 
@@ -26,8 +27,9 @@ import json, os, socket, sys, threading
 
 folder = {folder!r}
 control = socket.socket(fileno=os.dup(0))
+question = json.loads(control.makefile("rb", buffering=0).readline())
 with open(folder + "/runs", "a") as runs:
-    print(os.getpid(), sys.argv[1], os.environ.get("RAY_ADDRESS"), os.environ.get("KEPT"), file=runs)
+    print(os.getpid(), question["session"], os.environ.get("RAY_ADDRESS"), os.environ.get("KEPT"), file=runs)
 print("a word for the log", file=sys.stderr, flush=True)
 {start}
 print(json.dumps({{"ready": True}}), flush=True)
@@ -92,7 +94,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]
     def run(part: Callable[[Play], Awaitable[None]], start: str = "", **environ: str) -> None:
         script = tmp_path / "script.py"
         script.write_text(SCRIPT.format(folder=str(tmp_path), start=start))
-        monkeypatch.setattr(relay, "_SCRIPT", script)
+        monkeypatch.setattr(ray_query, "SCRIPT", script)
 
         async def main() -> None:
             it = Play(tmp_path, **environ)
@@ -209,7 +211,7 @@ def test_a_cluster_that_cannot_be_joined(play: Callable[..., None], start: str, 
 
 
 def test_a_client_of_ray_that_hangs_is_ended(play: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay, "START_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(relay_client, "START_TIMEOUT_S", 1.0)
 
     async def part(it: Play) -> None:
         with pytest.raises(RelayFailed, match="not joined within 1 s"):
@@ -292,7 +294,7 @@ def test_a_process_that_takes_no_connection_is_given_up(
     async def part(it: Play) -> None:
         server, host, port = await echo()
         (await it.relay.open("node", {"host": host, "port": port})).close()
-        monkeypatch.setattr(relay, "OPEN_TIMEOUT_S", 0.1)
+        monkeypatch.setattr(relay_client, "OPEN_TIMEOUT_S", 0.1)
         os.kill(int(it.runs[0][0]), signal.SIGSTOP)
         opening = [it.relay.open("node", {"host": host, "port": port}) for _ in range(BURST)]
         failures = await asyncio.gather(*opening, return_exceptions=True)

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import outside_looks, relay_actor
-from raydap.cluster.relay_actor import RaydapRelay
+from raydap.cluster.machine import outside_looks
+from raydap.cluster.relay import relay_actor
+from raydap.cluster.relay.relay_actor import RaydapRelay
 from support.agents import leave_socket
 from support.local_relay import LocalNode
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from raydap.cluster import ray_cluster
-from raydap.cluster.dashboard_address import Location
+from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params
 from raydap.cluster.ray_cluster import RayCluster
-from raydap.cluster.rest import MAX_ANSWER, AnswerTooLong, Params
 from raydap.core.errors import Code, Problem
 from raydap.core.events import AgentsExpected, Event, JobsListed, WorkersAlive, WorkersPaused
 from raydap.core.ray_state import ListCut

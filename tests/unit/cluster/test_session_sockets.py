@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster import session_sockets
+from raydap.cluster.machine import session_sockets
 from support.made_up_proc import add_process
 
 SESSION = "session_2026-01-01_00-00-00_000000_1"

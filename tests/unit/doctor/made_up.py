@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from raydap.cluster.node_reports import EnvironmentReport, NodeReport, Peer, PortReport, ProcessReport
+from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, Peer, PortReport, ProcessReport
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.doctor.facts import Facts, ListedWorker, Versions
 from raydap.doctor.finding import Finding

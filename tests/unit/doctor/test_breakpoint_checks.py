@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster.node_reports import FoundFile, Peer
+from raydap.cluster.survey.node_reports import FoundFile, Peer
 from raydap.core.events import WorkerLabel
 from raydap.doctor import breakpoint_checks
 from raydap.doctor.facts import Facts, SourceBreakpoint

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from raydap.cluster.node_reports import Peer
+from raydap.cluster.survey.node_reports import Peer
 from raydap.core.events import ForkedWait, ForkedWaits
 from raydap.core.workers import forked_waits
 from raydap.doctor import debug_port_checks

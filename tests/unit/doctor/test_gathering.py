@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import dashboard_address, legacy_breakpoints, node_reports
-from raydap.cluster.dashboard_address import Location
-from raydap.cluster.ray_query import QueryFailed
+from raydap.cluster.dashboard import dashboard_address
+from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.legacy import legacy_breakpoints
+from raydap.cluster.ray_process.ray_query import QueryFailed
+from raydap.cluster.survey import node_reports
 from raydap.core.errors import Code
 from raydap.doctor import gathering, session_breakpoints
 from raydap.doctor.facts import Facts, SourceBreakpoint
@@ -70,7 +72,7 @@ def gather(part: Callable[[FakeDashboard], Awaitable[None] | None] = lambda _: N
         fake.answers["/api/jobs/"] = [
             {
                 "job_id": "03000000",
-                "entrypoint": "python /opt/raydap/cluster/node_survey_script.py",
+                "entrypoint": "python /opt/raydap/cluster/ray_process/raydap_process.py survey",
                 "status": "RUNNING",
             }
         ]

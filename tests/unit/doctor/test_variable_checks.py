@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.events import WorkerLabel
 from raydap.doctor import variable_checks
 from raydap.protocol.types import WorkerKey

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster.node_reports import EnvironmentReport
+from raydap.cluster.survey.node_reports import EnvironmentReport
 from raydap.doctor import version_checks
 from raydap.doctor.facts import Facts
 from unit.doctor.made_up import HEALTHY, PYTHON, faults, member, with_members, with_node

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from raydap.cluster import ray_job
-from raydap.cluster.ray_query import QueryFailed
-from raydap.cluster.rest import Rest
+from raydap.cluster.dashboard.rest import Rest
+from raydap.cluster.jobs import ray_job
+from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.core.errors import Code, ProblemError
 from raydap.hub import hub_job
 from raydap.hub.hub_job import Hub, HubJobOptions
@@ -39,8 +39,8 @@ class Cluster:
         fake.answers["/api/jobs/"] = self._list
         fake.answers[f"/nodes/{NODE}"] = {"data": {"detail": {"hostname": "head-x7"}}}
 
-    async def query(self, question: Mapping[str, Any], *_: object) -> str:
-        job = question["submit"]
+    async def query(self, operation: str, question: Mapping[str, Any], *_: object) -> str:
+        job = question["job"]
         self.submitted.append(job)
         name = str(job["submission_id"])
         if name in self.jobs:

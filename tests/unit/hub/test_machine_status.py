@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import dashboard_address, ray_query
-from raydap.cluster.ray_query import QueryFailed
+from raydap.cluster.dashboard import dashboard_address
+from raydap.cluster.ray_process import ray_query
+from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file, machine_status
 from raydap.hub.connection_file import ConnectionInfo
@@ -20,7 +21,7 @@ from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What ray_query_script.py says of this machine; a test fills it in."""
+    """What clusters_here.all_here returns of this machine; a test fills it in."""
     found: dict[str, Any] = {"clusters": [], "processes": []}
 
     async def query(question: Mapping[str, Any], *_: object) -> Any:

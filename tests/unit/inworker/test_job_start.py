@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import prepared_job
+from raydap.cluster.jobs import prepared_job
 
 PROGRAM = """\
 import json, os, sys

@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from raydap.cluster import debuggee_job, ray_cluster
-from raydap.cluster.dashboard_address import Location
+from raydap.cluster import ray_cluster
+from raydap.cluster.dashboard.dashboard_address import Location
+from raydap.cluster.jobs import debuggee_job
 from raydap.cluster.ray_cluster import RayCluster
 from raydap.core import effects
 from raydap.core import events as ev

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster.relay import RelayFailed
+from raydap.cluster.relay.relay_client import RelayFailed
 from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.raydap_calls import raydaps_in
 from raydap.protocol.types import WorkerKey

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import outside_looks, py_spy
-from raydap.cluster.relay import RelayFailed
+from raydap.cluster.machine import outside_looks
+from raydap.cluster.relay.relay_client import RelayFailed
+from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import PausedWorker
 from raydap.protocol.types import WorkerKey

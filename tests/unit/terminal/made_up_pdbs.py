@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Any
 
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerState
 from raydap.protocol.stack_messages import Places
 from raydap.protocol.types import WorkerKey

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from raydap.cluster import legacy_breakpoints, local_raylet
-from raydap.cluster.gcs_keys import KeysUnknown
-from raydap.cluster.local_raylet import LocalRaylet
-from raydap.cluster.ray_query import QueryFailed
+from raydap.cluster.legacy import legacy_breakpoints
+from raydap.cluster.machine import local_raylet
+from raydap.cluster.machine.local_raylet import LocalRaylet
+from raydap.cluster.ray_process.gcs_keys import KeysUnknown
+from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.terminal import legacy_listing
 from raydap.terminal.legacy_listing import LegacyListing
 from raydap.terminal.live_session import LiveSession

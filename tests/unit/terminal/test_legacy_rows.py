@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import cast
 
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.terminal import process_list
 from raydap.terminal.legacy_listing import LegacyListing

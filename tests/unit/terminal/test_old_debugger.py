@@ -7,7 +7,7 @@ import pytest
 
 from raydap.client import pdb_connection
 from raydap.client.pdb_connection import NotReached
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.terminal.debugger import old_debugger
 from raydap.terminal.debugger.old_debugger import OldDebugger
 from raydap.terminal.legacy_listing import LegacyListing

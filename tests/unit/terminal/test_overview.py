@@ -11,8 +11,8 @@ from rich.console import Console
 
 from raydap.cli.main import main
 from raydap.client.dap_connection import SessionError
-from raydap.cluster import ray_query
-from raydap.cluster.local_clusters import minute
+from raydap.cluster.dashboard.local_clusters import minute
+from raydap.cluster.ray_process import ray_query
 from raydap.hub import machine_status
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
 from raydap.terminal import overview

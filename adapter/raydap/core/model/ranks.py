@@ -41,7 +41,7 @@ class Ranks:
         """None for what is no actor and has no rank of its own."""
         if entry.key in self.own:
             return self.own[entry.key]
-        # Ray's list of actors says RANK of the env_vars of an actor (cluster/labels.py).
+        # Ray's list of actors says RANK of the env_vars of an actor (cluster/dashboard/labels.py).
         told = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
         if told is not None:
             return int(told[1])

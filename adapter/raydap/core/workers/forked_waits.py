@@ -1,4 +1,4 @@
-"""Finds forked children that wait in breakpoint() and that no debugger can attach to (cluster/outside_looks.py).
+"""Finds forked children that wait in breakpoint() and that no debugger can attach to (machine/outside_looks.py).
 
 Ray and debugpy do not know of them, so they are in no list of workers: the answers to raydap/places and raydap/waits
 have them.

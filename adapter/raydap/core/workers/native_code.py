@@ -1,6 +1,6 @@
 """Workers in native code that lets no Python code run beside it: neither their debugger nor their agent answers.
 
-Their stacks are read from outside, where that is possible (cluster/py_spy.py).
+Their stacks are read from outside, where that is possible (cluster/survey/py_spy.py).
 """
 
 from raydap.core.effects import SampleStack

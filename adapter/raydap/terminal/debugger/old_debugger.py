@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 from raydap.client import pdb_connection
 from raydap.client.pdb_connection import NotReached, PdbConnection
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint
-from raydap.cluster.relay import ClusterAccess, Relay, RelayFailed
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
+from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
 from raydap.terminal.legacy_listing import LegacyListing
 
 

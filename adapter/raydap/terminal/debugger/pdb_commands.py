@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from raydap.bounded_wait import wait_for
 from raydap.client.pdb_connection import NotReached
-from raydap.cluster.legacy_breakpoints import LegacyBreakpoint, ends_debugger
+from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint, ends_debugger
 from raydap.core.sets.folding import label
 from raydap.inworker import safe_pdb
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers

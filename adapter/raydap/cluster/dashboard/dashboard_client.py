@@ -1,0 +1,300 @@
+"""Asks a Ray dashboard which workers are paused, what they run, and how others ended."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from raydap.cluster.dashboard.labels import Row, label
+from raydap.cluster.dashboard.rest import AnswerTooLong, Params, Rest, not_a_dashboard
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+
+LIMIT = 10_000
+"""Rows that Ray gives at most (ray/util/state/common.py, RAY_MAX_LIMIT_FROM_API_SERVER)."""
+
+_LIMIT = ("limit", str(LIMIT))
+
+_SOME_WORKERS = "some workers that run are not shown"
+
+_SOME_TASKS = "some workers are shown without the task that they run"
+
+
+def _where(key: str, predicate: str, value: str) -> Params:
+    return [("filter_keys", key), ("filter_predicates", predicate), ("filter_values", value)]
+
+
+# Ray applies these two inside the GCS ("Special treatments for the Ray Debugger" in ray/util/state/state_manager.py).
+# Without the second one dead workers stay listed as paused.
+_PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_where("is_alive", "=", "True")]
+
+# The GCS itself has this filter, too, and applies it before it cuts the list to the limit.
+_ALIVE = [_LIMIT, *_where("is_alive", "=", "True")]
+
+# Only the details have debug ports.
+_LISTED = [("detail", "1"), *_ALIVE]
+
+_DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
+
+_CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
+"""The values of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto) for unwanted ends; see `is_crash`."""
+
+_BY_SIGTERM = "by a signal"
+"""Part of Ray's exit detail for a worker that got SIGTERM, as all of a stopped job do. Ray sees no other signals."""
+
+# Ray applies the state filter inside the GCS, before it cuts the list to the limit. A filter on worker_id would come
+# after the cut.
+_RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
+
+
+def _where_not(key: str, *values: str) -> Params:
+    return [pair for value in values for pair in _where(key, "!=", value)]
+
+
+_PENDING = [("detail", "1"), _LIMIT, *_where_not("state", "FINISHED", "FAILED", "RUNNING")]
+
+# Only the details have the runtime_env.
+_UNFINISHED_JOBS = [("detail", "1"), _LIMIT, *_where_not("status", "SUCCEEDED", "FAILED", "STOPPED")]
+
+_GROUPS = [("detail", "1"), _LIMIT, *_where("state", "!=", "REMOVED")]
+
+# Only the details have the runtime_env and the repr.
+_ACTORS = [("detail", "1"), _LIMIT, *_where("state", "!=", "DEAD")]
+
+
+def is_crash(exit_reason: tuple[str, str]) -> bool:
+    """Whether this exit reason (as in Dashboard.exit_reasons) means that the worker should not have ended."""
+    kind, detail = exit_reason
+    return kind in _CRASHES and _BY_SIGTERM not in detail
+
+
+_NODES = [_LIMIT, *_where("state", "=", "ALIVE")]
+
+_NODES_AGE_S = 1.0
+"""Seconds for which an answer about the nodes of the same workers is good."""
+
+
+class Dashboard:
+    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`.
+
+    `on_jobs` gets each answer of `jobs`. `on_cut` gets a sentence for users whenever Ray or raydap has cut a list: what
+    may be missing.
+    """
+
+    def __init__(
+        self,
+        rest: Rest,
+        on_jobs: Callable[[list[Row]], None] = lambda rows: None,
+        on_cut: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.rest = rest
+        self._on_jobs = on_jobs
+        self._on_cut = on_cut
+        self._jobs_too_long = False
+        self._nodes: dict[str, str] = {}
+        self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
+
+    async def paused(self) -> tuple[PausedWorker, ...]:
+        """All live workers that wait for a debugger, in the dashboard's order."""
+        rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "some paused workers are not found"))
+        return tuple(worker for worker in map(_paused, rows) if worker is not None)
+
+    async def alive(self) -> dict[PausedWorker, WorkerLabel]:
+        """All live workers and drivers but raydap's own, at most 10,000, and what they run. Their `port` is 0."""
+        rows = await self._on_living_nodes(await self._rows("workers", _ALIVE, _SOME_WORKERS))
+        processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
+        workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
+        labels = await self.labels(workers)
+        return {worker: labels[worker.key] for worker in workers if not is_own(labels[worker.key])}
+
+    async def listed(self) -> dict[PausedWorker, int]:
+        """All live workers and drivers, at most 10,000, and how many of their threads wait for a debugger. Their `port`
+        is 0 if they have no debugger."""
+        rows = await self._on_living_nodes(await self._rows("workers", _LISTED, _SOME_WORKERS))
+        found = {}
+        for row in rows:
+            worker = _worker(row, port=row.get("debugger_port") or 0)
+            if worker is not None and row.get("worker_type") in ("WORKER", "DRIVER"):
+                found[worker] = int(row.get("num_paused_threads") or 0)
+        return found
+
+    async def _on_living_nodes(self, workers: list[Row]) -> list[Row]:
+        """Those whose node is not dead. Ray's list of workers keeps those of a dead node as alive, and as paused, for
+        minutes. The nodes are asked for after the workers, so the node of a new worker is among them. An answer without
+        any node says nothing: no worker may be overlooked."""
+        wanted = {row.get("node_id") for row in workers if row.get("node_id")}
+        asked_at, asked = self._nodes_asked
+        if wanted and (wanted != asked or time.monotonic() - asked_at >= _NODES_AGE_S):
+            self._nodes_asked = (time.monotonic(), wanted)
+            self._nodes = await self.nodes()
+        return [row for row in workers if not row.get("node_id") or row["node_id"] in self._nodes or not self._nodes]
+
+    async def nodes(self) -> dict[str, str]:
+        """The addresses of all nodes that are alive, by Ray's hex ids."""
+        rows = await self._rows("nodes", _NODES, "some nodes are not found")
+        return {str(row.get("node_id")): str(row.get("node_ip")) for row in rows if row.get("node_id")}
+
+    async def exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
+        """How dead workers ended: Ray's WorkerExitType and its exit detail."""
+        rows = await self._rows("workers", _DEAD, "raydap cannot report why some workers have ended")
+        return {
+            WorkerKey(str(row.get("worker_id"))): (str(row.get("exit_type")), str(row.get("exit_detail") or ""))
+            for row in rows
+        }
+
+    async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
+        """The labels of these workers, as labels.label gives them."""
+        tasks = await self._rows("tasks", _RUNNING, _SOME_TASKS)
+        return label(workers, tasks, await self.actors(), await self.jobs())
+
+    async def actors(self) -> list[Row]:
+        """The rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
+        return await self._rows("actors", _ACTORS, "some actors are shown without their class and name")
+
+    async def unfinished_tasks(self) -> list[Row]:
+        """The rows of tasks that have not ended (TaskState): all that run, and of the others at most LIMIT."""
+        running, pending = await asyncio.gather(
+            self._rows("tasks", _RUNNING, _SOME_TASKS),
+            self._rows("tasks", _PENDING, "`hang` does not know all tasks that wait"),
+        )
+        return [*running, *pending]
+
+    async def placement_groups(self) -> list[Row]:
+        """The rows of all that are not removed (PlacementGroupState)."""
+        return await self._rows("placement_groups", _GROUPS, "`hang` does not know all placement groups")
+
+    async def node_resources(self) -> list[Row]:
+        """The resources of each node that is alive, by their names."""
+        rows = await self._rows("nodes", [("detail", "1"), *_NODES])
+        return [each for row in rows if isinstance(each := row.get("resources_total"), dict)]
+
+    async def used_resources(self) -> Row:
+        """The amount of each resource that the whole cluster uses, as the autoscaler reports it; {} if it reports
+        nothing. The autoscaler may write the names of custom resources differently, so these may be missing."""
+        try:
+            answer = await self.rest.get("/api/cluster_status")
+        except ProblemError:
+            return {}
+        for key in ("data", "clusterStatus", "loadMetricsReport", "usage"):
+            answer = answer.get(key) if isinstance(answer, dict) else None
+        return answer if isinstance(answer, dict) else {}
+
+    async def tasks(self, job: str) -> list[Row]:
+        """The rows of the tasks of a job, at most 10,000 (ray/util/state/common.py, TaskState)."""
+        return await self._rows("tasks", [("detail", "1"), _LIMIT, *_where("job_id", "=", job)])
+
+    async def timeline(self, job: str) -> list[Row]:
+        """The events of Ray's own timeline of a job (ray/_private/profiling.py, chrome_tracing_dump)."""
+        events = await self.rest.get("/api/v0/tasks/timeline", [("job_id", job)])
+        return [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+
+    async def job_log(self, submission: str) -> str:
+        """What a submitted job has printed; "" if Ray does not say it."""
+        answer = await self.rest.get(f"/api/jobs/{submission}/logs")
+        logs = answer.get("logs") if isinstance(answer, dict) else None
+        return logs if isinstance(logs, str) else ""
+
+    async def session_name(self) -> str | None:
+        """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""
+        name = (await self.version()).get("session_name")
+        return name if isinstance(name, str) and name else None
+
+    async def version(self) -> Row:
+        """What the dashboard says of itself (ray/dashboard/utils.py); empty if it says nothing."""
+        answer = await self.rest.get("/api/version")
+        return answer if isinstance(answer, dict) else {}
+
+    async def _rows(self, resource: str, params: Params, missing: str = "") -> list[Row]:
+        """The rows of one of Ray's lists. `missing` names for users what a list that is cut leaves out."""
+        answer = await self.rest.get(f"/api/v0/{resource}", params)
+        if not isinstance(answer, dict) or "result" not in answer:
+            raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+        if answer["result"] is not True:
+            raise ProblemError(
+                Problem(
+                    Code.DASHBOARD_UNREACHABLE,
+                    f"The Ray dashboard at {self.rest.where} cannot list {resource}; "
+                    "is the cluster's head node healthy?",
+                    str(answer.get("msg", ""))[:2000],
+                )
+            )
+        rows = (answer.get("data") or {}).get("result")
+        listed: object = None
+        if isinstance(rows, dict):
+            # Some versions of Ray nest the list once more, beside the totals.
+            listed, rows = rows.get("num_after_truncation"), rows.get("result")
+        if not isinstance(rows, list):
+            raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
+        # Ray cuts a list before it applies the filters that the GCS does not have, and again afterwards. The GCS lists
+        # actors that live before those that are dead, so the first cut takes none of those that are asked for.
+        was_cut = resource != "actors" and isinstance(listed, int) and listed >= LIMIT
+        if missing and (was_cut or len(rows) >= LIMIT):
+            self._on_cut(f"Ray lists at most {LIMIT:,} {resource.replace('_', ' ')}, so {missing}.")
+        return [row for row in rows if isinstance(row, dict)]
+
+    async def jobs(self) -> list[Row]:
+        """The rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails); only those of jobs that
+        have not ended if the list is too long."""
+        try:
+            jobs = await self._all_jobs()
+        except ProblemError:
+            # Without the Jobs API the names of tasks and actors are still worth showing.
+            return []
+        rows: list[Row] = [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+        self._on_jobs(rows)
+        return rows
+
+    async def job(self, job: str) -> Row | None:
+        """The row of one job, by its hex id or submission id; None if the dashboard does not answer or know it."""
+        try:
+            row = await self.rest.get(f"/api/jobs/{job}")
+        except ProblemError:
+            return None
+        return row if isinstance(row, dict) else None
+
+    async def _all_jobs(self) -> Any:
+        if not self._jobs_too_long:
+            try:
+                return await self.rest.get("/api/jobs/")
+            except AnswerTooLong:
+                self._jobs_too_long = True
+                size = f"{self.rest.limit // 1024**2} MiB"
+                text = f"The list of all jobs has more than {size}, so raydap cannot report how jobs have ended."
+                self._on_cut(text)
+        # The Jobs API has neither filters nor pages.
+        return await self._rows("jobs", _UNFINISHED_JOBS, "some jobs are not known")
+
+
+def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
+    """A row of the worker list (ray/util/state/common.py, WorkerState);
+    None if nobody could attach to it."""
+    port = row.get("debugger_port")
+    return _worker(row, port) if isinstance(port, int) and 0 < port < 65536 else None
+
+
+def _worker(row: Mapping[str, Any], port: int) -> PausedWorker | None:
+    """The process of a row; None if the row does not say which it is."""
+    key, host = row.get("worker_id"), row.get("ip")
+    if not (isinstance(key, str) and key and isinstance(host, str) and host):
+        return None
+    pid = row.get("pid")
+    return PausedWorker(
+        key=WorkerKey(key),
+        host=host,
+        port=port,
+        pid=pid if isinstance(pid, int) else 0,
+        node=host,
+        node_id=str(row.get("node_id") or ""),
+        worker_type="DRIVER" if row.get("worker_type") == "DRIVER" else "WORKER",
+    )
+
+
+_OWN_ACTORS = ("RaydapRelay", "RaydapSurvey")
+
+_OWN_DRIVER = "driver raydap_process.py"
+
+
+def is_own(label: WorkerLabel) -> bool:
+    """Whether it is raydap's own: an actor on a node, or the process that starts these."""
+    return label.actor in _OWN_ACTORS or label.task == _OWN_DRIVER

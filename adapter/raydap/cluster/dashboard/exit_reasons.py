@@ -1,0 +1,54 @@
+"""Looks up how workers ended: Ray learns of a death later than their debugger."""
+
+from collections.abc import Awaitable, Callable
+
+from raydap.cluster.dashboard.dashboard_client import is_crash
+from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.core.events import EndedWorker, PausedWorker, WorkersEnded
+from raydap.protocol.types import WorkerKey
+
+Ask = Callable[[], Awaitable[dict[WorkerKey, tuple[str, str]]]]
+
+PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+"""The seconds before each lookup of a worker."""
+
+
+class ExitReasons:
+    """Emits WorkersEnded, once for all that one lookup finds.
+
+    `ask` is Dashboard.exit_reasons. One lookup serves all workers: a job that ends takes many of them with it.
+    """
+
+    def __init__(self, polls: Polls, ask: Ask, emit: Callable[[WorkersEnded], None]) -> None:
+        self._ask = ask
+        self._emit = emit
+        self._poll = Poll(polls, self._look, "exit reasons")
+        self._gone: dict[WorkerKey, tuple[PausedWorker, int]] = {}
+        """The workers without an exit reason, and how many lookups did not find it."""
+
+    async def look_up(self, worker: PausedWorker) -> None:
+        """Return when the exit reason is known, or all lookups are done; at once if lookups run already."""
+        self._gone[worker.key] = worker, 0
+        if not self._poll.is_running:
+            await self._poll.run(PAUSES_S[0])
+
+    async def _look(self) -> float | None:
+        reasons: dict[WorkerKey, tuple[str, str]] = {}
+        try:
+            if self._gone:
+                reasons = await self._ask()
+        finally:
+            # A lookup that failed counts, too.
+            self._take(reasons)
+        return PAUSES_S[min(lookups for _, lookups in self._gone.values())] if self._gone else None
+
+    def _take(self, reasons: dict[WorkerKey, tuple[str, str]]) -> None:
+        ended = {key: row for key, (row, _) in self._gone.items() if key in reasons}
+        unknown = {key: (row, lookups + 1) for key, (row, lookups) in self._gone.items() if key not in reasons}
+        self._gone = {key: gone for key, gone in unknown.items() if gone[1] < len(PAUSES_S)}
+        if ended:
+            self._emit(WorkersEnded(tuple(_ended(row, reasons[key]) for key, row in ended.items())))
+
+
+def _ended(row: PausedWorker, reason: tuple[str, str]) -> EndedWorker:
+    return EndedWorker(row, reason[1] or reason[0], is_crash(reason))

@@ -1,0 +1,166 @@
+"""Makes labels of paused workers from the rows of Ray's task, actor and job lists."""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from raydap.core.events import ListedActor, PausedWorker, WorkerLabel
+from raydap.protocol.types import WorkerKey
+
+Row = Mapping[str, Any]
+
+_JOB_DIGITS = 8
+_LONGEST_TITLE = 40
+
+
+def label(
+    workers: Iterable[PausedWorker], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
+) -> dict[WorkerKey, WorkerLabel]:
+    """One label for every worker of Ray, empty where the lists say nothing (the task list lags about a second).
+
+    `tasks` are running ones (ray/util/state/common.py, TaskState), `actors` ActorState, `jobs` JobDetails.
+    """
+    running: dict[str, list[Row]] = {}
+    for task in tasks:
+        running.setdefault(str(task.get("worker_id")), []).append(task)
+    by_id = {actor.get("actor_id"): actor for actor in actors}
+    # The actor list has no worker ids, so an actor without a running task is known by its process.
+    by_process = {(actor.get("node_id"), actor.get("pid")): actor for actor in by_id.values()}
+    by_job = {str(job.get("job_id")): job for job in jobs}
+    labels = {}
+    for worker in workers:
+        if worker.worker_type == "DRIVER":
+            # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
+            # ComputeDriverIdFromJob). A driver with an agent has called before Ray gave it an id.
+            job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
+            labels[worker.key] = _driver(job, by_job.get(job, {}))
+        elif worker.worker_type == "WORKER":
+            mine = running.get(worker.key, [])
+            actor_ids = [task["actor_id"] for task in mine if task.get("actor_id")]
+            if actor_ids:
+                actor = by_id.get(actor_ids[0])
+            else:
+                # While an actor is made, Ray says its pid, but neither its node nor the worker of its `__init__`.
+                actor = by_process.get((worker.node_id, worker.pid)) or by_process.get((None, worker.pid))
+                mine = mine or [task for task in running.get("None", []) if _makes(task, actor)]
+            labels[worker.key] = _worker(mine, actor, by_job)
+    return labels
+
+
+def listed_actor(row: Row) -> ListedActor:
+    pid = row.get("pid")
+    return ListedActor(
+        job=str(row.get("job_id") or ""),
+        actor=_class_name(row),
+        alive=row.get("state") == "ALIVE",
+        node_id=str(row.get("node_id") or ""),
+        pid=pid if isinstance(pid, int) else 0,
+    )
+
+
+def _class_name(actor: Row) -> str:
+    return str(actor.get("class_name") or "").rpartition(".")[2]
+
+
+def _makes(task: Row, actor: Row | None) -> bool:
+    return actor is not None and task.get("actor_id") == actor.get("actor_id")
+
+
+def _job_of_process(pid: int, by_job: Mapping[str, Row]) -> str:
+    """The id of the running job with this driver; "" if Ray knows none (yet)."""
+    for job, details in by_job.items():
+        driver = details.get("driver_info")
+        if details.get("status") == "RUNNING" and isinstance(driver, dict) and str(driver.get("pid")) == str(pid):
+            return job
+    return ""
+
+
+def _driver(job: str, details: Row) -> WorkerLabel:
+    name = program(str(details.get("entrypoint") or ""))
+    return WorkerLabel(
+        task=f"driver {name}".rstrip(),
+        job=job,
+        submission=details.get("submission_id") or "",
+        started=_seconds(details.get("start_time")),
+    )
+
+
+def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> WorkerLabel:
+    newest = max(tasks, key=lambda task: task.get("start_time_ms") or 0, default=None)
+    job = str((newest or actor or {}).get("job_id") or "")
+    submission = str(by_job.get(job, {}).get("submission_id") or "")
+    started = _seconds((newest or {}).get("start_time_ms"))
+    if newest is not None and not newest.get("actor_id"):
+        title = _given_name(newest)
+        return WorkerLabel(task=_last(newest, 1), job=job, submission=submission, title=title, started=started)
+    kind = _last(newest, 2).rpartition(".")[0] if newest is not None else ""
+    kind = kind or _class_name(actor or {})
+    methods = {_last(task, 2) for task in tasks}
+    return WorkerLabel(
+        # Async and threaded actors run several methods at once, so naming one of them would be a guess.
+        task=methods.pop() if len(methods) == 1 else kind,
+        actor=kind,
+        actor_name=str((actor or {}).get("name") or ""),
+        job=job,
+        submission=submission,
+        title="" if actor is None else _title(actor, kind),
+        started=started,
+    )
+
+
+def _seconds(milliseconds: object) -> float:
+    return milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
+
+
+def _given_name(task: Row) -> str:
+    """The name that the task has from `.options(name=...)`. All tasks of Ray Data run the function `_map_task`, and are
+    named `Map(double)` and so on. Ray repeats the function for a task without a name."""
+    name = str(task.get("name") or "")
+    return "" if name == task.get("func_or_class_name") else _short(name)
+
+
+def _title(actor: Row, kind: str) -> str:
+    """What tells an actor from others of its class: its registered name, its own `__repr__`, or its rank.
+
+    Ray keeps the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
+    the env_vars of its runtime_env, which torch.distributed reads, too.
+    """
+    given = _short(str(actor.get("name") or actor.get("repr_name") or ""))
+    if given:
+        return given
+    try:
+        rank = json.loads(str(actor.get("serialized_runtime_env") or "{}"))["env_vars"]["RANK"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ""
+    return f"{kind}#{rank}" if str(rank).isdecimal() else ""
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 1]}…"
+
+
+def _last(task: Row, parts: int) -> str:
+    """The last components of the function's dotted name. `name` may be any text of the user, so it comes second."""
+    return ".".join(str(task.get("func_or_class_name") or task.get("name") or "").split(".")[-parts:])
+
+
+def is_own_job(row: Row) -> bool:
+    """Return whether a row of the Jobs API is a job of raydap's own: Ray lists one for each process that joins."""
+    script = r"\braydap[/\\]cluster[/\\]ray_process[/\\]raydap_process\.py\b"
+    return re.search(script, str(row.get("entrypoint"))) is not None
+
+
+def program(entrypoint: str) -> str:
+    """The script or module in a command line: `python -u train.py --lr 1` -> `train.py`."""
+    try:
+        words = shlex.split(entrypoint)
+    except ValueError:
+        return ""
+    for before, word in zip(["", *words], words, strict=False):
+        if before == "-m" or (word.endswith(".py") and not word.startswith("-")):
+            return os.path.basename(word)
+    return ""

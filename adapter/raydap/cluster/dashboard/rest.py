@@ -1,0 +1,158 @@
+"""HTTP to one Ray dashboard: tokens, limits, and every failure as a Problem that the user can read."""
+
+import asyncio
+import json
+import os
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from raydap.cluster.dashboard import ray_token
+from raydap.core.errors import Code, Problem, ProblemError
+
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of one answer. Ray gives at most ten thousand rows, which are a tenth of that."""
+
+REQUEST_TIMEOUT_S = 10.0
+"""Seconds for a whole request."""
+
+_CONNECT_TIMEOUT_S = 3.0
+
+Params = list[tuple[str, str]]
+
+
+class AnswerTooLong(ProblemError):
+    """An answer has more bytes than the limit."""
+
+
+class Rest:
+    """A client of one dashboard, given by its URL without trailing slash. Must be closed.
+
+    Requests follow no redirects, because those would send the token to another host. They use no proxies of the
+    environment, because a proxy would look for the user's loopback on another machine. All raise ProblemError.
+
+    `where` is the URL for the user, without a password. `sends_token`: the environment or the dashboard asked for Ray's
+    token.
+    """
+
+    def __init__(
+        self, url: str, environ: Mapping[str, str], timeout_s: float = REQUEST_TIMEOUT_S, limit: int = MAX_ANSWER
+    ) -> None:
+        self.url = url
+        self.where = str(URL(url).with_user(None))
+        self._timeout_s = timeout_s
+        self.limit = limit
+        """Bytes that an answer may have at most."""
+        self._token = ray_token.find(environ)
+        self.sends_token = self._token is not None and ray_token.wanted(environ)
+        self._session = aiohttp.ClientSession(trust_env=False)
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def get(self, path: str, params: Params | None = None) -> Any:
+        """The JSON of an answer, whatever its HTTP status (Ray's state API puts errors into the body)."""
+        return await self._json("GET", path, params)
+
+    async def post(self, path: str) -> Any:
+        return await self._json("POST", path)
+
+    @asynccontextmanager
+    async def websocket(self, path: str) -> AsyncIterator["aiohttp.ClientWebSocketResponse[Any]"]:
+        with _as_problem(self.where, self._timeout_s):
+            connection = await self._session.ws_connect(
+                self.url + path, headers=self._headers(), max_msg_size=self.limit, heartbeat=self._timeout_s
+            )
+        async with connection:
+            yield connection
+
+    async def _json(self, method: str, path: str, params: Params | None = None) -> Any:
+        status, body = await self._request(method, path, params)
+        if status == 401 and self._token is not None and not self.sends_token:
+            # The environment did not ask for the token, but this cluster does.
+            self.sends_token = True
+            status, body = await self._request(method, path, params)
+        if status in (401, 403):
+            sent = self._token if self.sends_token else None
+            raise ProblemError(ray_token.problem(f"The Ray dashboard at {self.where}", sent))
+        if 300 <= status < 400:
+            raise self._not_a_dashboard(f"redirects to another page (HTTP {status})")
+        try:
+            return json.loads(body)
+        except ValueError:
+            start = body[:200].decode(errors="replace")
+            raise self._not_a_dashboard(f"does not answer with JSON (HTTP {status})", start) from None
+
+    async def _request(self, method: str, path: str, params: Params | None) -> tuple[int, bytes]:
+        if self._session.closed:
+            raise ProblemError(
+                Problem(Code.DASHBOARD_UNREACHABLE, f"raydap no longer uses the dashboard at {self.where}.")
+            )
+        timeout = aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
+        with _as_problem(self.where, self._timeout_s):
+            async with self._session.request(
+                method,
+                self.url + path,
+                params=params,
+                headers=self._headers(),
+                timeout=timeout,
+                allow_redirects=False,
+            ) as response:
+                body = bytearray()
+                async for chunk in response.content.iter_chunked(65536):
+                    body += chunk
+                    if len(body) > self.limit:
+                        error = self._not_a_dashboard(f"answers with more than {self.limit} bytes")
+                        raise AnswerTooLong(error.problem)
+                return response.status, bytes(body)
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}"} if self.sends_token else {}
+
+    def _not_a_dashboard(self, what: str, detail: str = "") -> ProblemError:
+        return not_a_dashboard(self.where, what, detail)
+
+
+def not_a_dashboard(where: str, what: str, detail: str = "") -> ProblemError:
+    text = f'What listens at {where} {what}, so it is no Ray dashboard; check the argument "dashboard".'
+    return ProblemError(Problem(Code.DASHBOARD_GARBAGE, text, detail))
+
+
+class _as_problem:
+    """Turns aiohttp's and the system's exceptions into the Problem that they mean."""
+
+    def __init__(self, where: str, timeout_s: float) -> None:
+        self._where = where
+        self._timeout_s = timeout_s
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, asyncio.TimeoutError):
+            raise self._unreachable(f"did not answer within {self._timeout_s:g} s", error) from None
+        if isinstance(error, (aiohttp.ServerDisconnectedError, OSError)):
+            raise self._unreachable(f"cannot be reached ({_reason(error)})", error) from None
+        if isinstance(error, (aiohttp.ClientError, ValueError)):
+            raise not_a_dashboard(self._where, "does not speak HTTP as a dashboard does", _text(error)) from None
+
+    def _unreachable(self, what: str, error: BaseException) -> ProblemError:
+        text = f"The Ray dashboard at {self._where} {what}; is the cluster running, and the port forwarded?"
+        return ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, _text(error)))
+
+
+def _reason(error: aiohttp.ServerDisconnectedError | OSError) -> str:
+    """The system's words. aiohttp's and asyncio's own texts have Python objects in them."""
+    cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
+    if isinstance(cause, ssl.SSLError):
+        return str(getattr(cause, "verify_message", None) or cause.reason or cause)
+    number = getattr(cause, "errno", None) or 0
+    return os.strerror(number) if number > 0 else getattr(cause, "strerror", None) or str(cause)
+
+
+def _text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,80 @@
+"""Reports a cluster's jobs: which run at the first contact, and which have ended since."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from raydap.cluster.dashboard.labels import Row, is_own_job, program
+from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.core.events import EndedJob, JobsEnded, JobsListed
+
+_ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was stopped"}
+"""The last states of a submitted job (ray/dashboard/modules/job/common.py, JobStatus), as users read them."""
+
+
+PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+"""The seconds before each lookup after a worker is gone: Ray knows a moment later that its job has ended, too."""
+
+
+class Jobs:
+    """Emits JobsListed once, and JobsEnded for each job that ends later. `listed` is set at the first of these.
+
+    `ask` is Dashboard.jobs.
+    """
+
+    def __init__(
+        self, polls: Polls, ask: Callable[[], Awaitable[list[Row]]], emit: Callable[[JobsListed | JobsEnded], None]
+    ) -> None:
+        self._ask = ask
+        self._emit = emit
+        self._poll = Poll(polls, self._look, "ended jobs")
+        self.listed = asyncio.Event()
+        self._ended: set[str] = set()
+        """The ids of the jobs whose end is known."""
+        self._lookups = 0
+
+    async def list(self) -> None:
+        """Emits JobsListed at the first call. Later calls find a cluster that was there before."""
+        if not self.listed.is_set():
+            rows = await self._ask()
+            self._ended = {_id(row) for row in rows if has_ended(row)}
+            self._emit(JobsListed(tuple(_name(row) for row in rows if not has_ended(row) and not is_own_job(row))))
+            self.listed.set()
+
+    async def look_for_ends(self) -> None:
+        """Return when a job has ended, or all lookups are done; at once if lookups run already."""
+        if self.listed.is_set() and not self._poll.is_running:
+            self._lookups = 0
+            await self._poll.run(PAUSES_S[0])
+
+    async def _look(self) -> float | None:
+        if self._lookups == len(PAUSES_S):
+            return None
+        # A lookup that fails counts, too.
+        self._lookups += 1
+        ended = [row for row in await self._ask() if has_ended(row) and _id(row) not in self._ended]
+        if ended:
+            self._ended.update(map(_id, ended))
+            self._emit(JobsEnded(tuple(map(_end, ended))))
+            return None
+        return PAUSES_S[self._lookups] if self._lookups < len(PAUSES_S) else None
+
+
+def _id(row: Row) -> str:
+    return str(row.get("submission_id") or row.get("job_id") or "")
+
+
+def has_ended(row: Row) -> bool:
+    return str(row.get("status")) in _ENDED  # A row can hold anything, also what has no hash.
+
+
+def _name(row: Row) -> str:
+    name = program(str(row.get("entrypoint") or ""))
+    return f"{name} ({_id(row)})" if name else _id(row)
+
+
+def _end(row: Row) -> EndedJob:
+    # Ray calls a driver that was not submitted "succeeded" however it ended (job_manager.py has no exit code of it).
+    how = _ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
+    # The lines after the first are the end of the job's log.
+    message = str(row.get("message") or "").partition("\n")[0].strip(" ,") if how == "has failed" else ""
+    return EndedJob(str(row.get("job_id") or ""), f"Job {_name(row)} {how}" + (f": {message}" if message else "."))

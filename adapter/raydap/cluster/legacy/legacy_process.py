@@ -1,0 +1,58 @@
+"""Lists the breakpoints of Ray's old debugger, once or again and again; two operations of raydap_process.py.
+
+Source of the entries: ray/util/rpdb.py, _connect_ray_pdb (legacy_breakpoints.py).
+"""
+
+import json
+import os
+import select
+from collections.abc import Iterator
+from typing import Any
+
+from raydap.cluster.ray_process.gcs_client import gcs_client
+
+POLL_S = 1.0
+"""Seconds between two looks. One takes less than 1 ms of the GCS."""
+
+PREFIX = "RAY_PDB_"
+"""How the keys of all entries begin. Nothing else is forgotten here."""
+
+
+def entries(question: dict[str, Any]) -> dict[str, str]:
+    """Return the entries of the GCS at `{"address": HOST:PORT}`: their keys, and JSON texts."""
+    return read_entries(gcs_client(question["address"]))
+
+
+def watch(question: dict[str, Any], commands: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield `{"entries": ...}` each POLL_S, as `entries` returns them, until `commands` ends.
+
+    `commands` is a descriptor. Its lines are `{"forget": KEY}`, an entry that nobody needs any more.
+    """
+    client = gcs_client(question["address"])
+    unread = b""
+    while True:
+        yield {"entries": read_entries(client)}
+        if select.select([commands], [], [], POLL_S)[0]:
+            data = os.read(commands, 65536)
+            if not data:
+                return
+            *lines, unread = (unread + data).split(b"\n")
+            for key in (json.loads(line)["forget"] for line in lines):
+                if key.startswith(PREFIX):
+                    forget(client, key)
+
+
+def read_entries(gcs: Any) -> dict[str, str]:
+    from ray._private import ray_constants
+
+    namespace = ray_constants.KV_NAMESPACE_PDB
+    keys = gcs.internal_kv_keys(PREFIX.encode(), namespace)
+    found = {key.decode(): gcs.internal_kv_get(key, namespace) for key in keys if b"_CONTINUE_" not in key}
+    # An entry is gone as soon as somebody has connected.
+    return {key: text.decode() for key, text in found.items() if text is not None}
+
+
+def forget(gcs: Any, key: str) -> None:
+    from ray._private import ray_constants
+
+    gcs.internal_kv_del(key.encode(), False, ray_constants.KV_NAMESPACE_PDB)

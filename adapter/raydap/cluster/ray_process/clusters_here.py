@@ -1,0 +1,160 @@
+"""Finds the clusters and the raydaps of this machine, and a cluster's dashboard; operations of raydap_process.py."""
+
+import os
+import re
+from typing import Any
+
+from raydap.cluster.ray_process.gcs_client import gcs_client
+
+COMMANDS = ("adapter", "connect", "serve")
+"""The commands of raydap whose processes speak DAP with editors."""
+
+
+def dashboard_url(address: str) -> str | None:
+    """The dashboard's URL as the cluster's GCS knows it; None while the cluster runs none.
+
+    `address` is `host:port` of a GCS or `ray://host:port` of a Ray Client server.
+    Source: ray/dashboard/utils.py, ray_address_to_api_server_url, without its twenty retries.
+    """
+    if address.startswith("ray://"):
+        from ray.dashboard.utils import ray_client_address_to_api_server_url
+
+        return str(ray_client_address_to_api_server_url(address))
+
+    gcs = gcs_client(address)
+    from ray._private import ray_constants
+    from ray._private.utils import internal_kv_get_with_retry
+
+    found = internal_kv_get_with_retry(
+        gcs,
+        ray_constants.DASHBOARD_ADDRESS,
+        namespace=ray_constants.KV_NAMESPACE_DASHBOARD,
+        num_retries=2,
+    )
+    return f"http://{found.decode()}" if found else None
+
+
+def local_clusters() -> list[dict[str, Any]]:
+    """The clusters that have a raylet on this machine, newest first. Nothing is asked of them.
+
+    `address` of the GCS; `url` of the dashboard, None if it is not known; `owner`, the name of the user who started it;
+    `ours` if that is this user; `started` in seconds since the epoch; `launched` if the raylet descends from the raydap
+    that asks. Raylets are known by their command lines, as in ray/_private/services.py (start_raylet).
+    """
+    import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
+
+    raydap = os.getppid()
+    clusters: dict[str, dict[str, Any]] = {}
+    for process in psutil.process_iter(["cmdline", "create_time", "uids", "username"]):
+        command, uids = process.info["cmdline"] or [""], process.info["uids"]
+        options = dict(word.partition("=")[::2] for word in command if word.startswith("--"))
+        address = options.get("--gcs-address")
+        if not address or os.path.basename(command[0]) not in ("raylet", "raylet.exe"):
+            continue
+        # The command of workers is an option, and names the dashboard as host:port; not yet in Ray 2.39.
+        dashboard = re.search(r" --webui=(\S+:\d+)( |$)", options.get("--python_worker_command", ""))
+        found = {
+            "address": address,
+            "url": f"http://{dashboard[1]}" if dashboard is not None else None,
+            "owner": process.info["username"] or "",
+            "ours": uids is not None and uids.real == os.getuid(),
+            "started": process.info["create_time"],
+            "launched": _descends(process, raydap),
+        }
+        # The oldest raylet of a cluster is that of its head.
+        if address not in clusters or found["started"] < clusters[address]["started"]:
+            clusters[address] = found
+    return sorted(clusters.values(), key=lambda cluster: float(cluster["started"]), reverse=True)
+
+
+def _descends(process: Any, ancestor: int) -> bool:
+    import psutil
+
+    # psutil's parents() fails if a process above the ancestor ends at that moment.
+    try:
+        while process is not None and process.pid != ancestor:
+            process = process.parent()
+    except psutil.Error:
+        return False
+    return process is not None
+
+
+def raydap_processes() -> list[dict[str, Any]]:
+    """This user's raydap processes that speak DAP.
+
+    `pid`; `command`, one of COMMANDS; `started` in seconds since the epoch; `parent`, the name of the process that has
+    started it; `listens` and `peers`, the TCP addresses where it listens and to which it is connected, as [host, port].
+    """
+    import psutil
+
+    processes = []
+    for process in psutil.process_iter(["cmdline", "create_time", "uids"]):
+        command, uids = _raydap_command(process.info["cmdline"] or []), process.info["uids"]
+        if command is None or uids is None or uids.real != os.getuid():
+            continue
+        try:
+            parent, sockets = process.parent(), process.net_connections("tcp")
+            processes.append(
+                {
+                    "pid": process.pid,
+                    "command": command,
+                    "started": process.info["create_time"],
+                    "parent": "" if parent is None else parent.name(),
+                    "listens": [list(one.laddr) for one in sockets if one.status == psutil.CONN_LISTEN],
+                    "peers": [list(one.raddr) for one in sockets if one.raddr],
+                }
+            )
+        except psutil.Error:
+            # It has ended meanwhile.
+            continue
+    return sorted(processes, key=lambda found: float(found["started"]), reverse=True)
+
+
+def _raydap_command(words: list[str]) -> str | None:
+    """The command if this is the command line of one of COMMANDS."""
+    if not os.path.basename(words[0] if words else "").lower().startswith(("python", "raydap")):
+        return None
+    for before, word, command in zip(words, words[1:], words[2:], strict=False):
+        starts = word == "raydap" if before == "-m" else os.path.basename(word) == "raydap"
+        if starts and command in COMMANDS:
+            return command
+    return None
+
+
+def the_one_meant(clusters: list[dict[str, Any]], launched: str, recorded: str | None) -> str | None:
+    """Return the GCS address of the cluster that the user certainly means; None if the user has to name one.
+
+    Without a launched program (`launched` is "") that is the only cluster of this user. A launched program means the
+    newest cluster that it has started itself. If no agent reports which cluster it joins (`launched` is "silent"),
+    it also means the cluster that `ray start` has recorded, while a raylet of that cluster runs.
+    """
+    ours = [cluster for cluster in clusters if cluster["ours"]]
+    if launched:
+        meant = [cluster for cluster in ours if cluster["launched"]]
+        if launched == "silent":
+            meant += [cluster for cluster in ours if cluster["address"] == recorded]
+    else:
+        meant = ours if len(ours) == 1 else []
+    return str(meant[0]["address"]) if meant else None
+
+
+def all_here(_: dict[str, Any]) -> dict[str, Any]:
+    """Return all clusters and raydaps of this machine: `{"clusters", "processes"}`."""
+    return {"clusters": local_clusters(), "processes": raydap_processes()}
+
+
+def locate(question: dict[str, Any]) -> dict[str, Any]:
+    """Return a cluster's GCS and dashboard: `{"address", "url"}`.
+
+    The question is `{"address": ..., "launched": ...}`. If the address is None, the cluster is the one that is meant
+    (`the_one_meant`), and the answer is `{"clusters"}` if none is.
+    """
+    address = question["address"]
+    if address is None:
+        from ray._private.utils import read_ray_address
+
+        clusters = local_clusters()
+        address = the_one_meant(clusters, question["launched"], read_ray_address())
+        if address is None:
+            return {"clusters": clusters}
+    return {"address": address, "url": dashboard_url(address)}

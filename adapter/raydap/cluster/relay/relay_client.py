@@ -1,0 +1,231 @@
+"""Connects to debuggers that only their own node reaches, through Ray; relay_process.py does the work."""
+
+import asyncio
+import errno
+import json
+import logging
+import socket
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from raydap.bounded_wait import wait_for
+from raydap.cluster.ray_process import ray_query
+
+log = logging.getLogger("raydap")
+
+START_TIMEOUT_S = 30.0
+"""Seconds for the process to join the cluster. It takes 1 to 2."""
+
+OPEN_TIMEOUT_S = 60.0
+"""Seconds for one connection. The process gives up sooner by itself, and gives the reason."""
+
+RESTART_DELAY_S = 30.0
+"""Seconds until a process that could not join the cluster is started again."""
+
+PASS_INTERVAL_S = 0.01
+"""Seconds until the process has taken some of many connections. Connections of a burst wait for one another."""
+
+_CLOSE_TIMEOUT_S = 10.0
+
+
+class RelayFailed(OSError):
+    """The relay itself does not work, or its actor on the node. It says nothing about the port."""
+
+
+class _ProcessEnded(RelayFailed):
+    """The process has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAccess:
+    """What joining a cluster takes: the name of its Ray session, and an environment, with Ray's token if needed."""
+
+    session: str
+    environ: Mapping[str, str]
+
+
+class Relay:
+    """Starts the process when it is first needed, and again after its end. Must be closed.
+
+    `cluster_access` says which cluster is being debugged; it raises RelayFailed if that is not known.
+    """
+
+    def __init__(self, cluster_access: Callable[[], Awaitable[ClusterAccess]]) -> None:
+        self._cluster_access = cluster_access
+        self._process: _Process | None = None
+        self._starting = asyncio.Lock()
+        self._failure: tuple[str, str, float] | None = None
+        self._closed = False
+
+    async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
+        """A connection from the node with this Ray id, as a non-blocking socket that carries its bytes. `target` is a
+        debug port there, an agent or what else relay_process.py names.
+
+        Raises ConnectionRefusedError when nothing listens there, OSError when the node cannot reach it either, and
+        RelayFailed.
+        """
+        process = await self._running()
+        try:
+            return await process.open(node_id, target)
+        except _ProcessEnded:
+            # Its end was not noticed, because it was not used meanwhile.
+            await process.close()
+        process = await self._running()
+        return await process.open(node_id, target)
+
+    async def close(self) -> None:
+        """Ends the process, and with it its actors. Nothing can be opened any more."""
+        self._closed = True
+        if self._process is not None:
+            await self._process.close()
+
+    async def _running(self) -> "_Process":
+        async with self._starting:
+            access = await self._cluster_access()
+            if self._process is not None and self._process.alive and self._process.session == access.session:
+                return self._process
+            if self._failure is not None:
+                session, reason, until = self._failure
+                if session == access.session and time.monotonic() < until:
+                    raise RelayFailed(reason)
+            if self._process is not None:
+                await self._process.close()
+            return await self._start(access)
+
+    async def _start(self, access: ClusterAccess) -> "_Process":
+        process = self._process = _Process(access.session)
+        try:
+            await wait_for(process.start(access.environ), START_TIMEOUT_S)
+            if self._closed:
+                raise RelayFailed("raydap ends")
+        except (RelayFailed, asyncio.TimeoutError) as error:
+            await process.close()
+            reason = str(error) or f"Ray was not joined within {START_TIMEOUT_S:g} s"
+            self._failure = (access.session, reason, time.monotonic() + RESTART_DELAY_S)
+            raise RelayFailed(reason) from None
+        except BaseException:
+            await process.close()
+            raise
+        return process
+
+
+class _Process:
+    """One process of the operation `relay`."""
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self._control, self._theirs = socket.socketpair()
+        self._control.setblocking(False)
+        self._process: asyncio.subprocess.Process | None = None
+        self._joined = False
+        self._passing = asyncio.Lock()
+        self._logging: asyncio.Task[None] | None = None
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def start(self, environ: Mapping[str, str]) -> None:
+        """Returns when the process can be asked for connections; raises RelayFailed."""
+        with self._theirs:
+            self._process = await asyncio.create_subprocess_exec(
+                *ray_query.command("relay"),
+                env=ray_query.driver_environment(environ),
+                stdin=self._theirs.fileno(),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                # Ctrl-C must not reach it: raydap detaches from the workers first, and needs the relay for that.
+                start_new_session=True,
+            )
+        assert self._process.stdout is not None
+        self._logging = asyncio.ensure_future(self._log())
+        try:
+            self._control.send(ray_query.line({"session": self.session}))
+            ray_query.read_reply(await self._process.stdout.readline())
+        except (OSError, ValueError):
+            raise RelayFailed(f"Ray's client ended with code {await self._process.wait()}") from None
+        except ray_query.QueryFailed as error:
+            raise RelayFailed(str(error)) from None
+        self._joined = True
+
+    async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise RelayFailed(f"raydap cannot open more connections ({error.strerror})") from None
+        ours.setblocking(False)
+        try:
+            with theirs:
+                await wait_for(self._pass(theirs), OPEN_TIMEOUT_S)
+            loop = asyncio.get_running_loop()
+            question = {"node_id": node_id, **target}
+            await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")
+            answer = await wait_for(_answer(ours), OPEN_TIMEOUT_S)
+        except asyncio.TimeoutError:
+            ours.close()
+            raise RelayFailed(f"no answer within {OPEN_TIMEOUT_S:g} s") from None
+        except OSError as error:
+            ours.close()
+            raise _ProcessEnded(f"its process has ended ({error.strerror or error})") from None
+        except BaseException:
+            ours.close()
+            raise
+        if answer.get("ok") is True:
+            return ours
+        ours.close()
+        if "refused" not in answer:
+            raise RelayFailed(answer["error"])
+        raise ConnectionRefusedError(answer["error"]) if answer["refused"] else OSError(answer["error"])
+
+    async def _pass(self, connection: socket.socket) -> None:
+        """Give the process a connection. Raises OSError if it has ended.
+
+        The kernel keeps a limited number of descriptors that the process has not taken yet (unix(7), sendmsg(2)).
+        """
+        async with self._passing:
+            while True:
+                try:
+                    socket.send_fds(self._control, [b"+"], [connection.fileno()])
+                    return
+                except OSError as error:
+                    if error.errno not in (errno.EAGAIN, errno.ETOOMANYREFS):
+                        raise
+                await asyncio.sleep(PASS_INTERVAL_S)
+
+    async def close(self) -> None:
+        """Returns when the process has ended. It ends when its connections have, and is killed if Ray hangs."""
+        self._control.close()
+        self._theirs.close()
+        if self._process is None or self._logging is None:
+            return
+        try:
+            await wait_for(self._process.wait(), _CLOSE_TIMEOUT_S if self._joined else 0)
+        except asyncio.TimeoutError:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        await self._logging
+
+    async def _log(self) -> None:
+        assert self._process is not None
+        assert self._process.stderr is not None
+        while data := await self._process.stderr.read(4096):
+            for line in data.decode(errors="replace").splitlines():
+                if line.strip():
+                    log.info("relay: %s", line)
+
+
+async def _answer(connection: socket.socket) -> dict[str, Any]:
+    """Reads one line of JSON, byte by byte, because the bytes behind it are the debugger's."""
+    loop = asyncio.get_running_loop()
+    line = b""
+    while not line.endswith(b"\n"):
+        data = await loop.sock_recv(connection, 1)
+        if not data:
+            raise ConnectionResetError("no answer")
+        line += data
+    answer: dict[str, Any] = json.loads(line)
+    return answer

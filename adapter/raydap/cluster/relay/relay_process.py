@@ -1,0 +1,243 @@
+"""Carries bytes to debuggers that only their own node reaches, through Ray; an operation of raydap_process.py.
+
+Standard input is a Unix socket: behind the question each byte on it comes with a connection (SCM_RIGHTS), so that no
+other process can add one. Standard output gets one line, `{"ready": true}`, standard error lines for the log.
+
+The first line of a connection is the request `{"node_id": ..., ...}`, with a target on that node:
+
+- `"host"` and `"port"`: a debug port;
+- `"agent"`: the path of an agent's socket (inworker/agent.py);
+- `"listen"`: a name under which agents that begin find raydap. What comes are lines: AgentWatch in relay_actor.py.
+- `"call"`: the number of a call, from one of these lines: the agent's own connection;
+- `"py_spy"`: a process. What comes is the output of py-spy (py_spy.py).
+- `"forks"`: processes. The answer is the JSON of outside_looks.forked_waits.
+
+The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if
+the target was not reached. Then bytes go both ways until either side ends. With `"inject"` the request is another one,
+of injection_script.py. The process ends when standard input does. Ray ends the actors when their driver ends, even
+after kill -9.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+import socket
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+from raydap.cluster.injection import injection_script
+from raydap.cluster.ray_process import ray_driver
+from raydap.cluster.relay import relay_actor
+from raydap.cluster.relay.relay_channels import OPEN, Channel, Channels
+
+ACTOR_TIMEOUT_S = 20.0
+CLOSE_TIMEOUT_S = 5.0
+
+
+class Node:
+    """The actor on one node, and the connections over it. Ends when the actor does, or when it is killed."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+        self._channels = Channels()
+        self._numbers = itertools.count(1)
+        self._sending = asyncio.ensure_future(self._send())
+        self.ready = asyncio.Event()
+        self.running = asyncio.ensure_future(self._run())
+
+    async def open(self, target: Mapping[str, Any]) -> tuple[Channel, Mapping[str, Any] | None]:
+        """A connection, and None or why there is none. The caller ends it."""
+        number = next(self._numbers)
+        channel = self._channels.add(number)
+        channel.post(OPEN, target)
+        return channel, await channel.opened
+
+    async def finish(self) -> None:
+        """Ends with the hub: returns when all connections are closed on the node, too. Raises RayError."""
+        self._channels.close()
+        await self._sending
+        await self._actor.finish.remote()
+
+    async def end(self) -> None:
+        """Ends the actor, when it has put away what belongs to its connections, or CLOSE_TIMEOUT_S later."""
+        with suppress(Exception):
+            await asyncio.wait_for(self.finish(), CLOSE_TIMEOUT_S)
+        self.kill()
+
+    def kill(self) -> None:
+        import ray
+
+        ray.kill(self._actor)
+
+    async def _run(self) -> None:
+        """Raises RayError when the actor has ended."""
+        tasks = [asyncio.ensure_future(self._take()), self._sending]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            self._channels.end()
+            self.ready.set()
+
+    async def _take(self) -> None:
+        """A stream takes two thirds of the time of one call for each batch."""
+        async for batch in self._actor.batches.options(num_returns="streaming").remote():
+            self._channels.take(await batch)
+            self.ready.set()
+
+    async def _send(self) -> None:
+        while batch := await self._channels.batch():
+            await self._actor.take.remote(batch)
+
+
+class Nodes:
+    """The nodes that are used."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._connections: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def used(self, node_id: str, last: bool) -> AsyncIterator[None]:
+        """While a connection to the node is there, or is made. With `last` its actor ends with the last connection:
+        nobody wants it any more."""
+        self._connections[node_id] += 1
+        try:
+            yield
+        finally:
+            self._connections[node_id] -= 1
+            if last and not self._connections[node_id] and node_id in self._nodes:
+                await self._nodes.pop(node_id).end()
+
+    async def get(self, node_id: str) -> Node:
+        """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
+        node = self._nodes.get(node_id)
+        if node is None:
+            node = self._nodes[node_id] = Node(self._start(node_id))
+            node.running.add_done_callback(partial(self._ended, node_id, node))
+        try:
+            await asyncio.wait_for(node.ready.wait(), ACTOR_TIMEOUT_S)
+        except asyncio.TimeoutError:
+            if self._nodes.get(node_id) is node:
+                self._nodes.pop(node_id).kill()
+            raise
+        if node.running.done():
+            await node.running
+        return node
+
+    async def finish(self) -> None:
+        """Returns when all connections are closed on all nodes that live."""
+        await asyncio.gather(*(node.finish() for node in self._nodes.values()), return_exceptions=True)
+
+    def _ended(self, node_id: str, node: Node, running: "asyncio.Future[None]") -> None:
+        """Forgets a node whose actor has died."""
+        if running.cancelled():
+            return
+        error = running.exception()
+        if self._nodes.get(node_id) is node:
+            del self._nodes[node_id]
+            sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(error)}\n")
+
+    def _start(self, node_id: str) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        import ray
+
+        # raydap need not be installed on the node.
+        for module in (relay_actor, *relay_actor.BY_VALUE):
+            ray.cloudpickle.register_pickle_by_value(module)
+        where = NodeAffinitySchedulingStrategy(node_id, soft=False)
+        options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": where}
+        return ray.remote(relay_actor.RaydapRelay).options(**options).remote()
+
+
+class Relay:
+    """Connects the connections that the hub sends with the actors."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._nodes = Nodes()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Returns when the hub has ended, and with it the connections, or CLOSE_TIMEOUT_S later."""
+        asyncio.get_running_loop().add_reader(self._control, self._take)
+        await self._ended.wait()
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._finish(), CLOSE_TIMEOUT_S)
+
+    async def _finish(self) -> None:
+        await asyncio.gather(*self._tasks)
+        await self._nodes.finish()
+
+    def _take(self) -> None:
+        try:
+            data, descriptors, *_ = socket.recv_fds(self._control, 1, 1)
+        except OSError:
+            data, descriptors = b"", []
+        for descriptor in descriptors:
+            task = asyncio.ensure_future(self._serve(socket.socket(fileno=descriptor)))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._control)
+            self._ended.set()
+
+    async def _serve(self, connection: socket.socket) -> None:
+        reader, writer = await asyncio.open_unix_connection(sock=connection)
+        try:
+            await self._connect(reader, writer)
+        except Exception as error:
+            _write_line(writer, {"error": _one_line(error)})
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        question = json.loads(await reader.readline())
+        if "inject" in question:
+            _write_line(writer, await injection_script.answer(question))
+            return
+        node_id = question.pop("node_id")
+        async with self._nodes.used(node_id, last="listen" in question):
+            node = await self._nodes.get(node_id)
+            if reader.at_eof():
+                # The hub has given up meanwhile.
+                return
+            channel, refusal = await node.open(question)
+            try:
+                _write_line(writer, {"ok": True} if refusal is None else refusal)
+                if refusal is None:
+                    await channel.carry(reader, writer)
+            finally:
+                channel.end()
+
+
+def _write_line(writer: asyncio.StreamWriter, answer: Mapping[str, Any]) -> None:
+    writer.write(json.dumps(answer).encode() + b"\n")
+
+
+def _one_line(error: BaseException | None) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def run(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Join the cluster with the Ray session `{"session": ...}`, and relay until the hub ends.
+
+    Yield `{"ready": True}` when the cluster is joined.
+    """
+    ray_driver.join(question["session"], "raydap relay")
+    yield {"ready": True}
+    # Ignore signals for all processes of the hub, such as those that Ray sends to a job: the hub needs the relay until
+    # it has detached from its workers. The relay ends with the hub.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    asyncio.run(Relay(socket.socket(fileno=os.dup(0))).run())

@@ -1,0 +1,324 @@
+"""What one node of a cluster says of itself and of the processes there. `report` reads /proc, and connects to nothing.
+
+survey_process.py brings it to each node by value, because raydap need not be installed there. So it uses nothing of
+raydap but the modules in `BY_VALUE`, and Ray only in the actor. On raydap's own machine it is called directly, too.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from raydap.cluster.injection import gdb_injection
+from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
+from raydap.cluster.machine import outside_looks, session_sockets, tcp_sockets
+from raydap.cluster.machine.session_sockets import raylets, user_ids
+from raydap.cluster.machine.tcp_sockets import connected, listening
+from raydap.cluster.machine.tcp_sockets import read as read_sockets
+from raydap.cluster.relay import relay_actor
+from raydap.cluster.relay.relay_actor import leave_agent
+
+BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, session_sockets, tcp_sockets)
+
+PYTHON_TIMEOUT_S = 20.0
+"""Seconds for a Python to say which packages it has. It takes 0.1 on an idle machine."""
+
+_NAMES = re.compile("RAY|DEBUG|MORTEM|NCCL", re.IGNORECASE)
+_SECRETS = re.compile("TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
+_VALUES = re.compile(
+    "RAYDAP|RAY_JOB_ID|RAY_DEBUG.*|PYTHONBREAKPOINT|PYTHON_DISABLE_REMOTE_DEBUG|RAY_SERVE_.*|RAY_TRAIN_.*|TORCH_(NCCL|GLOO)_.*"
+)
+"""The variables whose names are told, the ones that are never told, and the ones whose values are told, too."""
+
+_LIBRARIES = {"libtorch_python": "torch", "libnccl": "nccl", "pydevd_cython": "debugpy"}
+
+_SAY = """
+import importlib.metadata as metadata, importlib.util as util, json, platform, sys
+def version(name):
+    if util.find_spec(name) is None:
+        return ""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+sys.path.pop(0)
+said = {"python": platform.python_version(), "ray": version("ray"), "debugpy": version("debugpy"), "path": sys.path}
+print(json.dumps(said))
+"""
+"""Finds the packages without importing them, which takes seconds."""
+
+
+class RaydapSurvey:
+    """The actor on one node. No method raises, because with RAY_DEBUG_POST_MORTEM=1 it would become a paused worker."""
+
+    def __init__(self) -> None:
+        with suppress(Exception):
+            leave_agent()
+        self._listener: socket.socket | None = None
+
+    def listen(self, host: str) -> int:
+        """A port that the system chose, as it chooses those of debugpy. Whoever connects here spoils nothing. 0 if
+        there can be none."""
+        with suppress(OSError):
+            self._listener = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+            return int(self._listener.getsockname()[1])
+        return 0
+
+    def report(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """As `report`, or `{"error"}`."""
+        try:
+            return report(question)
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {error}"}
+
+
+def report(question: Mapping[str, Any], proc: Path = Path("/proc")) -> dict[str, Any]:
+    """What node_reports.NodeReport has.
+
+    The question has the name of Ray's `session`; the node's address, `host`; `processes`, each with a `key` of the
+    caller's, a `pid` and a debug `port` (0 without one); and `files`, each with its `path` on the caller's machine and
+    the SHA-256 `digest` of its content.
+    """
+    host = question["host"]
+    raylet_pid, options = _raylet(question["session"], host, proc)
+    python = next(iter(shlex.split(options.get("--python_worker_command", ""))), "")
+    pythons = _Pythons(python, _environ(proc / str(raylet_pid)))
+    files = _Files(question["files"])
+    ports = _Ports(host, proc)
+    folder = os.path.join(options.get("--session_dir", ""), "sockets")
+    processes = {
+        one["key"]: {
+            **_process(proc / str(one["pid"]), pythons, files, folder),
+            "gdb_obstacle": obstacle(one["pid"], host),
+            "port": ports.report(one["port"]) if one["port"] and ports.known else None,
+        }
+        for one in question["processes"]
+    }
+    return {
+        "user": user_name(os.geteuid()),
+        "machine": platform.machine(),
+        "gdb": _gdb_version(),
+        "has_amx": _has_amx(proc),
+        "may_trace": has_capability(CAP_SYS_PTRACE),
+        "ptrace_scope": _text(Path(PTRACE_SCOPE)),
+        "gdb_obstacle": obstacle(raylet_pid or os.getpid(), host),
+        "python": python,
+        "external_debugger": options.get("--ray-debugger-external") == "1",
+        "variables": _told(_environ(proc / str(raylet_pid))),
+        "environments": pythons.known,
+        "processes": processes,
+        "forked_waits": outside_looks.forked_waits(one["pid"] for one in question["processes"]),
+    }
+
+
+class _Pythons:
+    """The Pythons of processes, each asked once. That of the raylet is that of all workers that have no own."""
+
+    def __init__(self, common: str, common_environ: Mapping[str, str]) -> None:
+        self._common = common
+        self._common_environ = common_environ
+        self.known: dict[str, dict[str, Any]] = {}
+        self.of({})
+
+    def of(self, environ: Mapping[str, str]) -> str:
+        """The Python of a process with this environment; "" if it is not known."""
+        python = self._common
+        for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+            # Ray activates the environment that it has made for a runtime_env. The raylet's own is that of its shell.
+            own = environ.get(name, "")
+            if own and own != self._common_environ.get(name):
+                python = os.path.join(own, "bin", "python")
+        if python and python not in self.known:
+            self.known[python] = _ask_python(python, environ.get("PYTHONPATH", ""))
+        return python
+
+
+def _ask_python(python: str, search_path: str) -> dict[str, Any]:
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # raydap's own folder starts an agent.
+    folders = [each for each in search_path.split(os.pathsep) if each and os.path.basename(each) != "at_start"]
+    if folders:
+        environ["PYTHONPATH"] = os.pathsep.join(folders)
+    try:
+        done = subprocess.run(
+            [python, "-c", _SAY],
+            env=environ,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PYTHON_TIMEOUT_S,
+            check=True,
+        )
+        said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return said
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        return {"problem": f"{type(error).__name__}: {error}"[:300]}
+
+
+def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> dict[str, Any]:
+    """A process, by its folder in /proc. `visible` is false for one of another container or, mostly, another user."""
+    try:
+        cwd = os.readlink(folder / "cwd")
+    except OSError:
+        return {"visible": False}
+    environ = _environ(folder)
+    words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+    script = next((os.path.join(cwd, word) for word in words if word.endswith(".py")), "")
+    # Its environment names a program, and a folder from which that imports. Another user could choose both.
+    python = pythons.of(environ) if user_ids(str(folder)) == {os.getuid()} else ""
+    own = [cwd, *(each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
+    if script:
+        own.append(os.path.dirname(script))
+    return {
+        "visible": True,
+        "cwd": cwd,
+        "script": script,
+        "variables": _told(environ),
+        "python": python,
+        "agent": os.path.exists(os.path.join(sockets, f"raydap-{folder.name}")),
+        "libraries": _libraries(folder),
+        "files": files.places(own, pythons.known.get(python, {}).get("path", ())),
+    }
+
+
+class _Files:
+    """Looks for files of the caller in the folders that processes import from."""
+
+    def __init__(self, files: Iterable[Mapping[str, str]]) -> None:
+        self._digests = {file["path"]: file["digest"] for file in files}
+        self._found: dict[tuple[str, str, int], list[str]] = {}
+        self._same: dict[tuple[str, str], bool] = {}
+
+    def places(self, own: Iterable[str], libraries: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """For each file the paths where it may lie for a process that imports from these folders. In those of libraries
+        a file has to have its folder, too: many have the same name."""
+        found = {}
+        for path in self._digests:
+            places = [path] if os.path.isfile(path) else []
+            for root in own:
+                places += self._below(root, path, 1)
+            for root in libraries:
+                places += self._below(root, path, 2)
+            found[path] = [{"path": each, "same": self._is_same(path, each)} for each in dict.fromkeys(places)]
+        return found
+
+    def _below(self, root: str, path: str, least: int) -> list[str]:
+        """The file below this folder that has the most of the end of the path, `least` parts of it or more."""
+        key = root, path, least
+        if key not in self._found:
+            parts = path.strip("/").split("/")
+            ends = ("/".join(parts[start:]) for start in range(len(parts) - least + 1))
+            places = (os.path.join(root, end) for end in ends)
+            self._found[key] = [each for each in places if os.path.isfile(each)][:1]
+        return self._found[key]
+
+    def _is_same(self, path: str, place: str) -> bool:
+        key = path, place
+        if key not in self._same:
+            self._same[key] = hashlib.sha256(_bytes(Path(place))).hexdigest() == self._digests[path]
+        return self._same[key]
+
+
+class _Ports:
+    """The sockets of this machine, as they are now. `known` is false if the system does not list them."""
+
+    def __init__(self, host: str, proc: Path) -> None:
+        sockets = read_sockets(proc / "net")
+        self.known = sockets is not None
+        self._host = host
+        self._proc = proc
+        self._sockets = sockets or []
+        self._inodes = {(one.host, one.port): one.inode for one in self._sockets if not one.listens}
+        self._owners: dict[str, Path] | None = None
+
+    def report(self, port: int) -> dict[str, Any]:
+        """Whether something listens at a debug port, and who is connected there."""
+        peers = [one.peer for one in connected(self._sockets, self._host, port)]
+        return {
+            "listens": listening(self._sockets, self._host, port) is not None,
+            "peers": [{"host": peer[0], **self._owner(peer)} for peer in peers],
+        }
+
+    def _owner(self, peer: tuple[str, int]) -> dict[str, Any]:
+        """The process at the other end; empty if it is another machine's, or another user's."""
+        if self._owners is None:
+            # The processes are looked through once, and only if somebody is connected.
+            self._owners = dict(_open_sockets(self._proc))
+        folder = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
+        if folder is None:
+            return {}
+        words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+        return {"pid": int(folder.name), "command": " ".join(words).strip()[:300]}
+
+
+def _open_sockets(proc: Path) -> Iterator[tuple[str, Path]]:
+    """The sockets that processes have open, as the links of their descriptors are, and the folders of the processes."""
+    for folder in proc.glob("[0-9]*"):
+        with suppress(OSError):
+            for entry in os.listdir(folder / "fd"):
+                with suppress(OSError):
+                    link = os.readlink(f"{folder}/fd/{entry}")
+                    if link.startswith("socket:"):
+                        yield link, folder
+
+
+def _raylet(session: str, host: str, proc: Path) -> tuple[int, dict[str, str]]:
+    """The process of this node's raylet, and its options; 0 and nothing if it is not seen from here."""
+    for folder, words in raylets(proc):
+        options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+        if (options.get("--session-name"), options.get("--node_ip_address")) == (session, host):
+            return int(folder.name), options
+    return 0, {}
+
+
+def _environ(folder: Path) -> dict[str, str]:
+    """The environment that a process began with. What it has changed since is not seen."""
+    entries = os.fsdecode(_bytes(folder / "environ")).split("\0")
+    return dict(entry.partition("=")[::2] for entry in entries if "=" in entry)
+
+
+def _told(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that matter, without secrets. Values of others than those of debuggers and timeouts are ""."""
+    names = [name for name in environ if (_NAMES.search(name) or _VALUES.fullmatch(name)) and not _SECRETS.search(name)]
+    return {name: environ[name][:200] if _VALUES.fullmatch(name) else "" for name in names}
+
+
+def _libraries(folder: Path) -> list[str]:
+    text = os.fsdecode(_bytes(folder / "maps"))
+    return [known for library, known in _LIBRARIES.items() if f"/{library}" in text]
+
+
+def _gdb_version() -> str:
+    """Such as "13.1"; "" without gdb."""
+    program = shutil.which("gdb")
+    if program is None:
+        return ""
+    with suppress(OSError, subprocess.SubprocessError):
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+        found = re.search(r"(\d+\.\d+)", said.partition("\n")[0])
+        return found[1] if found else "unknown"
+    return "unknown"
+
+
+def _has_amx(proc: Path) -> bool:
+    return b" amx_tile" in _bytes(proc / "cpuinfo")
+
+
+def _text(path: Path) -> str:
+    return _bytes(path).decode(errors="replace").strip()
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
