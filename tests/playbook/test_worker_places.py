@@ -77,7 +77,8 @@ def test_a_worker_that_does_not_answer_is_named(play: Play) -> None:
     silent.release()
 
 
-def test_forked_children_that_wait_in_breakpoint_are_found_where_something_runs(play: Play) -> None:
+def test_forked_children_that_wait_in_breakpoint_are_found(play: Play) -> None:
+    """The relay is not started for a node on which all workers are idle. raydap runs on 10.0.0.1."""
     client = play.session({"autoAttach": False, "pathMappings": [{"localRoot": "/home/me", "remoteRoot": "/app"}]})
     client.request("raydap/workers", all=True)
     play.take(WatchAlive)
@@ -96,3 +97,16 @@ def test_forked_children_that_wait_in_breakpoint_are_found_where_something_runs(
     client.request("raydap/workers")
     play.take(WatchAlive)
     assert not play.bridge.state.run.forked_searches
+
+
+def test_the_child_of_an_idle_worker_is_found_on_raydaps_own_machine(play: Play) -> None:
+    client = play.session({"autoAttach": False})
+    client.request("raydap/workers", all=True)
+    play.take(WatchAlive)
+    play.alive(play.worker("w1"))
+    client.inbox.clear()
+    play.forked_waits = {"10.0.0.1": ForkedWaits((ForkedWait(101, 7, "MainThread", "load", "/app/train.py", 9),))}
+    (child,) = client.request("raydap/places", outside=True)["children"]
+    assert (child["parent"], child["pid"]) == ("w1", 7)
+    client.request("raydap/workers")
+    play.take(WatchAlive)

@@ -166,8 +166,9 @@ class Play:
             case SampleStack(row):
                 text = self.sampled.get(row.key, "")
                 self.feed(StackSampled(row.key, text, "" if text else "py-spy is not installed"))
-            case FindForkedWaits(number, host):
-                answer = msgspec.json.encode(self.forked_waits.get(host, ForkedWaits()))
+            case FindForkedWaits(number, host, may_relay=may_relay):
+                is_read = may_relay or host == "10.0.0.1"
+                answer = msgspec.json.encode(self.forked_waits.get(host, ForkedWaits()) if is_read else ForkedWaits())
                 self.feed(ForkedWaitsFound(number, answer.decode()))
             case AskRayState(number, _) if self.ray_states:
                 # The last one is what Ray says from then on.

@@ -98,6 +98,8 @@ class FindForkedWaits:
     host: str
     node_id: str
     pids: tuple[int, ...]
+    may_relay: bool
+    """Whether the relay may be used. Without it a node that needs it has no such children."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from raydap.cluster.machine.outside_looks import PY_SPY_TIMEOUT_S
 from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
-from raydap.core.events import PausedWorker
+from raydap.core.events import ForkedWaits, PausedWorker
 from raydap.runtime import agent_connections
 from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer
@@ -91,6 +91,8 @@ class WorkerDialer:
 
     async def forked_waits(self, search: FindForkedWaits) -> str:
         """JSON of the ForkedWaits of these processes. Raises OSError, whose text is for users."""
+        if not search.may_relay and not self._looks_itself(search.host, search.node_id):
+            return msgspec.json.encode(ForkedWaits()).decode()
         look = partial(asyncio.to_thread, outside_looks.forked_waits_output, search.pids)
         return (await self._look_outside(search.host, search.node_id, {"forks": search.pids}, look)).decode()
 
@@ -98,14 +100,16 @@ class WorkerDialer:
         self, host: str, node_id: str, target: Mapping[str, Any], look: Callable[[], Awaitable[bytes]]
     ) -> bytes:
         """Return what `look` returns on this machine, or else what the relay's actor returns for `target`."""
-        has_relay = self.mode != "never" and node_id != ""
-        is_local = tcp.is_local_address(host)
-        if has_relay and (self.mode == "always" or not is_local):
-            with await self.relay.open(node_id, target) as connection:
-                return await unix.read_to_end(connection, py_spy.MAX_OUTPUT, PY_SPY_TIMEOUT_S)
-        if is_local:
+        if self._looks_itself(host, node_id):
             return await look()
-        raise py_spy.PySpyFailed("it runs on another machine than raydap, and the relay may not be used")
+        if self.mode == "never" or not node_id:
+            raise py_spy.PySpyFailed("it runs on another machine than raydap, and the relay may not be used")
+        with await self.relay.open(node_id, target) as connection:
+            return await unix.read_to_end(connection, py_spy.MAX_OUTPUT, PY_SPY_TIMEOUT_S)
+
+    def _looks_itself(self, host: str, node_id: str) -> bool:
+        """Return whether raydap reads processes of this node from outside without the relay."""
+        return tcp.is_local_address(host) and not (self.mode == "always" and node_id)
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""

@@ -5,13 +5,14 @@ import socket
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
 from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay.relay_client import RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
-from raydap.core.events import PausedWorker
+from raydap.core.events import ForkedWaits, PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import worker_dialer
 from raydap.runtime.worker_dialer import DIRECT_BEFORE_RELAY_TIMEOUT_S, DIRECT_TIMEOUT_S, WorkerDialer
@@ -225,7 +226,7 @@ def test_stacks_are_read_from_outside_on_the_workers_node(
     async def look() -> list[str]:
         it = WorkerDialer(mode, unknown)
         stacks = await it.sample_stack(PausedWorker(WorkerKey("w1"), host, 0, 7, node_id=node))
-        return [stacks, await it.forked_waits(FindForkedWaits(1, host, node, (7,)))]
+        return [stacks, await it.forked_waits(FindForkedWaits(1, host, node, (7,), may_relay=True))]
 
     monkeypatch.setattr(py_spy, "output", output)
     monkeypatch.setattr(outside_looks, "forked_waits_output", waits)
@@ -239,3 +240,26 @@ def test_stacks_are_read_from_outside_on_the_workers_node(
         assert "threads" in stacks
         assert found == "[]"
         assert ways.went == [way, way]
+
+
+@pytest.mark.parametrize(
+    ("mode", "host", "node", "searched"),
+    [
+        ("auto", NEAR, "n1", True),
+        ("auto", FAR, "n1", False),
+        ("always", NEAR, "n1", False),
+        ("never", FAR, "n1", False),
+    ],
+)
+def test_without_the_relay_forked_children_are_searched_on_this_machine_only(
+    ways: Ways, monkeypatch: pytest.MonkeyPatch, mode: Any, host: str, node: str, searched: bool
+) -> None:
+    def waits(pids: tuple[int, ...]) -> bytes:
+        ways.went.append("here")
+        return b"{}"
+
+    monkeypatch.setattr(outside_looks, "forked_waits_output", waits)
+    search = FindForkedWaits(1, host, node, (7,), may_relay=False)
+    found = asyncio.run(WorkerDialer(mode, unknown).forked_waits(search))
+    assert msgspec.json.decode(found, type=ForkedWaits) == ForkedWaits()
+    assert ways.went == ["here"] * searched

@@ -29,7 +29,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
     for thread in state.stopped_threads(request.client):
         stopped.setdefault(thread.worker.key, []).append(thread)
     readable = set(selecting.readable(state, keys, True, arguments.outside))
-    children = start(forked_waits.find(state, keys, readable | stopped.keys() if arguments.outside else ()))
+    children = start(forked_waits.find(state, keys if arguments.outside else (), readable | stopped.keys()))
     keys = [key for key in keys if key in stopped or key in readable]
     flows = {key: _of_stopped(stopped[key], members[key]) for key in keys if key in stopped}
     flows |= {key: _of_running(state, key, members[key]) for key in keys if key not in stopped}

@@ -36,30 +36,29 @@ class ForkedChild(NamedTuple):
 
 
 def find(state: State, keys: Iterable[WorkerKey], busy: Collection[WorkerKey]) -> Flow[list[ForkedChild]]:
-    """Return the children of these workers that wait. Only nodes with a `busy` worker are asked, because a node may
-    need a relay for that."""
+    """Return the children of these workers that wait. The relay is used only for nodes with a `busy` worker."""
     nodes: dict[tuple[str, str], dict[int, WorkerKey]] = {}
     for key in keys:
         row = _row(state, key)
         if row is not None and row.pid:
             nodes.setdefault((row.host, row.node_id), {})[row.pid] = key
-    asked = {node: parents for node, parents in nodes.items() if any(key in busy for key in parents.values())}
-    answers = yield from gather({node: _ask(state, *node, parents) for node, parents in asked.items()})
+    may_relay = {node: any(key in busy for key in parents.values()) for node, parents in nodes.items()}
+    answers = yield from gather({node: _ask(state, *node, parents, may_relay[node]) for node, parents in nodes.items()})
     settings = state.run.settings or AttachSettings()
     children: dict[tuple[WorkerKey, int], ForkedChild] = {}
     for node, waits in answers.items():
         for wait in () if isinstance(waits, ProblemError) else waits:
-            parent = asked[node].get(wait.parent)
+            parent = nodes[node].get(wait.parent)
             if parent is not None:
                 child = children.setdefault((parent, wait.pid), ForkedChild(parent, wait.pid, []))
                 child.threads.append(_stack(wait, settings))
     return list(children.values())
 
 
-def _ask(state: State, host: str, node_id: str, pids: Iterable[int]) -> Flow[tuple[ForkedWait, ...]]:
+def _ask(state: State, host: str, node_id: str, pids: Iterable[int], may_relay: bool) -> Flow[tuple[ForkedWait, ...]]:
     number = state.next_question()
     answer = state.run.forked_searches[number] = Future()
-    state.emit(FindForkedWaits(number, host, node_id, tuple(pids)))
+    state.emit(FindForkedWaits(number, host, node_id, tuple(pids), may_relay))
     event = yield from answer
     found = ForkedWaits(problem=event.problem)
     if not event.problem:
