@@ -4,9 +4,18 @@ from typing import Any
 
 import pytest
 
-from raydap.core.effects import OpenChildPort, StartDiscovery, StopDiscovery
+from raydap.core.effects import OpenChildPort, StartDebuggee, StartDiscovery, StopDiscovery
 from raydap.core.errors import Code, Problem
-from raydap.core.events import ChildPortFailed, ChildPortOpened, ClientConnected, DiscoveryFailed, DiscoveryReady
+from raydap.core.events import (
+    ChildPortFailed,
+    ChildPortOpened,
+    ClientConnected,
+    DebuggeeStarted,
+    DiscoveryFailed,
+    DiscoveryReady,
+)
+from raydap.core.model.client import Role
+from raydap.core.requests.table import TABLE
 from support.playbook import FakeClient, Play
 
 
@@ -35,7 +44,9 @@ def child_session(play: Play) -> FakeClient:
     """Somebody on this machine who has found the port that was opened for child sessions."""
     stranger = play.connect()
     play.feed(ClientConnected(stranger.id, child_session=True))
-    stranger.request("initialize", adapterID="raydap", supportsStartDebuggingRequest=True)
+    assert (
+        "debugs" not in stranger.request("initialize", adapterID="raydap", supportsStartDebuggingRequest=True)["raydap"]
+    )
     return stranger
 
 
@@ -58,8 +69,40 @@ def test_a_child_session_without_a_ticket_can_begin_nothing(
     play.feed(ChildPortOpened(1, "right"))
     stranger = child_session(play)
     stranger.refused(Code.OTHER_SESSION, command, **arguments)
-    stranger.refused(Code.WRONG_ORDER, "evaluate", expression="1")
-    assert stranger.request("threads") == {"threads": []}
+
+
+UNPROVEN_MAY = {Role.UNTRUSTED: {"initialize", "disconnect"}, Role.JOINING: {"initialize", "attach", "disconnect"}}
+"""What a client may send that has shown neither token nor ticket."""
+
+
+@pytest.mark.parametrize("role", UNPROVEN_MAY)
+@pytest.mark.parametrize("introduced", [False, True])
+@pytest.mark.parametrize("command", TABLE)
+def test_a_client_without_token_or_ticket_may_send_nothing_else(
+    play: Play, role: Role, introduced: bool, command: str
+) -> None:
+    """Not even while a program runs that it could restart, and before it has introduced itself."""
+    client = play.client(supportsStartDebuggingRequest=True)
+    launch = client.send("launch", program="train.py", sessions="perWorker")
+    play.take(OpenChildPort)
+    play.feed(ChildPortOpened(1, "right"))
+    client.request("configurationDone")
+    play.take(StartDebuggee)
+    play.take(StartDiscovery)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(launch)
+    client.inbox.clear()
+    stranger = play.connect()
+    play.feed(ClientConnected(stranger.id, child_session=role is Role.JOINING, admitted=role is Role.JOINING))
+    if introduced:
+        stranger.request("initialize", adapterID="raydap", supportsStartDebuggingRequest=True)
+    if command in UNPROVEN_MAY[role]:
+        assert role in TABLE[command].who
+        return
+    code = Code.NOT_ADMITTED if role is Role.UNTRUSTED else Code.OTHER_SESSION
+    stranger.refused(code, command, arguments={"program": "evil.py"}, program="evil.py", terminateDebuggee=True)
+    assert play._effects == []
+    assert stranger.inbox == client.inbox == []
 
 
 def parent(play: Play, first: bool = True, **more: Any) -> FakeClient:

@@ -1,8 +1,9 @@
 import jsonschema
 import pytest
 
+from raydap.core.model.client import Role
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
-from raydap.core.requests.table import DEBUGGERS, TABLE, TRUSTED, Mode
+from raydap.core.requests.table import ANYBODY, DEBUGGERS, TABLE, TRUSTED, Mode
 from raydap.protocol import generate
 from raydap.protocol.id_fields import ARGUMENTS, COMMANDS, RULES
 from raydap.protocol.raydap_messages import REQUESTS
@@ -54,6 +55,12 @@ def test_what_changes_anything_is_not_for_observers() -> None:
     }
     assert {command for command, row in TABLE.items() if row.who == DEBUGGERS} == changing
     assert all(row.who >= TRUSTED for command, row in TABLE.items() if command not in changing)
+
+
+def test_who_has_shown_neither_token_nor_ticket_may_send_what_the_table_names() -> None:
+    more = {command: row.who - TRUSTED for command, row in TABLE.items() if row.who - TRUSTED}
+    unproven = ANYBODY - TRUSTED
+    assert more == {"initialize": unproven, "disconnect": unproven, "attach": {Role.JOINING}}
 
 
 ALL_CAPABILITIES = {**CAPABILITIES, **LAUNCH_CAPABILITIES}

@@ -10,7 +10,20 @@ from raydap.core.flows import Future, start
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State
 from raydap.core.requests.routing import forward
-from raydap.core.requests.table import TABLE, Row
+from raydap.core.requests.table import TABLE, TRUSTED, Row
+
+_REFUSALS = {
+    Role.UNTRUSTED: (
+        Code.NOT_ADMITTED,
+        'This hub wants its token: give the argument "token" to attach, or connect by raydap connect.',
+    ),
+    Role.JOINING: (Code.OTHER_SESSION, "A child session may send {} only after an attach with its ticket."),
+    Role.OBSERVER: (
+        Code.OBSERVER,
+        '{} is not for observers; attach without the argument "role" to change anything.',
+    ),
+}
+"""Why a client with this role may not send a request. The others may send each."""
 
 
 def dispatch(state: State, request: Request) -> None:
@@ -39,15 +52,12 @@ def _handle(state: State, request: Request, row: Row) -> Any:
 
 
 def _check(client: Client, command: str, row: Row | None) -> None:
-    """Whether this client may send it now. Raises ProblemError."""
-    if client.role is Role.UNTRUSTED and (row is None or client.role not in row.who):
-        text = 'This hub wants its token: give the argument "token" to attach, or connect by raydap connect.'
-        raise ProblemError(Problem(Code.NOT_ADMITTED, text))
+    """Raise ProblemError if this client may not send it now."""
+    if client.role not in (TRUSTED if row is None else row.who):
+        code, text = _REFUSALS[client.role]
+        raise ProblemError(Problem(code, text.format(command)))
     if row is None:
         return
-    if client.role not in row.who:
-        text = f'{command} is not for observers; attach without the argument "role" to change anything.'
-        raise ProblemError(Problem(Code.OBSERVER, text))
     if client.stage < row.since:
         earlier = "attach or launch" if row.since is ClientStage.ATTACHED else "initialize"
         raise ProblemError(Problem(Code.WRONG_ORDER, f"{command} may be sent only after {earlier}."))

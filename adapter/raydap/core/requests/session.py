@@ -26,7 +26,7 @@ def initialize(state: State, request: Request, arguments: dict[str, Any]) -> Bod
     if request.client.stage is not ClientStage.CONNECTED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
     request.client.introduce(arguments)
-    debugs = UNSET if request.client.role is Role.UNTRUSTED else state.run.where or UNSET
+    debugs = UNSET if request.client.role in (Role.UNTRUSTED, Role.JOINING) else state.run.where or UNSET
     return {**state.capabilities, "raydap": Server(version=__version__, debugs=debugs)}
 
 
@@ -88,7 +88,7 @@ def launch(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     if settings.role == "observer" or settings.join:
         text = 'An observer launches nothing, nor does who joins; leave the arguments "role" and "join" out.'
         raise ProblemError(Problem(Code.OBSERVER, text))
-    if client.role is Role.JOINING or (state.run.settings is not None and not holding.make_room(state)):
+    if state.run.settings is not None and not holding.make_room(state):
         text = "This raydap debugs something already; join it by attach without arguments, or start another one."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     role = child_sessions.role_for(client, settings, arguments)

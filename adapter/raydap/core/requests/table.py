@@ -53,7 +53,8 @@ class Mode(Enum):
 
 
 ANYBODY = frozenset(Role)
-TRUSTED = ANYBODY - {Role.UNTRUSTED}
+TRUSTED = frozenset({Role.DEBUGGER, Role.OBSERVER, Role.PARENT, Role.CHILD})
+"""Those that have shown the hub's token or a ticket, or need none."""
 DEBUGGERS = TRUSTED - {Role.OBSERVER}
 
 Handler = Callable[[Any, Any, Any], Any]
@@ -92,7 +93,7 @@ _STEP = Row(_RESUME, execution.resume, BY_THREAD, who=DEBUGGERS)
 
 TABLE: dict[str, Row] = {
     "initialize": Row(_LOCAL, session.initialize, who=ANYBODY, since=_CONNECTED),
-    "attach": Row(_LOCAL, session.attach, since=_INITIALIZED),
+    "attach": Row(_LOCAL, session.attach, who=TRUSTED | {Role.JOINING}, since=_INITIALIZED),
     "launch": Row(_LOCAL, session.launch, who=DEBUGGERS, since=_INITIALIZED),
     "configurationDone": Row(_LOCAL, session.configuration_done, capabilities=("supportsConfigurationDoneRequest",)),
     "terminate": Row(
