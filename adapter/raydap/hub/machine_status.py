@@ -8,18 +8,18 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from raydap import tcp_sockets
 from raydap.bounded_wait import wait_for
 from raydap.cluster.dashboard import dashboard_address, local_clusters
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.dashboard.rest import Rest
-from raydap.cluster.machine import tcp_sockets
-from raydap.cluster.machine.tcp_sockets import TcpSocket
 from raydap.cluster.ray_process import ray_query
 from raydap.core.errors import ProblemError
 from raydap.core.events import PausedWorker
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
+from raydap.tcp_sockets import TcpSocket
 from raydap.transport import tcp
 
 MACHINE_TIMEOUT_S = 10.0

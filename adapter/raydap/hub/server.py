@@ -107,7 +107,9 @@ async def _serve(
 ) -> None:
     acceptor = Acceptor(engine.clients, TokenVerifier(options.digest), (options.host, *options.names))
     try:
-        listener = await tcp.listen(options.host, options.port, acceptor.protocol, options.tls)
+        listener = await tcp.listen(
+            options.host, options.port, acceptor.protocol, options.tls, own_user_only=options.digest is None
+        )
     except (OSError, UnicodeError) as error:
         reason = tcp.reason(error) if isinstance(error, OSError) else "it is no name of a host"
         text = f"raydap cannot listen on {options.host}:{options.port}: {reason}; choose another address."

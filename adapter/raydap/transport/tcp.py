@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from raydap.bounded_wait import wait_for
 from raydap.transport.peer import Peer
+from raydap.transport.tcp_peers import OwnUserOnly
 
 T = TypeVar("T")
 
@@ -134,16 +135,24 @@ class _HeldCalls:
 
 
 async def listen(
-    host: str, port: int, factory: Callable[[], asyncio.Protocol], ssl: SSLContext | None = None
+    host: str,
+    port: int,
+    factory: Callable[[], asyncio.Protocol],
+    ssl: SSLContext | None = None,
+    own_user_only: bool = True,
 ) -> Listener:
     """Accepts connections; port 0 lets the system choose. `factory` makes the protocol of each new connection.
+
+    With `own_user_only` connections of other users of this machine are refused. Leave it out only if clients have to
+    show a token.
 
     The connection is up only after `factory` has returned: what is sent before that is dropped. In DAP the client sends
     first, so nothing is. Raises OSError if the address cannot be used.
     """
     handshake_timeout_s = None if ssl is None else TLS_HANDSHAKE_TIMEOUT_S
+    accept: Callable[[], asyncio.Protocol] = (lambda: OwnUserOnly(factory)) if own_user_only else factory
     server = await asyncio.get_running_loop().create_server(
-        factory, host, port, ssl=ssl, ssl_handshake_timeout=handshake_timeout_s
+        accept, host, port, ssl=ssl, ssl_handshake_timeout=handshake_timeout_s
     )
     name = server.sockets[0].getsockname()
     return Listener(server, name[0], name[1])

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from raydap import tcp_sockets
 from raydap.cluster.dashboard import dashboard_address
 from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location, resolve
-from raydap.cluster.machine import tcp_sockets
-from raydap.cluster.machine.tcp_sockets import TcpSocket
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.core.errors import Code, Problem, ProblemError
+from raydap.tcp_sockets import TcpSocket
 
 
 class FakeRay:

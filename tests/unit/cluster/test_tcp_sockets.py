@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cluster.machine import tcp_sockets
-from raydap.cluster.machine.tcp_sockets import TcpSocket
+from raydap import tcp_sockets
+from raydap.tcp_sockets import TcpSocket
 
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="this system does not list its sockets")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from raydap import tcp_sockets
 from raydap.cluster.dashboard import local_clusters, ray_token
 from raydap.cluster.dashboard.local_clusters import LocalCluster
-from raydap.cluster.machine import tcp_sockets
 from raydap.cluster.ray_process.ray_query import QueryFailed, query
 from raydap.core.errors import Code, Problem, ProblemError
 

@@ -18,14 +18,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from raydap import tcp_sockets
 from raydap.cluster.injection import gdb_injection
 from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
-from raydap.cluster.machine import outside_looks, session_sockets, tcp_sockets
+from raydap.cluster.machine import outside_looks, session_sockets
 from raydap.cluster.machine.session_sockets import raylets, user_ids
-from raydap.cluster.machine.tcp_sockets import connected, listening
-from raydap.cluster.machine.tcp_sockets import read as read_sockets
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_actor import leave_agent
+from raydap.tcp_sockets import connected, listening
+from raydap.tcp_sockets import read as read_sockets
 
 BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, session_sockets, tcp_sockets)
 
