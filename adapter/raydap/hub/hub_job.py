@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 import raydap
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
@@ -41,6 +43,29 @@ _SERVING = re.compile(r"^raydap serving on (\S+):(\d+)$", re.MULTILINE)
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+).*", re.MULTILINE)
 _NO_SUCH_COMMAND = 127
 _LAST_LINES = 20
+
+
+class _JobRow(msgspec.Struct, frozen=True):
+    """A row of the Jobs API, as far as raydap reads it."""
+
+    submission_id: str
+    """The name that the submitter has given. Connection files are named after it, so it must be a plain name."""
+    type: str
+    status: str = ""
+    metadata: dict[str, str] | None = None
+
+    @classmethod
+    def read(cls, row: object) -> "_JobRow | None":
+        """Return None for what is no submitted job. A dashboard can answer anything."""
+        try:
+            return msgspec.convert(row, cls)
+        except msgspec.ValidationError:
+            return None
+
+    @property
+    def is_hub(self) -> bool:
+        is_ours = METADATA.items() <= (self.metadata or {}).items() and self.type == "SUBMISSION"
+        return is_ours and re.fullmatch(r"[\w-]+", self.submission_id, re.ASCII) is not None
 
 
 class NameTaken(Exception):
@@ -114,16 +139,13 @@ def runtime_env(pip: bool) -> dict[str, Any]:
 async def find_hubs(rest: Rest) -> Hubs:
     """Raises ProblemError."""
     answer = await rest.get("/api/jobs/")
-    hubs = [
-        job
-        for job in (answer if isinstance(answer, list) else ())
-        if job.get("type") == "SUBMISSION" and METADATA.items() <= (job.get("metadata") or {}).items()
-    ]
+    jobs = map(_JobRow.read, answer if isinstance(answer, list) else ())
+    hubs = [job for job in jobs if job is not None and job.is_hub]
     # Hubs that have ended keep their names. The session makes names of different clusters differ, because connection
     # files are named after them.
-    taken = [await Dashboard(rest).session_name() or rest.url, *sorted(job["submission_id"] for job in hubs)]
+    taken = [await Dashboard(rest).session_name() or rest.url, *sorted(job.submission_id for job in hubs)]
     name = hashlib.sha256("\n".join(taken).encode()).hexdigest()[:8]
-    running = [RayJob(rest, job["submission_id"]) for job in hubs if job.get("status") not in ENDED]
+    running = [RayJob(rest, job.submission_id) for job in hubs if job.status not in ENDED]
     return Hubs(running, f"raydap-hub-{name}")
 
 

@@ -153,6 +153,10 @@ def test_only_hubs_that_run_are_found(play: Callable[..., Cluster]) -> None:
     async def script(cluster: Cluster, rest: Rest) -> None:
         cluster.add("users", {"raydap": "no"})
         cluster.add("plain", None)
+        # What a hostile dashboard could answer. The name would be that of a file to remove.
+        cluster.add("../../settings", hub_job.METADATA)
+        cluster.jobs["number"] = {"type": "SUBMISSION", "submission_id": 7, "metadata": [["raydap", "hub"]]}
+        cluster.jobs["none"] = None  # type: ignore[assignment]
         cluster.add("old", hub_job.METADATA, "SUCCEEDED")
         cluster.add("starting", {**hub_job.METADATA, "more": "1"}, "PENDING")
         (found,) = (await hub_job.find_hubs(rest)).running
