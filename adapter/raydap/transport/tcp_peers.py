@@ -43,7 +43,7 @@ def refusal(connection: Any, folder: Path = _PROC) -> str:
     """Return why an accepted connection is not of this user or root, "" if it may be.
 
     A peer without an address of this machine is not a program of this machine: it may be outside a container, or
-    outside a virtual machine that forwards its ports. A system without a list, such as macOS, tells no owners.
+    outside a virtual machine that forwards its ports. A system without a list, such as macOS, does not list owners.
     """
     try:
         own, peer = connection.getsockname()[:2], connection.getpeername()[:2]

@@ -26,7 +26,7 @@ def entries(question: dict[str, Any]) -> dict[str, str]:
 def watch(question: dict[str, Any], commands: int = 0) -> Iterator[dict[str, Any]]:
     """Yield `{"entries": ...}` each POLL_S, as `entries` returns them, until `commands` ends.
 
-    `commands` is a descriptor. Its lines are `{"forget": KEY}`, an entry that nobody needs any more.
+    `commands` is a descriptor. Its lines are `{"forget": KEY}`, an unused entry.
     """
     client = gcs_client(question["address"])
     unread = b""
@@ -48,7 +48,7 @@ def read_entries(gcs: Any) -> dict[str, str]:
     namespace = ray_constants.KV_NAMESPACE_PDB
     keys = gcs.internal_kv_keys(PREFIX.encode(), namespace)
     found = {key.decode(): gcs.internal_kv_get(key, namespace) for key in keys if b"_CONTINUE_" not in key}
-    # An entry is gone as soon as somebody has connected.
+    # An entry ends when a client connects.
     return {key: text.decode() for key, text in found.items() if text is not None}
 
 

@@ -41,7 +41,7 @@ def driver_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_reply(data: bytes) -> Any:
-    """Return what a line of the process says. Raises QueryFailed with its error, and ValueError if it is none."""
+    """Return a line of the process. Raises QueryFailed with its error, and ValueError if it is none."""
     reply = json.loads(data)
     if "error" in reply:
         raise QueryFailed(" ".join(str(reply["error"]).split())[:300])
