@@ -128,7 +128,7 @@ bench: $(STAMP)  ## raydap beside direct debugpy, into .bench; QUICK=1 for a loo
 fuzz: $(STAMP)  ## INPUTS (default 1,000,000) from one SEED against all that reads bytes; about ten minutes
 	PYTHONPATH=tests:docs/examples $(BIN)/python -m fuzz --inputs $(INPUTS) --seed $(SEED)
 
-conformance:  ## CPython's own tests with and without raydap, on each Python found that brings them; MODULES="test_os ..." for some
+conformance:  ## CPython's own tests and foreign programs with and without raydap, on each Python found; MODULES="test_os ..." for some
 	@VENVS=$(PLACE).venv- ./.ci/conformance $(MODULES)
 
 soak: $(STAMP)  ## ten thousand stops of a real worker; about two minutes

@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--times", action="store_true", help="print where the time of the run goes")
     group.addoption("--failures", metavar="FOLDER", help="write a file for each failure")
     group.addoption("--oldest-debugpy", action="store_true", help=f"run the code of workers in {OLDEST_DEBUGPY}, too")
+    group.addoption("--all-modes", action="store_true", help="run foreign programs in all modes of raydap")
     group.addoption("--random", type=int, metavar="SEED", help="run the tests in a random order")
 
 

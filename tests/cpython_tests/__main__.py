@@ -1,4 +1,4 @@
-"""`make conformance`: CPython's own tests without raydap, and with it in each mode of module_run.py.
+"""`make conformance`: CPython's own tests without raydap, and with it in each mode of agent_modes.py.
 
 Prints each test that passes without raydap and fails with it, and how much more processor time the tests need. Writes
 the results as JSON. Ends with 1 if there is a difference that is not in known_differences.py.
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from cpython_tests.comparison import REPEATS, Found, compare
-from cpython_tests.module_run import MODES
+from support.agent_modes import MODES
 
 MODULES: tuple[str, ...] = ("test_subprocess", "test_threading", "test_signal", "test_os", "test_fork1", "test_thread")
 MODULES += ("test_faulthandler", "test_gc", "test_weakref", "test_inspect", "test_generators", "test_coroutines")

@@ -8,7 +8,8 @@ ALWAYS = ("idle", "left", "attached")
 
 @dataclass(frozen=True)
 class Difference:
-    """`noticed` and `reason` are the words of the table for users; `tests` are patterns for the names of tests."""
+    """`noticed` and `reason` are the words of the table for users. `tests` are patterns for the names of tests, and of
+    the programs in tests/inworker/foreign_programs."""
 
     noticed: str
     reason: str
@@ -29,7 +30,8 @@ DIFFERENCES = (
         ALWAYS,
     ),
     Difference(
-        "`sys._current_frames()` has the agent's thread, `/proc/self/task` too; also in forked children.",
+        "`sys._current_frames()`, `_thread._count()` and `/proc/self/task` have the agent's thread; also in forked "
+        "children.",
         "The agent is Python code in a thread.",
         ("test.test_threading.ThreadJoinOnShutdown.test_clear_threads_states_after_fork",),
         ALWAYS,
@@ -66,9 +68,23 @@ DIFFERENCES = (
         ("attached",),
     ),
     Difference(
+        "Before Python 3.12, `RecursionError` is raised a few calls earlier.",
+        "The functions of pydevd that trace a call are on the stack, too.",
+        ("threads_and_memory",),
+        ("attached",),
+    ),
+    Difference(
         "`gc.get_objects()` and `gc.get_count()` count objects of pydevd.",
         "pydevd's threads run beside those of the program.",
         ("test.test_gc.GCTests.test_get_objects_arguments", "test.test_gc.GCTests.test_get_count"),
+        ("attached",),
+    ),
+    Difference(
+        "If gevent patches the program, its standard error has pydevd's advice to set `GEVENT_SUPPORT`, and at the end "
+        "errors of pydevd's threads. `threading.active_count()` counts these threads. From Python 3.13 on the program "
+        "does not end before the session does.",
+        "gevent changes the modules that pydevd's threads use.",
+        ("gevent_threads",),
         ("attached",),
     ),
 )

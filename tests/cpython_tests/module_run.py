@@ -3,12 +3,8 @@
 The tests run in the Python of this process, which has to bring them (`python -m test`).
 """
 
-import json
-import os
 import re
 import resource
-import signal
-import socket
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -18,13 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from raydap.inworker import agent_code
-from support.agents import attach_to, hanging_up, read_line
-from support.entered import EnteredWorker
-
-MODES = ("idle", "left", "attached")
-"""How raydap is in the process of the tests: an agent that no raydap uses, an agent whose session has ended, an agent
-with a session without breakpoints. The Pythons that the tests start have idle agents."""
+from support.agent_modes import IN_SESSION, end_group, start_in_mode
 
 RUN_TIMEOUT_S = 300.0
 
@@ -55,79 +45,17 @@ def run_module(module: str, mode: str = "", tests: Sequence[str] = ()) -> Module
     """Run a module, or only some of its tests; without a mode, run it without raydap."""
     with TemporaryDirectory(prefix="raydap-", dir="/tmp") as name, ExitStack() as stack:
         folder = Path(name)
-        (folder / "tests").mkdir()
-        listener = None if mode in ("", "idle") else stack.enter_context(listening(folder / "raydap"))
-        fifo = "" if listener is None else str(folder / "fifo")
+        fifo = str(folder / "fifo") if mode in IN_SESSION else ""
         command = [sys.executable, "-c", HOLD, fifo, "--junit-xml", str(folder / "results.xml")]
         command += [word for test in tests for word in ("--match", test)]
         command += [word for test in IGNORED for word in ("--ignore", test)]
         before = children_cpu_s()
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [*command, module],
-                env=environment(mode, folder),
-                cwd=folder / "tests",
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        stack.callback(end_group, process)
-        if listener is not None:
-            os.mkfifo(fifo)
-            worker, path = attach(listener, stack)
-            if mode == "left":
-                worker.leave()
-                wait_for_end_of_session(path)
-            with open(fifo, "w"):
-                stack.enter_context(hanging_up(listener))
+        process = start_in_mode([*command, module], mode, folder, stack)
         with suppress(subprocess.TimeoutExpired):
             process.wait(RUN_TIMEOUT_S)
         end_group(process)
-        text = (folder / "log").read_text(errors="replace")
+        text = "".join((folder / name).read_text(errors="replace") for name in ("log", "errors"))
         return read_results(module, folder / "results.xml", text, children_cpu_s() - before)
-
-
-def environment(mode: str, folder: Path) -> dict[str, str]:
-    """Return the environment for a process in this mode."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    if not mode:
-        return kept
-    raydap = "" if mode == "idle" else str(folder / "raydap")
-    settings = {"raydap": raydap, "folder": str(folder), "wait": False, "children": True}
-    at_start = Path(agent_code.__file__).parent / "at_start"
-    return {**kept, "RAYDAP_AGENT": json.dumps(settings), "PYTHONPATH": str(at_start)}
-
-
-def listening(path: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.settimeout(60)
-    listener.bind(str(path))
-    listener.listen()
-    return listener
-
-
-def attach(listener: socket.socket, stack: ExitStack) -> tuple[EnteredWorker, str]:
-    """Attach to the process that calls at this socket. Return the path of its agent's own socket, too."""
-    connection = stack.enter_context(listener.accept()[0])
-    connection.settimeout(60)
-    path = read_line(connection)["socket"]
-    return attach_to(connection, stack, Path(os.devnull), filters=()), path
-
-
-def wait_for_end_of_session(path: str) -> None:
-    """Wait until nothing of pydevd is left: only then the agent greets, and names no holder."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(60)
-        connection.connect(path)
-        assert read_line(connection)["holder"] == ""
-
-
-def end_group(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and all processes of its group."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def children_cpu_s() -> float:

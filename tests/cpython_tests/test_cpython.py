@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from cpython_tests.comparison import compare
-from cpython_tests.module_run import MODES
+from support.agent_modes import MODES
 
 pytestmark = [
     pytest.mark.slow,

@@ -23,7 +23,8 @@ pytestmark = pytest.mark.core
 
 SOURCES = str(resources.files("raydap.inworker"))
 
-START_MODULES = {"sitecustomize", "_raydap_agent", "_socket", "_json", "_posixsubprocess", "errno", "fcntl", "select"}
+START_MODULES = {"sitecustomize", "_raydap_agent", "_socket", "_json", "_posixsubprocess", "atexit", "errno", "fcntl"}
+START_MODULES |= {"select"}
 """The modules that an agent imports at its start: in C, but for sitecustomize and itself."""
 
 # Python begins without `site`, so that this sees all that sitecustomize.py does.

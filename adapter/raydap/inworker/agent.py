@@ -16,6 +16,7 @@ Ray's own breakpoint() came first, there is an adapter already, and `hello` has 
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import sys
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_threads import hide_threads, show_threads
     from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
     from raydap.inworker.leftover_sockets import remove_some
-    from raydap.inworker.light_start import REST_CODE, begin_in_child, load_rest, start_thread
+    from raydap.inworker.light_start import CHANGE_TIMEOUT_S, REST_CODE, begin_in_child, load_rest, start_thread
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.running_values import evaluate_running
     from raydap.inworker.stack_reader import as_json
@@ -143,6 +144,13 @@ class Agent:
         listener.listen_at(path)
         start_thread(self._accept, listener)
         self.is_served = True
+
+    def stop_importing(self) -> None:
+        """Wait while a thread of the agent imports modules, and let none begin to, because the program ends.
+
+        Python ends such a thread in the middle, and would then wait for its import lock forever, or crash.
+        """
+        self.changing.acquire(timeout=CHANGE_TIMEOUT_S)
 
     def load(self) -> None:
         """Run the rest of the agent's code. A fork in another thread waits for it."""
@@ -345,6 +353,7 @@ def start_without_socket(folder: str, identity: dict[str, Any], raydap: str = ""
     global AGENT
     if AGENT is None:
         AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")}, raydap)
+        atexit.register(AGENT.stop_importing)
         follow_children(AGENT)
     return AGENT
 

@@ -23,15 +23,10 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_lines import is_wanted
     from raydap.inworker.breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
     from raydap.inworker.fork_warnings import add_filter, remove_filter, warn_of_fork
-    from raydap.inworker.light_start import wraps
+    from raydap.inworker.light_start import CHANGE_TIMEOUT_S, wraps
     from raydap.inworker.pydevd_lifetime import put_tracers_back
     from raydap.inworker.python_commands import PythonCommands, replace_in_os
     from raydap.inworker.start_files import unpack_once
-
-
-FORK_TIMEOUT_S = 10.0
-"""Seconds for which a fork waits while a session begins or ends in another thread. Half of pydevd is of no use to a
-child, and what another thread imports just then can never be imported there."""
 
 
 class Forks:
@@ -52,7 +47,7 @@ class Forks:
             replace_in_os(name, followed(getattr(os, name), self._begin))
 
     def _before(self) -> None:
-        self._settled = self.agent.changing.acquire(timeout=FORK_TIMEOUT_S)
+        self._settled = self.agent.changing.acquire(timeout=CHANGE_TIMEOUT_S)
 
     def _in_parent(self) -> None:
         if self._settled:

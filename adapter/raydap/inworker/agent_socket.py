@@ -12,6 +12,7 @@ import fcntl
 import os
 import sys
 from _thread import allocate_lock
+from select import POLLIN, poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ class AgentSocket(_socket.socket):
         accept(2) would keep the lowest free descriptor number while it waits. So the program's next files would get
         other numbers than without an agent.
         """
-        from select import POLLIN, poll
-
         self.setblocking(False)
         while True:
             self._check()

@@ -17,6 +17,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # Python's own function, which light_start.py has taken before gevent could replace it.
+    from _thread import get_ident
+
     # The files of an agent are run one after the other in one module, so the names of these are there.
     from raydap.inworker.light_start import AGENT_THREADS, THREAD_HOOKS, blocked_signals
 
@@ -40,6 +43,37 @@ class AgentThread(threading.Thread):
 
     def _after_fork(self, new_ident: "int | None" = None) -> None:
         return  # In a forked child the thread does not exist, and has no handle as a Thread has since 3.13.
+
+
+class UncountedThreads:
+    """The module `threading` as pydevd's class of threads sees it: its threads get a name at once.
+
+    Otherwise Python would count them in the default names of the program's threads, such as `Thread-1`.
+    """
+
+    class Thread:
+        @staticmethod
+        def __init__(thread: threading.Thread) -> None:
+            threading.Thread.__init__(thread, name="pydevd")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(threading, name)
+
+
+def forget_dummy_threads(debugger: Any) -> None:
+    """Let this debugger of pydevd take away the object of each thread that `_thread.start_new_thread` has started, when
+    the thread ends. pydevd makes it, and before Python 3.13 it would stay in `threading.enumerate()`."""
+    from _pydevd_bundle.pydevd_constants import get_thread_id
+
+    notify = debugger.notify_thread_not_alive
+
+    def notify_thread_not_alive(thread_id: str, *args: Any, **named: Any) -> None:
+        notify(thread_id, *args, **named)
+        thread = _active().get(threading.get_ident())
+        if isinstance(thread, threading._DummyThread) and get_thread_id(thread) == thread_id:
+            del _active()[threading.get_ident()]
+
+    debugger.notify_thread_not_alive = notify_thread_not_alive
 
 
 def start_unnoticed(thread: Any) -> None:
@@ -70,8 +104,8 @@ def thread_has_begun() -> None:
 
 def thread_has_ended() -> None:
     """Take the object of this thread away, if it has one."""
-    if isinstance(_active().get(threading.get_ident()), AgentThread):
-        del _active()[threading.get_ident()]
+    if isinstance(_active().get(get_ident()), AgentThread):
+        del _active()[get_ident()]
 
 
 THREAD_HOOKS.append((thread_has_begun, thread_has_ended))

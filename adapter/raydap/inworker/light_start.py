@@ -24,6 +24,10 @@ REST_CODE = b""
 
 LOADING = RLock()
 
+CHANGE_TIMEOUT_S = 10.0
+"""Seconds for which a fork, or the end of the program, waits while a session begins or ends in another thread. Half of
+pydevd is of no use to a child, and what another thread imports just then can never be imported there."""
+
 
 def own_ids() -> tuple[int, int | None]:
     """Return Python's id and the system's of this thread; some systems have none."""

@@ -12,8 +12,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # Python's own function, which light_start.py has taken before gevent could replace it.
+    from _thread import get_ident
+
     # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent_threads import start_unnoticed
+    from raydap.inworker.agent_threads import UncountedThreads, forget_dummy_threads, start_unnoticed
+    from raydap.inworker.light_start import AGENT_THREADS
     from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
     from raydap.inworker.thread_frames import current_frames
     from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
@@ -56,9 +60,18 @@ def import_debugpy() -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     given = {name: os.environ.get(name) for name in PYDEVD_VARIABLES}
     os.environ[PYDEVD_VARIABLES[0]] = "1"
+    new_name: Any = threading._newname  # type: ignore[attr-defined]
+
+    def new_name_of_program(template: str) -> str:
+        # pydevd makes a `Thread` when it is imported (pydev_is_thread_alive.py), as in UncountedThreads.
+        name: str = "pydevd" if get_ident() in AGENT_THREADS else new_name(template)
+        return name
+
+    threading._newname = new_name_of_program  # type: ignore[attr-defined]
     try:
         import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
     finally:
+        threading._newname = new_name  # type: ignore[attr-defined]
         sys.setswitchinterval(interval)
         for name, value in given.items():
             if value is not None:
@@ -98,7 +111,7 @@ CHANGE_COUNTS = itertools.count(1_000_000, 1_000_000)
 
 def prepare(debugger: Any) -> None:
     """Called before pydevd reads the first request of a session."""
-    from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
+    from _pydevd_bundle import pydevd_daemon_thread
 
     # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
     debugger.authentication.access_token = "agent"
@@ -112,7 +125,9 @@ def prepare(debugger: Any) -> None:
     debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
     # A thread that was about to stop when the last session ended would stop now, as if for a pause.
     resume_all()
-    PyDBDaemonThread.start = start_unnoticed
+    forget_dummy_threads(debugger)
+    pydevd_daemon_thread.threading = UncountedThreads()
+    pydevd_daemon_thread.PyDBDaemonThread.start = start_unnoticed
     if is_traced():
         import pydevd_tracing
 

@@ -61,22 +61,22 @@ class PythonCommands:
         def fork_exec(
             args: Any, executables: Any, close_fds: Any, pass_fds: Any, cwd: Any, env: Any, *more: Any
         ) -> int:
-            added = self._added(executables, env, child=True)
+            added = self._added(executables, args, env, child=True)
             if added is not None and env is None and any(map(callable, more)):
                 # Only preexec_fn is callable. Its place depends on the version of Python.
-                more = tuple(self._adding(each, executables) if callable(each) else each for each in more)
+                more = tuple(self._adding(each, executables, args) if callable(each) else each for each in more)
             elif added is not None:
                 env = [name + b"=" + value for name, value in added.items()]
             return original(args, executables, close_fds, pass_fds, cwd, env, *more)
 
         return fork_exec
 
-    def _adding(self, preexec_fn: Callable[[], Any], executables: Any) -> Callable[[], None]:
+    def _adding(self, preexec_fn: Callable[[], Any], executables: Any, args: Any) -> Callable[[], None]:
         """A preexec_fn that calls this one. It runs in the forked child, whose environment the Python gets."""
 
         def new_preexec_fn() -> None:
             preexec_fn()
-            added = self._added(executables, None, child=False)
+            added = self._added(executables, args, None, child=False)
             if added is not None:
                 for name in (b"PYTHONPATH", b"RAYDAP_AGENT"):
                     os.putenv(name, added[name])
@@ -86,7 +86,7 @@ class PythonCommands:
     def _execv(self, original: Callable[..., Any], execve: Callable[..., Any]) -> Any:
         @wraps(original)
         def execv(path: Any, argv: Any, /) -> Any:
-            added = self._added([path], None, child=False)
+            added = self._added([path], argv, None, child=False)
             return original(path, argv) if added is None else execve(path, argv, added)
 
         return execv
@@ -95,7 +95,7 @@ class PythonCommands:
         @wraps(original)
         def execve(path: Any, argv: Any, env: Any) -> Any:
             # It refuses None, which means this process's own environment below.
-            added = None if env is None else self._added([path], env, child=False)
+            added = None if env is None else self._added([path], argv, env, child=False)
             return original(path, argv, env if added is None else added)
 
         return execve
@@ -105,19 +105,19 @@ class PythonCommands:
 
         @wraps(original)
         def spawn(path: Any, argv: Any, env: Any, /, **named: Any) -> int:
-            added = self._added([path], env, child=True) if env is not None or accepts_none else None
+            added = self._added([path], argv, env, child=True) if env is not None or accepts_none else None
             return original(path, argv, env if added is None else added, **named)
 
         return spawn
 
-    def _added(self, executables: Iterable[Any], env: Any, child: bool) -> Environment | None:
+    def _added(self, executables: Iterable[Any], args: Any, env: Any, child: bool) -> Environment | None:
         """The environment for a Python; None if it needs nothing of ours. `env` is a mapping or a list of NAME=VALUE;
         None is that of this process. Without `child` the Python takes the place of this process. Raises nothing, so
         that the original function complains of wrong arguments."""
         try:
             raydap = self.agent.raydap and path_here(self.agent.raydap, self.agent.folder)
             gone = raydap and not os.path.exists(raydap)
-            if gone or not is_python(executables) or is_own():
+            if gone or not is_python(executables, args) or is_own():
                 return None
             given = environment_of(env)
             folder = self._folder() if is_wanted(given) else ""
@@ -217,17 +217,47 @@ def own_environment() -> Environment:
     return {name: value for name, _, value in (each.partition(b"=") for each in found)}
 
 
-def is_python(executables: Iterable[Any]) -> bool:
-    """Whether the first of these paths that can be run is a Python, or a script that begins with `#!` and names one."""
+def is_python(executables: Iterable[Any], args: Any) -> bool:
+    """Return whether the first of these paths that can be run is a Python that imports `sitecustomize` when it has
+    these arguments, or a script that begins with `#!` and names one."""
     for each in executables:
         path = os.fsdecode(each)
         if os.path.isfile(path) and os.access(path, os.X_OK):
             if has_name_of_python(path) or os.path.samefile(path, sys.executable):
-                return True
+                return imports_sitecustomize(args[1:])
             with open(path, "rb") as file:
                 first = file.readline(200)
-            return first.startswith(b"#!") and b"python" in first
+            if not first.startswith(b"#!") or b"python" not in first:
+                return False
+            interpreter, *options = first[2:].split()
+            return not has_name_of_python(os.fsdecode(interpreter)) or imports_sitecustomize(options)
     return False
+
+
+def imports_sitecustomize(args: Iterable[Any]) -> bool:
+    """Return whether a Python with these arguments imports `sitecustomize` from PYTHONPATH: without -I, -E and -S.
+
+    Source: Python/getopt.c and its SHORT_OPTS; -W, -X and one long option take a value.
+    """
+    words = iter(args)
+    for each in words:
+        word = os.fsdecode(each)
+        if word == "--check-hash-based-pycs":
+            next(words, None)
+        if word.startswith("--"):
+            continue
+        if not word.startswith("-") or word == "-":
+            return True
+        for index, letter in enumerate(word):
+            if letter in "IES":
+                return False
+            if letter in "cm":
+                return True
+            if letter in "WX":
+                if index == len(word) - 1:
+                    next(words, None)
+                break
+    return True
 
 
 def has_name_of_python(path: str) -> bool:

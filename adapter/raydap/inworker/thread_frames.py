@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -31,6 +30,9 @@ def current_frames() -> "dict[int, FrameType]":
     """
     with without_collections():
         frames = sys._current_frames()
-    del frames[threading.get_ident()]
+    # Not by the ident of this thread: gevent and eventlet replace the functions that return it.
+    own = sys._getframe()
     agents = getattr(sys.modules.get("_raydap_agent"), "AGENT_THREADS", ())
-    return {ident: frame for ident, frame in frames.items() if ident not in agents}
+    others = {ident: frame for ident, frame in frames.items() if frame is not own and ident not in agents}
+    del own, frames
+    return others

@@ -15,6 +15,9 @@ from types import BuiltinFunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # Python's own function, which light_start.py has taken before gevent could replace it.
+    from _thread import get_ident
+
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.thread_frames import current_frames, without_collections
 
@@ -72,7 +75,7 @@ class ThreadStates:
         own = self._at(self._get_own())
         number = function("PyThreadState_GetID", ctypes.c_uint64, pointer)(self._get_own())
         tracer = sys.gettrace()
-        known = (number, threading.get_ident(), None if tracer is None else id(tracer))
+        known = (number, get_ident(), None if tracer is None else id(tracer))
         if (own.number, own.ident, own.trace.address) != known:
             raise RuntimeError("raydap cannot debug this Python: its thread states have an unknown layout")
 
@@ -131,7 +134,7 @@ class ProgramTracers:
         for number, ident, _, tracer in self._states.tracers():
             if is_of_debugger(tracer):
                 self._states.set_tracer(number, *self._tracer(number, ident))
-        self._put_back_in_frames(threading.get_ident(), sys._getframe())
+        self._put_back_in_frames(get_ident(), sys._getframe())
         for ident, frame in current_frames().items():
             self._put_back_in_frames(ident, frame)
 

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 from raydap.inworker.thread_frames import current_frames
 
 PROGRAM = """\
@@ -30,6 +32,12 @@ gc.disable()
 current_frames()
 print(gc.isenabled())
 """
+
+
+def test_this_thread_has_none_where_gevent_returns_idents_of_greenlets(monkeypatch: pytest.MonkeyPatch) -> None:
+    ident = threading.get_ident()
+    monkeypatch.setattr(threading, "get_ident", lambda: 1)
+    assert ident not in current_frames()
 
 
 def test_all_other_threads_have_one() -> None:

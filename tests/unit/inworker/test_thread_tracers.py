@@ -16,6 +16,7 @@ import sys, threading
 from raydap.inworker import thread_frames, thread_tracers
 
 thread_tracers.without_collections = thread_frames.without_collections
+thread_tracers.get_ident = threading.get_ident
 states = thread_tracers.ThreadStates()
 
 def trace(frame, event, arg):
@@ -53,12 +54,13 @@ def test_threads_may_end_meanwhile() -> None:
 @before_312
 def test_an_unknown_layout_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_tracers, "without_collections", thread_frames.without_collections, raising=False)
+    monkeypatch.setattr(thread_tracers, "get_ident", threading.get_ident, raising=False)
     newest = ThreadStates().newest()
     thread = threading.Thread(target=lambda: None)
     thread.start()
     thread.join()
     assert newest > 0
-    monkeypatch.setattr(threading, "get_ident", lambda: 1)
+    monkeypatch.setattr(thread_tracers, "get_ident", lambda: 1)
     with pytest.raises(RuntimeError, match="unknown layout"):
         ThreadStates()
 
