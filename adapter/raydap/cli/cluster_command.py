@@ -25,7 +25,7 @@ def run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
 
 async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
     try:
-        rest = Rest((await resolve(dashboard, os.environ, argument=ARGUMENT)).url, os.environ)
+        rest = (await resolve(dashboard, os.environ, argument=ARGUMENT)).client(os.environ)
         try:
             await work(rest)
         finally:

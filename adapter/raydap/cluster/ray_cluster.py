@@ -16,7 +16,6 @@ from raydap.cluster.dashboard.label_polling import LabelPolling
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.node_polling import NodePolling
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
 from raydap.cluster.machine import session_sockets
@@ -275,9 +274,7 @@ class RayCluster:
         if self._dashboard is None or location != self._location:
             await self._close_dashboard()
             self._location = location
-            self._dashboard = Dashboard(
-                Rest(location.url, self._environ), self._prepared.look_at_jobs, self._report_cut
-            )
+            self._dashboard = Dashboard(location.client(self._environ), self._prepared.look_at_jobs, self._report_cut)
 
     async def _search(self) -> Location:
         """Raise ProblemError like `resolve`; NO_CLUSTER until a launched program has joined or started a cluster."""

@@ -15,7 +15,6 @@ from raydap.bounded_wait import wait_for
 from raydap.cluster.dashboard import dashboard_address, ray_token
 from raydap.cluster.dashboard.dashboard_client import Dashboard, is_own
 from raydap.cluster.dashboard.labels import Row
-from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.machine.session_sockets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
@@ -55,7 +54,7 @@ async def gather(
         location = await dashboard_address.resolve(dashboard, environ, argument="--dashboard {}")
     except ProblemError as error:
         return _unknown(facts, error, dashboard_address.chosen(dashboard, environ)[1] or "")
-    rest = Rest(location.url, environ)
+    rest = location.client(environ)
     try:
         progress(f"asking the dashboard at {rest.where}")
         facts = await _ask_dashboard(replace(facts, dashboard=rest.where), Dashboard(rest))
@@ -197,7 +196,7 @@ async def _ray_ports(dashboard: Dashboard) -> dict[str, int]:
         answer = await dashboard.rest.get("/nodes", [("view", "summary")])
         raylets = [node["raylet"] for node in answer["data"]["summary"]]
         return {str(one["nodeId"]): int(one["nodeManagerPort"]) for one in raylets}
-    except (ProblemError, KeyError, TypeError, ValueError) as error:
+    except (ProblemError, KeyError, TypeError, ValueError, OverflowError) as error:
         log.info("the dashboard does not say the ports of nodes: %r", error)
         return {}
 

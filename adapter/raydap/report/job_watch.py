@@ -9,7 +9,6 @@ from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import Poll, Polls
-from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs.job_list import has_ended
 from raydap.core.errors import ProblemError
 
@@ -48,7 +47,7 @@ class JobWatch:
     async def of(cls, job: str, dashboard: str | None) -> "JobWatch":
         """Raises ProblemError, OSError, and NoSuchJob if it does not run."""
         location = await resolve(dashboard, os.environ, argument=ARGUMENT)
-        asked = Dashboard(Rest(location.url, os.environ))
+        asked = Dashboard(location.client(os.environ))
         try:
             # An outage would look like a cluster without jobs.
             await asked.session_name()

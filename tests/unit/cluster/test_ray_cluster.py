@@ -1,7 +1,7 @@
 """Polling a dashboard through good and bad times, fast enough for tests."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from raydap.core.events import (
     EndedWorker,
     Event,
     NodesAlive,
+    PausedWorker,
     WorkerLabel,
     WorkersAlive,
     WorkersEnded,
@@ -301,25 +302,27 @@ def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture
 
     async def script(fake: FakeDashboard) -> None:
         task = {"worker_id": PAUSED.key, "func_or_class_name": "f", "job_id": "01"}
-        answers: list[list[Any]] = [[{**task, "actor_id": ["odd"]}], [task], [task]]
-        tasks = iter(answers)
-
-        async def answer_tasks(_: web.Request) -> web.StreamResponse:
-            return web.json_response(listing(next(tasks)))
-
+        label = Dashboard.labels
         failures = [TypeError("odd")]
+
+        async def labels(dashboard: Dashboard, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
+            if failures:
+                raise failures.pop()
+            return await label(dashboard, workers)
 
         async def exit_reasons(_: Dashboard) -> dict[WorkerKey, tuple[str, str]]:
             if failures:
                 raise failures.pop()
             return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
 
-        fake.answers["/api/v0/tasks"] = answer_tasks
+        fake.answers["/api/v0/tasks"] = listing([task])
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
             await polling.next(DiscoveryReady)
-            await polling.source.look_up_labels((PAUSED,))
-            assert polling.of(WorkersLabelled) == [WorkersLabelled({PAUSED.key: WorkerLabel("f", job="01")})]
             with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Dashboard, "labels", labels)
+                await polling.source.look_up_labels((PAUSED,))
+                assert polling.of(WorkersLabelled) == [WorkersLabelled({PAUSED.key: WorkerLabel("f", job="01")})]
+                failures.append(TypeError("odd"))
                 patch.setattr(Dashboard, "exit_reasons", exit_reasons)
                 await polling.source.look_up_exit_reason(PAUSED)
             assert polling.of(WorkersEnded) == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]

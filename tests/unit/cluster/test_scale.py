@@ -151,7 +151,7 @@ def watch(monkeypatch: pytest.MonkeyPatch, cluster: LargeCluster, seconds: float
         await asyncio.gather(*works, return_exceptions=True)
 
     monkeypatch.setattr(ray_cluster, "resolve", resolve)
-    monkeypatch.setattr(ray_cluster, "Rest", lambda *_: cluster)
+    monkeypatch.setattr(Location, "client", lambda *_: cluster)
     virtual_time.run(main())
     return events
 

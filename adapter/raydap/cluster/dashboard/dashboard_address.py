@@ -6,12 +6,14 @@ import pwd
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from raydap import tcp_sockets
 from raydap.cluster.dashboard import local_clusters, ray_token
 from raydap.cluster.dashboard.local_clusters import LocalCluster
+from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.ray_process.ray_query import QueryFailed, query
 from raydap.core.errors import Code, Problem, ProblemError
 
@@ -34,10 +36,18 @@ _QUERY_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A dashboard's URL without a trailing slash. `guessed`: it is only Ray's default, nothing named it."""
+    """A dashboard's URL without a trailing slash. `guessed`: it is only Ray's default, nothing named it.
+
+    `argument` is how users write the address, with `{}` in its place.
+    """
 
     url: str
     guessed: bool = False
+    argument: str = ARGUMENT
+
+    def client(self, environ: Mapping[str, str]) -> Rest:
+        """Return a client of the dashboard. While another user listens at a guessed address, it sends nothing there."""
+        return Rest(self.url, environ, check=partial(default, self.argument) if self.guessed else None)
 
 
 async def resolve(
@@ -148,7 +158,7 @@ def default(argument: str = ARGUMENT) -> Location:
     if socket is not None and socket.uid != os.getuid():
         text = f"What listens at {DEFAULT_URL} belongs to {_user(socket.uid)}; name it if you mean it"
         raise ProblemError(Problem(Code.CLUSTER_NOT_NAMED, f"{text}: {argument.format(DEFAULT_URL)}."))
-    return Location(DEFAULT_URL, guessed=True)
+    return Location(DEFAULT_URL, guessed=True, argument=argument)
 
 
 def _user(uid: int) -> str:

@@ -69,6 +69,9 @@ def is_crash(exit_reason: tuple[str, str]) -> bool:
     return kind in _CRASHES and _BY_SIGTERM not in detail
 
 
+_IDS = {"worker_id": str, "node_id": str, "task_id": str, "actor_id": str, "job_id": str, "pid": int}
+"""The fields by which rows are looked up, and their types."""
+
 _NODES = [_LIMIT, *_where("state", "=", "ALIVE")]
 
 _NODES_AGE_S = 1.0
@@ -114,9 +117,10 @@ class Dashboard:
         rows = await self._on_living_nodes(await self._rows("workers", _LISTED, _SOME_WORKERS))
         found = {}
         for row in rows:
-            worker = _worker(row, port=row.get("debugger_port") or 0)
+            port, threads = row.get("debugger_port"), row.get("num_paused_threads")
+            worker = _worker(row, port=port if isinstance(port, int) else 0)
             if worker is not None and row.get("worker_type") in ("WORKER", "DRIVER"):
-                found[worker] = int(row.get("num_paused_threads") or 0)
+                found[worker] = threads if isinstance(threads, int) else 0
         return found
 
     async def _on_living_nodes(self, workers: list[Row]) -> list[Row]:
@@ -219,7 +223,8 @@ class Dashboard:
                     str(answer.get("msg", ""))[:2000],
                 )
             )
-        rows = (answer.get("data") or {}).get("result")
+        data = answer.get("data")
+        rows = data.get("result") if isinstance(data, dict) else None
         listed: object = None
         if isinstance(rows, dict):
             # Some versions of Ray nest the list once more, beside the totals.
@@ -231,7 +236,7 @@ class Dashboard:
         was_cut = resource != "actors" and isinstance(listed, int) and listed >= LIMIT
         if missing and (was_cut or len(rows) >= LIMIT):
             self._on_cut(f"Ray lists at most {LIMIT:,} {resource.replace('_', ' ')}, so {missing}.")
-        return [row for row in rows if isinstance(row, dict)]
+        return [_cleaned(row) for row in rows if isinstance(row, dict)]
 
     async def jobs(self) -> list[Row]:
         """The rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails); only those of jobs that
@@ -266,6 +271,12 @@ class Dashboard:
         return await self._rows("jobs", _UNFINISHED_JOBS, "some jobs are not known")
 
 
+def _cleaned(row: Row) -> Row:
+    """Return the row without ids of other types than Ray's: another program may listen at the address."""
+    wrong = {name for name, kind in _IDS.items() if not isinstance(row.get(name), (kind, type(None)))}
+    return {name: value for name, value in row.items() if name not in wrong} if wrong else row
+
+
 def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
     """A row of the worker list (ray/util/state/common.py, WorkerState);
     None if nobody could attach to it."""
@@ -283,7 +294,7 @@ def _worker(row: Mapping[str, Any], port: int) -> PausedWorker | None:
         key=WorkerKey(key),
         host=host,
         port=port,
-        pid=pid if isinstance(pid, int) else 0,
+        pid=pid if isinstance(pid, int) and 0 < pid < 2**31 else 0,
         node=host,
         node_id=str(row.get("node_id") or ""),
         worker_type="DRIVER" if row.get("worker_type") == "DRIVER" else "WORKER",

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -36,20 +36,28 @@ class Rest:
     environment, because a proxy would look for the user's loopback on another machine. All raise ProblemError.
 
     `where` is the URL for the user, without a password. `sends_token`: the environment or the dashboard asked for Ray's
-    token.
+    token. `check` is called in a thread before each request, and raises ProblemError if the request must not be sent.
     """
 
     def __init__(
-        self, url: str, environ: Mapping[str, str], timeout_s: float = REQUEST_TIMEOUT_S, limit: int = MAX_ANSWER
+        self,
+        url: str,
+        environ: Mapping[str, str],
+        timeout_s: float = REQUEST_TIMEOUT_S,
+        limit: int = MAX_ANSWER,
+        check: Callable[[], object] | None = None,
     ) -> None:
         self.url = url
         self.where = str(URL(url).with_user(None))
         self._timeout_s = timeout_s
+        self._check = check
         self.limit = limit
         """Bytes that an answer may have at most."""
         self._token = ray_token.find(environ)
         self.sends_token = self._token is not None and ray_token.wanted(environ)
-        self._session = aiohttp.ClientSession(trust_env=False)
+        redirects = aiohttp.TraceConfig()
+        redirects.on_request_redirect.append(_refuse_redirect)  # `ws_connect` has no argument for it.
+        self._session = aiohttp.ClientSession(trust_env=False, trace_configs=[redirects])
 
     async def close(self) -> None:
         await self._session.close()
@@ -63,6 +71,8 @@ class Rest:
 
     @asynccontextmanager
     async def websocket(self, path: str) -> AsyncIterator["aiohttp.ClientWebSocketResponse[Any]"]:
+        if self._check is not None:
+            await asyncio.to_thread(self._check)
         with _as_problem(self.where, self._timeout_s):
             connection = await self._session.ws_connect(
                 self.url + path, headers=self._headers(), max_msg_size=self.limit, heartbeat=self._timeout_s
@@ -83,7 +93,7 @@ class Rest:
             raise self._not_a_dashboard(f"redirects to another page (HTTP {status})")
         try:
             return json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             start = body[:200].decode(errors="replace")
             raise self._not_a_dashboard(f"does not answer with JSON (HTTP {status})", start) from None
 
@@ -92,6 +102,8 @@ class Rest:
             raise ProblemError(
                 Problem(Code.DASHBOARD_UNREACHABLE, f"raydap no longer uses the dashboard at {self.where}.")
             )
+        if self._check is not None:
+            await asyncio.to_thread(self._check)
         timeout = aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
         with _as_problem(self.where, self._timeout_s):
             async with self._session.request(
@@ -115,6 +127,10 @@ class Rest:
 
     def _not_a_dashboard(self, what: str, detail: str = "") -> ProblemError:
         return not_a_dashboard(self.where, what, detail)
+
+
+async def _refuse_redirect(*_: object) -> None:
+    raise aiohttp.ClientError("it redirects to another page")
 
 
 def not_a_dashboard(where: str, what: str, detail: str = "") -> ProblemError:

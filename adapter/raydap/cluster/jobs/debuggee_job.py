@@ -76,7 +76,7 @@ class DebuggeeJob:
         """Submits the job and begins to follow it. Emits DebuggeeStarted, or DebuggeeFailed for a ProblemError."""
         try:
             location = await resolve(self._settings.dashboard, self._environ)
-            self._rest = Rest(location.url, self._environ)
+            self._rest = location.client(self._environ)
             self._job = RayJob(self._rest, await submit(self._rest, await self._description(self._rest), self._environ))
             self._emit(DebuggeeStarted(self._job.id, 0))
             self._following = asyncio.create_task(self._follow(self._rest, self._job))
