@@ -14,6 +14,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from raydap import safe_files
 from raydap.cli import completing, options
 from raydap.doctor.finding import FAULTS, Finding
 
@@ -41,7 +42,7 @@ class Break(click.ParamType[Any]):
             self.fail(f'"{value}" is not FILE:LINE; write it like train.py:42.', param, ctx)
         try:
             path = Path(name).expanduser().absolute()
-            return SourceBreakpoint(Path(os.path.normpath(path)), int(line), path.read_bytes())
+            return SourceBreakpoint(Path(os.path.normpath(path)), int(line), safe_files.read_regular(str(path)))
         except (OSError, ValueError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or error
             self.fail(f'"{name}" cannot be read: {reason}; give a file of this machine.', param, ctx)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from pathlib import Path
 
+from raydap import safe_files
 from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, SessionError
@@ -53,7 +54,7 @@ async def _ask_session(session: Session, dashboard: str) -> list[SourceBreakpoin
 
 def _read(one: SetBreakpoint) -> SourceBreakpoint:
     try:
-        source: bytes | None = Path(one.path).read_bytes()
+        source: bytes | None = safe_files.read_regular(one.path)
     except (OSError, ValueError):
         # It is on the machine of the editor only.
         source = None

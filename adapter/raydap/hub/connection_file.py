@@ -4,13 +4,13 @@ They are in a folder that only the user can enter, one file for each hub. A hub 
 """
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from raydap import safe_files
 from raydap.transport import runtime_folder
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -46,22 +46,13 @@ def write(connection: ConnectionInfo, path: Path | None = None, environ: Mapping
     """
     if path is None:
         path = runtime_folder.directory(environ) / f"hub-{connection.pid}-{connection.port}.json"
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(connection), indent=2) + b"\n")
-        fresh.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            fresh.unlink()
-        raise
+    safe_files.replace(str(path), msgspec.json.format(msgspec.json.encode(connection), indent=2) + b"\n", 0o600)
     return path
 
 
 def read(path: Path) -> ConnectionInfo:
     """Raises OSError and, for what is no connection file, ValueError."""
-    return msgspec.json.decode(path.read_bytes(), type=ConnectionInfo)
+    return msgspec.json.decode(safe_files.read_regular(str(path)), type=ConnectionInfo)
 
 
 def remove(path: Path, connection: ConnectionInfo) -> None:

@@ -32,13 +32,12 @@ def is_digest(text: str) -> bool:
 
 
 def read(path: str) -> str:
-    """The first line of a file that only its owner can read; raises TokenError."""
+    """Return the first line of a file that only its owner can read, who is this user or root. Raises TokenError."""
     try:
+        # A pipe of another user would never be opened.
+        _check(path, os.stat(path))
         with open(path, encoding="ascii", errors="replace") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_IMODE(mode) & 0o077:
-                text = f'The token file "{path}" can be read by others; run: chmod 600 {shlex.quote(path)}'
-                raise TokenError(text)
+            _check(path, os.fstat(file.fileno()))
             token = file.readline().strip()
     except OSError as error:
         raise TokenError(f'The token file "{path}" cannot be read: {error.strerror}.') from None
@@ -47,6 +46,13 @@ def read(path: str) -> str:
     if not is_sendable(token):
         raise TokenError(f'The token in "{path}" has characters that no header can carry; use letters and digits.')
     return token
+
+
+def _check(path: str, status: os.stat_result) -> None:
+    if status.st_uid not in (0, os.getuid()):
+        raise TokenError(f'The token file "{path}" belongs to another user, who knows the token; use a file of yours.')
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise TokenError(f'The token file "{path}" can be read by others; run: chmod 600 {shlex.quote(path)}')
 
 
 def is_sendable(token: str) -> bool:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    # The files of an agent are run one after the other in one module, so these names are there.
+    from raydap.inworker.agent_lines import peer_is_trusted
+
 CALL_PREFIX = "raydap-call-"
 
 RELAY_TIMEOUT_S = 1.0
@@ -71,15 +74,16 @@ def skip_post_mortem_alone(raydap: str, folder: str) -> None:
 
 
 def is_listening(raydap: str, folder: str) -> bool:
-    """Whether the raydap at this path is there, or its relay."""
+    """Return whether the raydap at this path is there, or its relay."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(RELAY_TIMEOUT_S)
     try:
         connection.connect(path_here(raydap, folder))
+        return peer_is_trusted(connection)
     except OSError:
         return False
     finally:
         connection.close()
-    return True
 
 
 def path_here(raydap: str, folder: str) -> str:

@@ -56,6 +56,10 @@ def _kill(debugger: Any) -> None:
     option = b"\0--server-access-token\0" + str(debugger.authentication.access_token).encode() + b"\0"
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
+            # Another user's process can make reading its command line last forever.
+            with open("/proc/" + pid + "/status", "rb") as file:
+                if b"\nUid:\t%d\t" % os.getuid() not in file.read():
+                    continue
             with open("/proc/" + pid + "/cmdline", "rb") as file:
                 if option in file.read():
                     os.kill(int(pid), signal.SIGKILL)

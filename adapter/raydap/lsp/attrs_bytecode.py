@@ -16,6 +16,8 @@ from typing import Any
 
 import attr._make
 
+from raydap import safe_files
+
 _DIGEST_SIZE = 32
 
 
@@ -47,9 +49,12 @@ def _path() -> Path:
 
 
 def _read(path: Path) -> dict[bytes, CodeType]:
-    """Nothing if there is no such file, or if it is damaged: `marshal` may crash on that."""
+    """Return nothing if there is no such file, if another user can replace it, or if it is damaged.
+
+    The code runs in this process, and `marshal` may crash on a damaged file.
+    """
     with suppress(OSError):
-        data = path.read_bytes()
+        data = safe_files.make_private(path.parent).joinpath(path.name).read_bytes()
         if hashlib.sha256(data[_DIGEST_SIZE:]).digest() == data[:_DIGEST_SIZE]:
             known: dict[bytes, CodeType] = marshal.loads(data[_DIGEST_SIZE:])
             return known
@@ -57,10 +62,8 @@ def _read(path: Path) -> dict[bytes, CodeType]:
 
 
 def _write(path: Path, used: dict[bytes, CodeType]) -> None:
-    """Whole or not at all. A folder that cannot be written to costs only time."""
+    """Write the file if no other user can replace it. A folder that cannot be written to costs only time."""
     data = marshal.dumps(used)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(hashlib.sha256(data).digest() + data)
-        fresh.replace(path)
+        safe_files.make_private(path.parent)
+        safe_files.replace(str(path), hashlib.sha256(data).digest() + data)

@@ -1,14 +1,11 @@
 """The files that a report leaves: the page, its data, the trace. Each is whole at any time."""
 
-import errno
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
+from raydap import safe_files
 from raydap.core.errors import file_not_written
 from raydap.report import chrome_trace, html_page
 from raydap.report.records import Report
@@ -26,11 +23,7 @@ class ReportFiles:
         """Create and remove a file beside each of them. Raises ProblemError if one cannot be written."""
         for path in self._paths():
             try:
-                if os.path.isdir(path):
-                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-                if not _is_stream(path):
-                    Path(_beside(path)).write_bytes(b"")
-                    os.unlink(_beside(path))
+                safe_files.check_output(path)
             except OSError as error:
                 raise file_not_written(path, error) from None
 
@@ -40,8 +33,11 @@ class ReportFiles:
         `ray_events` are those of Ray's own timeline. Raises ProblemError.
         """
         for path in self._paths():
-            if is_last or not _is_stream(path):
-                _write(path, self._content(path, report, ray_events))
+            if is_last or not safe_files.is_stream(path):
+                try:
+                    safe_files.write_output(path, self._content(path, report, ray_events))
+                except OSError as error:
+                    raise file_not_written(path, error) from None
 
     def _content(self, path: str, report: Report, ray_events: Sequence[chrome_trace.Event]) -> bytes:
         if path == self.page:
@@ -52,38 +48,3 @@ class ReportFiles:
 
     def _paths(self) -> list[str]:
         return [path for path in (self.page, self.data, self.trace) if path is not None]
-
-
-def _is_stream(path: str) -> bool:
-    """Return whether it is a pipe, a device and the like."""
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-
-
-def _beside(path: str) -> str:
-    """Return the file that takes the place of this one, or of the one that a link leads to."""
-    return f"{os.path.realpath(path)}.part"
-
-
-def _write(path: str, content: bytes) -> None:
-    """Write to a file beside its place first: a process that is killed meanwhile leaves the one before."""
-    try:
-        if _is_stream(path):
-            _write_stream(path, content)
-            return
-        try:
-            Path(_beside(path)).write_bytes(content)
-            os.replace(_beside(path), os.path.realpath(path))
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(_beside(path))
-            raise
-    except OSError as error:
-        raise file_not_written(path, error) from None
-
-
-def _write_stream(path: str, content: bytes) -> None:
-    # A pipe that nobody reads is an error, and does not block.
-    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-    os.set_blocking(descriptor, True)
-    with open(descriptor, "wb") as stream:
-        stream.write(content)

@@ -6,11 +6,12 @@ It is in the folder that only the user can enter, and its name has the process i
 import asyncio
 import logging
 import os
+import socket
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from raydap.runtime.clients import Clients
+from raydap.runtime.tasks import Tasks
 from raydap.transport import runtime_folder, unix
 from raydap.transport.peer import Peer
 
@@ -22,28 +23,30 @@ _PATTERN = "session-*.sock"
 class SessionSocket:
     """Accepts clients as guests, which keep nothing alive."""
 
-    def __init__(self, path: Path, server: asyncio.AbstractServer) -> None:
-        self._path = path
-        self._server = server
+    def __init__(self, path: Path, clients: Clients) -> None:
+        self._clients = clients
+        self._tasks = Tasks()
+        self._listener = unix.Listener(str(path), self._take)
 
     @classmethod
     async def serve(cls, clients: Clients, environ: Mapping[str, str] = os.environ) -> "SessionSocket | None":
         """None, and a line in the log, where there can be no such socket: the session goes on without it."""
         try:
-            path = runtime_folder.directory(environ) / _PATTERN.replace("*", str(os.getpid()))
-            listening = unix.listen(str(path))
+            return cls(runtime_folder.directory(environ) / _PATTERN.replace("*", str(os.getpid())), clients)
         except OSError as error:
             log.warning("no other program can join this session: %s", error)
             return None
-        server = await asyncio.get_running_loop().create_unix_server(
-            lambda: clients.connect(Peer, guest=True), sock=listening
-        )
-        return cls(path, server)
+
+    def _take(self, connection: socket.socket) -> None:
+        self._tasks.spawn(self._connect(connection))
+
+    async def _connect(self, connection: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.connect_accepted_socket(lambda: self._clients.connect(Peer, guest=True), connection)
 
     def close(self) -> None:
-        self._server.close()
-        with suppress(OSError):
-            self._path.unlink()
+        self._listener.close()
+        self._tasks.cancel()
 
 
 def find(environ: Mapping[str, str] = os.environ) -> list[Path]:

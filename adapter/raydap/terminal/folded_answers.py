@@ -1,12 +1,12 @@
 """`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are and what they know, folded."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from raydap import safe_files
 from raydap.client.joining import Target
 from raydap.core.errors import file_not_written
 from raydap.core.sets import stack_exports, text_tables
@@ -89,7 +89,7 @@ def _show(
 def _write(path: str, text: str) -> None:
     """Raises ProblemError."""
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        safe_files.write_output(path, text.encode())
     except OSError as error:
         raise file_not_written(path, error) from None
 

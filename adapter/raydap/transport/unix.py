@@ -7,11 +7,13 @@ import os
 import secrets
 import socket
 import struct
+import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
+from raydap.inworker.private_folders import safe_parent
 
 log = logging.getLogger("raydap")
 
@@ -115,8 +117,7 @@ def listen(path: str) -> socket.socket:
     listening.setblocking(False)
     fresh = os.path.join(os.path.dirname(path), f".raydap-{secrets.token_hex(4)}")
     try:
-        listening.bind(fresh)
-        os.chmod(fresh, 0o600)
+        bind_privately(listening, fresh)
         listening.listen(1000)
         os.rename(fresh, path)
     except BaseException:
@@ -125,6 +126,19 @@ def listen(path: str) -> socket.socket:
             os.unlink(fresh)
         raise
     return listening
+
+
+def bind_privately(listening: socket.socket, path: str) -> None:
+    """Bind a socket to a new path on which only this user can connect. Raises OSError.
+
+    Linux gives the path the mode that the socket has (net/unix/af_unix.c, unix_bind). To change the mode of the path
+    afterwards would change a file of this user's to which another user has put a link there.
+    """
+    with suppress(OSError):
+        os.fchmod(listening.fileno(), 0o600)
+    listening.bind(path)
+    if sys.platform != "linux":
+        os.chmod(path, 0o600)
 
 
 class Listener:
@@ -172,8 +186,9 @@ class PrivateListener(Listener):
 
     def __init__(self, name: str, on_connection: Callable[[socket.socket], None]) -> None:
         # On a cluster TMPDIR is often long. /tmp has the sticky bit, and the folder the mode 0700.
-        longest = len(os.fsencode(tempfile.gettempdir())) + len(name) + _FOLDER_LENGTH
-        parent = None if longest <= PATH_LIMIT else "/tmp"
+        parent = safe_parent()
+        if len(os.fsencode(parent)) + len(name) + _FOLDER_LENGTH > PATH_LIMIT:
+            parent = "/tmp"
         self._folder = tempfile.TemporaryDirectory(prefix="raydap-", dir=parent, ignore_cleanup_errors=True)
         self.folder = self._folder.name
         super().__init__(os.path.join(self.folder, name), on_connection)

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from raydap import safe_files
 from raydap.core.errors import ProblemError
 from raydap.report.records import Report
 from raydap.report.report_files import ReportFiles
@@ -41,9 +42,16 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_begins(tmp_pa
         ReportFiles(str(page)).check()
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "a.html"
-    Path(f"{page}.part").symlink_to("/dev/full")
+    new_file = safe_files._new_file_beside
+
+    def full(path: str, mode: int) -> tuple[str, int]:
+        fresh, descriptor = new_file(path, mode)
+        os.close(descriptor)
+        return fresh, os.open("/dev/full", os.O_WRONLY)
+
+    monkeypatch.setattr(safe_files, "_new_file_beside", full)
     with pytest.raises(ProblemError, match=f'The file "{page}" cannot be written: No space left on device.'):
         ReportFiles(str(page)).write(report(title="one"), [])
     assert list(tmp_path.iterdir()) == []

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
+from raydap import safe_files
 from raydap.core.errors import Code, Problem
 
 
@@ -34,7 +34,7 @@ def find(environ: Mapping[str, str]) -> str | None:
     home = environ.get("HOME") or os.path.expanduser("~")
     path = environ.get("RAY_AUTH_TOKEN_PATH") or os.path.join(home, ".ray", "auth_token")
     try:
-        token = Path(path).read_text(encoding="utf-8").strip()
+        token = safe_files.read_regular(path).decode().strip()
     except (OSError, ValueError):
         return None
     # A header carries printable ASCII only, so such a file holds something else.

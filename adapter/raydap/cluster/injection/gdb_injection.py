@@ -93,12 +93,13 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
         raise InjectionFailed("another process has its number now")
     body, system_call = _MACHINES[platform.machine()]
     was_stopped = _is_stopped(pid)
-    with tempfile.NamedTemporaryFile(prefix="raydap-") as file:
-        file.write(_thread_body(body, source))
+    # The file has no name, so no other user can put another one in its place. gdb inherits its descriptor.
+    with tempfile.TemporaryFile(prefix="raydap-") as file:
+        size = file.write(_thread_body(body, source))
         file.flush()
-        gdb = _Gdb()
+        gdb = _Gdb(file.fileno())
         try:
-            _start_thread(gdb, pid, worker_id, system_call, file.name)
+            _start_thread(gdb, pid, worker_id, system_call, size)
         except InjectionFailed:
             if _has_ended(pid):
                 raise InjectionFailed("it has ended meanwhile") from None
@@ -166,9 +167,8 @@ def is_worker(pid: int, worker_id: str) -> bool:
     return True
 
 
-def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, body: str) -> None:
-    """Starts a thread in the process. `body` is the path of a file with its code and text."""
-    size = os.path.getsize(body)
+def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, size: int) -> None:
+    """Start a thread in the process. Its code and text, of this many bytes, are in gdb's file."""
     for command in _PREPARE:
         gdb.do(command)
     said = gdb.do(f"attach {pid}")
@@ -188,7 +188,7 @@ def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, body:
     gdb.do(f"set $memory = ((char*(*)(void*,long,int,int,int,long))mmap)(0,{_PAGE + size},3,0x22,-1,0)")
     if gdb.says("print (long)$memory", r"= (-1|void|0)\s*$"):
         raise InjectionFailed("it gets no memory for a thread")
-    gdb.do(f"restore {body} binary $memory+{_PAGE}")
+    gdb.do(f"restore {gdb.file} binary $memory+{_PAGE}")
     for place, name in enumerate(_FUNCTIONS):
         gdb.do(f"set {{long}}($memory+{8 * place}) = (long)&{name}")
     if not gdb.says(f"print ((int(*)(void*,long,int))mprotect)($memory+{_PAGE},{size},5)", r"= 0\s*$"):
@@ -237,11 +237,15 @@ def _refusal(said: str) -> str:
 
 
 class _Gdb:
-    """One gdb, which reads no file of the user's or of the process's. Must be ended."""
+    """One gdb, which reads no file of the user's or of the process's. Must be ended.
+
+    It inherits a descriptor, whose path for it is `file`.
+    """
 
     MARK = "raydap-was-here"
 
-    def __init__(self) -> None:
+    def __init__(self, descriptor: int) -> None:
+        self.file = f"/proc/self/fd/{descriptor}"
         # Another Python's modules would disturb the one in gdb.
         environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         environ["DEBUGINFOD_URLS"] = ""
@@ -255,6 +259,7 @@ class _Gdb:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environ,
+            pass_fds=(descriptor,),
             # Ctrl-C must not reach it: it would leave a call half done.
             start_new_session=True,
         )

@@ -4,12 +4,13 @@ The main thread of the process runs the code when it runs Python the next time. 
 that may be late or never. So the file does nothing but remove itself when its time is over.
 """
 
-import contextlib
 import os
 import re
 import sys
 import tempfile
 import time
+
+from raydap.inworker.private_folders import safe_parent
 
 RUN_TIMEOUT_S = 2.0
 """Seconds for the main thread. A busy one needs 17 ms at most, one in `ray.get` up to 0.9 s (measured)."""
@@ -34,26 +35,25 @@ def can_run(pid: int, maps: str = "/proc/{pid}/maps") -> bool:
 def run_in_process(pid: int, source: str) -> None:
     """Lets the process run this text. Raises RemoteExecFailed. Blocks; must not be called in an event loop."""
     # The process may belong to another user, so it has to be readable. There is no secret in it.
-    descriptor, path = tempfile.mkstemp(prefix="raydap-", suffix=".py")
+    try:
+        descriptor, path = tempfile.mkstemp(prefix="raydap-", suffix=".py", dir=safe_parent())
+    except PermissionError as error:
+        raise RemoteExecFailed(f"it needs a file, but {error}") from None
     head = f"import os\nos.unlink({path!a})\n"
     with open(descriptor, "w", encoding="ascii") as file:
-        os.fchmod(file.fileno(), 0o644)
+        os.fchmod(descriptor, 0o644)
         file.write(f"{head}exec({source!a}, {{}})\n")
-    try:
-        vars(sys)["remote_exec"](pid, path)
-    except (OSError, RuntimeError) as error:
-        os.unlink(path)
-        raise RemoteExecFailed(f"sys.remote_exec fails ({' '.join(str(error).split())})") from None
-    until = time.monotonic() + RUN_TIMEOUT_S
-    while os.path.exists(path):
-        if time.monotonic() >= until:
-            _take_back(path, len(head))
-            raise RemoteExecFailed("its main thread runs no Python now")
-        time.sleep(0.01)
-
-
-def _take_back(path: str, head: int) -> None:
-    """The head of the file stays, because the process opens it whenever its main thread is free, and prints an error
-    without it."""
-    with contextlib.suppress(FileNotFoundError):  # It has run just now, which does no harm.
-        os.truncate(path, head)
+        file.flush()
+        try:
+            vars(sys)["remote_exec"](pid, path)
+        except (OSError, RuntimeError) as error:
+            os.unlink(path)
+            raise RemoteExecFailed(f"sys.remote_exec fails ({' '.join(str(error).split())})") from None
+        until = time.monotonic() + RUN_TIMEOUT_S
+        # The file is looked at by its descriptor: once the process has removed it, another user can take its name.
+        while os.fstat(descriptor).st_nlink:
+            if time.monotonic() >= until:
+                # The head stays. The process opens the file when its main thread is free, and would report an error.
+                os.truncate(descriptor, len(head))
+                raise RemoteExecFailed("its main thread runs no Python now")
+            time.sleep(0.01)

@@ -34,23 +34,28 @@ def raylets(proc: Path) -> Iterator[tuple[Path, list[str]]]:
     Another user can start any program with the command line of a raylet.
     """
     for name in os.listdir(proc) if proc.is_dir() else ():
+        if not (name.isdigit() and _has_trusted_user(f"{proc}/{name}")):
+            continue  # Another user's process can make reading its command line last forever.
         try:
             # A machine has thousands of processes, and a Path for each takes longer than to read it.
             with open(f"{proc}/{name}/cmdline", "rb") as file:
                 words = os.fsdecode(file.read()).split("\0")
         except OSError:
             continue  # It has ended, or is no process.
-        if os.path.basename(words[0]) == "raylet" and _is_trusted(f"{proc}/{name}"):
+        if os.path.basename(words[0]) == "raylet" and _is_raylet(f"{proc}/{name}"):
             yield proc / name, words
 
 
-def _is_trusted(process: str) -> bool:
-    """Return whether a process, by its folder in /proc, belongs to this user or root and runs the program `raylet`.
+def _has_trusted_user(process: str) -> bool:
+    """Return whether a process, by its folder in /proc, belongs to this user or root.
 
-    A program with the setuid bit also belongs to the user who has started it. Source: proc(5), /proc/PID/status, exe.
+    A program with the setuid bit also belongs to the user who has started it.
     """
-    if not {0, os.getuid()}.issuperset(user_ids(process) or {-1}):
-        return False
+    return {0, os.getuid()}.issuperset(user_ids(process) or {-1})
+
+
+def _is_raylet(process: str) -> bool:
+    """Return whether a process, by its folder in /proc, runs the program `raylet` (proc(5), /proc/PID/exe)."""
     try:
         return os.path.basename(os.readlink(f"{process}/exe")).partition(" ")[0] == "raylet"
     except PermissionError:

@@ -6,7 +6,10 @@ Ray's client ends its process when the GCS does not answer, so raydap itself nev
 import logging
 import os
 import socket
+from contextlib import suppress
 from typing import Any
+
+_PROGRAMS = ("raylet", "raylet.exe")
 
 
 def join(session: str, name: str) -> None:
@@ -33,27 +36,32 @@ def _raylet_options(session: str) -> dict[str, str]:
     """
     import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
 
-    for process in psutil.process_iter(["cmdline"]):
-        command = process.info["cmdline"] or [""]
-        options = dict(word.split("=", 1) for word in command[1:] if "=" in word)
-        found = os.path.basename(command[0]) in ("raylet", "raylet.exe") and options.get("--session-name") == session
-        if found and _is_trusted(process) and _is_local_address(options["--node_ip_address"]):
-            return options
+    for process in psutil.process_iter():
+        # It may have ended just now.
+        with suppress(psutil.Error):
+            if not _has_trusted_user(process):
+                continue  # Another user's process can make reading its command line last forever.
+            command = process.cmdline() or [""]
+            options = dict(word.split("=", 1) for word in command[1:] if "=" in word)
+            found = os.path.basename(command[0]) in _PROGRAMS and options.get("--session-name") == session
+            if found and _is_raylet(process) and _is_local_address(options["--node_ip_address"]):
+                return options
     raise RuntimeError("raydap's machine has no node of the cluster that belongs to this user or to root")
 
 
-def _is_trusted(process: Any) -> bool:
-    """Return whether a process of psutil belongs to this user or root and runs the program `raylet`."""
+def _has_trusted_user(process: Any) -> bool:
+    """Return whether a process of psutil belongs to this user or root. Raises psutil.Error."""
+    return not hasattr(os, "getuid") or {0, os.getuid()}.issuperset(process.uids())
+
+
+def _is_raylet(process: Any) -> bool:
+    """Return whether a process of this user or root runs the program `raylet`. Raises psutil.Error."""
     import psutil
 
-    trusted = False
     try:
-        trusted = not hasattr(os, "getuid") or {0, os.getuid()}.issuperset(process.uids())
-        return trusted and os.path.basename(process.exe()).partition(" ")[0] in ("raylet", "raylet.exe")
+        return os.path.basename(process.exe()).partition(" ")[0] in _PROGRAMS
     except psutil.AccessDenied:
-        return trusted  # It is root's.
-    except psutil.Error:
-        return False  # It has ended just now.
+        return True  # It is root's.
 
 
 def _is_local_address(host: str) -> bool:

@@ -205,8 +205,7 @@ class AgentWatch:
         # It gets its name when it listens already; see transport/unix.py.
         fresh = os.path.join(self._folder, f".raydap-{secrets.token_hex(4)}")
         try:
-            listener.bind(fresh)
-            os.chmod(fresh, 0o600)
+            bind_privately(listener, fresh)
             listener.listen(1000)
             os.rename(fresh, self._path)
         except BaseException:
@@ -319,11 +318,20 @@ async def open_agent(path: str) -> Connection:
     return reader, writer
 
 
+def bind_privately(listener: socket.socket, path: str) -> None:
+    """As in transport/unix.py."""
+    with suppress(OSError):
+        os.fchmod(listener.fileno(), 0o600)
+    listener.bind(path)
+    if sys.platform != "linux":
+        os.chmod(path, 0o600)
+
+
 async def is_served(path: str) -> bool:
-    """Whether somebody listens there. What a killed actor has left refuses."""
+    """Return whether a process of this user or root listens there. The socket of a killed actor refuses connections."""
     try:
-        _, writer = await asyncio.open_unix_connection(path)
-    except (FileNotFoundError, ConnectionRefusedError):
+        _, writer = await open_agent(path)
+    except (FileNotFoundError, ConnectionRefusedError, PermissionError):
         return False
     except OSError:
         return True

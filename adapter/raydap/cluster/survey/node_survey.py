@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import socket
+import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -32,6 +33,9 @@ BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, session_sockets, 
 
 PYTHON_TIMEOUT_S = 20.0
 """Seconds for a Python to say which packages it has. It takes 0.1 on an idle machine."""
+
+MAX_SOURCE = 16 * 1024 * 1024
+"""Bytes of a file that is compared with one of the caller's."""
 
 _NAMES = re.compile("RAY|DEBUG|MORTEM|NCCL", re.IGNORECASE)
 _SECRETS = re.compile("TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
@@ -225,7 +229,7 @@ class _Files:
     def _is_same(self, path: str, place: str) -> bool:
         key = path, place
         if key not in self._same:
-            self._same[key] = hashlib.sha256(_bytes(Path(place))).hexdigest() == self._digests[path]
+            self._same[key] = _digest(place) == self._digests[path]
         return self._same[key]
 
 
@@ -312,6 +316,20 @@ def _gdb_version() -> str:
 
 def _has_amx(proc: Path) -> bool:
     return b" amx_tile" in _bytes(proc / "cpuinfo")
+
+
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a file; "" for a pipe and the like, and for one that is too long for a source.
+
+    The process that imports from the folder may belong to another user, who can replace the file at any time.
+    """
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                content = file.read(MAX_SOURCE + 1)
+                return hashlib.sha256(content).hexdigest() if len(content) <= MAX_SOURCE else ""
+    return ""
 
 
 def _text(path: Path) -> str:

@@ -18,6 +18,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.patch_stdout import patch_stdout
 from pygments.lexers.python import PythonLexer
 
+from raydap import safe_files
 from raydap.client.dap_connection import SessionError
 from raydap.core.sets.set_syntax import QUALIFIERS
 from raydap.terminal.debugger.command_line import parse
@@ -103,11 +104,13 @@ def _new_line(event: KeyPressEvent) -> None:
 
 
 def _history(environ: Mapping[str, str]) -> History:
-    """In a file that only the user can read: what one types may hold secrets of the program."""
+    """Return the history in a file that only the user can read: the lines may hold secrets of the program."""
     state = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", ""), ".local", "state")
     path = Path(state) / "raydap" / "debug-history"
+    if not path.is_absolute():  # Without HOME it would be in the folder where the user is.
+        return InMemoryHistory()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        safe_files.make_private(path.parent)
         path.touch(mode=0o600)
     except OSError:
         return InMemoryHistory()

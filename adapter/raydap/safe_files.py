@@ -1,0 +1,113 @@
+"""Files in places where other users of the machine may write.
+
+A folder of the user's own is used only if no other user can replace it. A file is written to a new file beside it, so
+that a link or pipe of another user is never opened.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from raydap.inworker.private_folders import is_safe
+
+
+def can_hold(path: Path) -> bool:
+    """Return whether no other user can rename or replace a folder with this path, which may not exist yet."""
+    above = next((each for each in path.absolute().parents if each.exists()), Path("/"))
+    return is_safe(os.path.realpath(above))
+
+
+def make_private(path: Path) -> Path:
+    """Make a folder of this user's with the mode 0700, if there is none yet; return its path.
+
+    Raises OSError. That is PermissionError if the folder belongs to another user or if another user can replace it.
+    """
+    if not can_hold(path):
+        raise PermissionError(errno.EPERM, "other users can rename what is in the folder above it", str(path))
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError(errno.EPERM, "it is not a folder of yours", str(path))
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+def target(path: str) -> str:
+    """Return the path of the file that is meant, which a link of this user's or of root's may lead to.
+
+    Raises PermissionError for a link, pipe or socket that another user has put there. Shared folders such as /tmp let
+    every user do that.
+    """
+    with suppress(FileNotFoundError):
+        found = os.lstat(path)
+        is_special = stat.S_ISLNK(found.st_mode) or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)
+        if is_special and found.st_uid not in (0, os.getuid()):
+            raise PermissionError(errno.EPERM, "another user has put a link or a pipe there", path)
+    return os.path.realpath(path)
+
+
+def replace(path: str, content: bytes, mode: int = 0o666) -> None:
+    """Write a file whole or not at all; a link in its place is replaced. Raises OSError.
+
+    `mode` is that of the file, less the bits of the umask.
+    """
+    fresh, descriptor = _new_file_beside(path, mode)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(fresh, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def is_stream(path: str) -> bool:
+    """Return whether it is a pipe, a device and the like."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def check_output(path: str) -> None:
+    """Raise OSError if `write_output` cannot write there."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    place = target(path)
+    if not is_stream(path):
+        fresh, descriptor = _new_file_beside(place, 0o600)
+        os.close(descriptor)
+        os.unlink(fresh)
+
+
+def write_output(path: str, content: bytes) -> None:
+    """Write what a user wants in this file, pipe or device. Raises OSError.
+
+    A file is whole at any time: a process that is killed while it writes leaves the earlier content.
+    """
+    place = target(path)
+    if not is_stream(path):
+        replace(place, content)
+        return
+    # A pipe without a reader is an error, and does not block.
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    with open(descriptor, "wb") as stream:
+        stream.write(content)
+
+
+def read_regular(path: str) -> bytes:
+    """Return the content of a file. Raises OSError also for a pipe or device, from which reading could last forever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not an ordinary file", path)
+        return file.read()
+
+
+def _new_file_beside(path: str, mode: int) -> tuple[str, int]:
+    fresh = os.path.join(os.path.dirname(path), f".raydap-{secrets.token_hex(8)}")
+    return fresh, os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
