@@ -30,16 +30,22 @@ def remove_some(folder: str) -> None:
 
 
 def remove_if_ended(path: str) -> None:
-    """Remove a socket of this user that refuses connections."""
+    """Remove a socket of this user that refuses connections. Raises nothing: another process may remove it first."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.setblocking(False)
     try:
         status = os.lstat(path)
-        if stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid():
-            connection.connect(path)
-    except ConnectionRefusedError:
-        os.unlink(path)
+        if stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid() and _refuses(connection, path):
+            os.unlink(path)
     except OSError:
-        pass  # It has been removed, or its process cannot take a connection now.
+        pass
     finally:
         connection.close()
+
+
+def _refuses(connection: _socket.socket, path: str) -> bool:
+    try:
+        connection.connect(path)
+    except ConnectionRefusedError:
+        return True
+    return False

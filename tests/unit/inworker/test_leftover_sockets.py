@@ -61,3 +61,16 @@ def test_nothing_but_a_socket_of_this_user_is_removed(tmp_path: Path, monkeypatc
     remove_if_ended(str(tmp_path / "target"))
     assert not (tmp_path / "target").exists()
     remove_some(str(tmp_path / "missing"))
+
+
+def test_two_processes_may_remove_the_same_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = leave_socket(tmp_path / "raydap-1")
+    unlink = os.unlink
+
+    def late(name: str) -> None:
+        unlink(name)
+        unlink(name)
+
+    monkeypatch.setattr(os, "unlink", late)
+    remove_if_ended(str(path))
+    assert not path.exists()
