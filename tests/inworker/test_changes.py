@@ -57,7 +57,15 @@ ALWAYS = [
     "post_method_as_internal_command",
     "raydap",
 ]
-ALWAYS += ["set_suspend", "_internal_get_file_type", "apply_files_filter", "get_file_type", "in_project_scope"]
+ALWAYS += [
+    "handle_breakpoint_condition",
+    "handle_breakpoint_expression",
+    "set_suspend",
+    "_internal_get_file_type",
+    "apply_files_filter",
+    "get_file_type",
+    "in_project_scope",
+]
 
 
 def state(worker: EnteredWorker, thread: int) -> list[object]:

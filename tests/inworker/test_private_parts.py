@@ -57,6 +57,12 @@ PARTS = {
         "agent_session.Session._start, forked_children.stop_caller",
         "A process says that raydap cannot begin its debugpy, and runs on. Give settrace what it takes now.",
     ),
+    "evaluations at hits": Part(
+        "takes(debugger.handle_breakpoint_condition, 'new_frame') "
+        "and takes(debugger.handle_breakpoint_expression, 'new_frame')",
+        "thread_control.dropping",
+        "On Python 3.12 what a condition has read stays alive until its function returns. Find what evaluates now.",
+    ),
     "the setup of a session": Part(
         "has(pydevd, 'SetupHolder', 'get_global_debugger', 'stoptrace', '_is_attached', 'skip_subprocess_arg_patch') "
         "and has(pydevd.SetupHolder, 'setup')",

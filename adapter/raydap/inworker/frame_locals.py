@@ -6,29 +6,36 @@ A batch on a GPU that the loop has replaced would stay in memory that long.
 
 import inspect
 import sys
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_REFERENCES = 3
-"""The frame's reference to its copy, ours, and that of getrefcount()."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REFERENCES = 2
+"""The frame's reference to its copy, and that of getrefcount()."""
 
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-_BEGINS = ("RESUME", "GEN_START", "YIELD_VALUE", "YIELD_FROM") if sys.version_info < (3, 11) else ("RESUME",)
+_BEGINS = ("RESUME", "GEN_START", "YIELD_VALUE", "YIELD_FROM")
 """The instructions at which Python calls a trace function for the start of a frame, or after a yield."""
 
 
-def local_variables(frame: Any) -> Mapping[str, Any]:
+def local_variables(frame: Any) -> "Mapping[str, Any]":
     """Return the variables of a frame by their names: a copy, or in a module or class body the mapping itself."""
-    names: Mapping[str, Any] = frame.f_locals
-    if sys.version_info >= (3, 13) or not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-        return names
-    assert type(names) is dict
-    copied = dict(names)
-    # The program holds the frame's copy itself if it has called locals().
-    if not _may_be_traced(frame) and sys.getrefcount(names) == _REFERENCES:
-        names.clear()
-    return copied
+    names = dict(frame.f_locals) if _has_copy(frame) else frame.f_locals
+    drop_copy(frame)
+    return names
+
+
+def drop_copy(frame: Any) -> None:
+    """Empty the copy of its variables that reading `f_locals` has left in a frame."""
+    # The program holds the copy itself if it has called locals().
+    if _has_copy(frame) and not _may_be_traced(frame) and sys.getrefcount(frame.f_locals) == _REFERENCES:
+        frame.f_locals.clear()
+
+
+def _has_copy(frame: Any) -> bool:
+    return sys.version_info < (3, 13) and bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
 
 
 def _may_be_traced(frame: Any) -> bool:
@@ -37,10 +44,9 @@ def _may_be_traced(frame: Any) -> bool:
     After a trace function Python writes the frame's copy back into the variables (PyFrame_LocalsToFast), so the copy
     must be complete. At the start of a frame the trace function is not yet the frame's `f_trace` (sys.settrace).
     """
-    if frame.f_trace is not None:
-        return True
-    if frame.f_back is None and frame.f_code.co_flags & _GENERATORS:
-        return False  # It is suspended.
     import dis
 
-    return frame.f_lasti < 0 or dis.opname[frame.f_code.co_code[frame.f_lasti]] in _BEGINS
+    code = frame.f_code
+    is_suspended = frame.f_back is None and code.co_flags & _GENERATORS
+    begins = frame.f_lasti < 0 or dis.opname[code.co_code[frame.f_lasti]] in _BEGINS
+    return frame.f_trace is not None or (begins and not is_suspended)

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from raydap.inworker.delayed_signals import DelayedSignals, TracedAgain
+from raydap.inworker.frame_locals import drop_copy
 from raydap.inworker.thread_identity import register
 from raydap.inworker.time_limits import TimeLimits
 
@@ -24,8 +25,28 @@ _STEP = (
 """What pydevd knows of a thread's step (PyDBAdditionalThreadInfo): the command, and the frame where it was given."""
 
 
+_EVALUATING = ("handle_breakpoint_condition", "handle_breakpoint_expression")
+"""The methods of pydevd that evaluate in a frame at each hit of a breakpoint. The frame is their last argument."""
+
+
+def dropping(method: Any, debugger: Any) -> Any:
+    """Return a method of pydevd that evaluates in a frame, and then drops the frame's copy of its variables."""
+
+    def evaluate(*args: Any) -> Any:
+        try:
+            return method(debugger, *args)
+        finally:
+            drop_copy(args[-1])
+
+    return evaluate
+
+
 class ThreadControl:
-    """The threads of one debugger object of pydevd, two of whose methods are overridden.
+    """The threads of one debugger object of pydevd, four of whose methods are overridden.
+
+    **Memory.** Before Python 3.13 each look at a frame keeps its variables alive (frame_locals.py). So the copies are
+    dropped when a stop or an evaluation at a hit is over. Before 3.12 pydevd's trace function runs then, and Python
+    would write the empty copy back into the variables; the copies stay there.
 
     **Steps.** A stop for an exception interrupts the step that is in progress. pydevd resumes the thread with a new
     command: with "run" there is no step any more, and a new step starts at the frame of the exception. So each such
@@ -54,10 +75,13 @@ class ThreadControl:
     def override(self) -> None:
         self.debugger.set_suspend = self._set_suspend
         self.debugger._do_wait_suspend = self._do_wait_suspend
+        for name in _EVALUATING:
+            if hasattr(self.debugger, name):
+                setattr(self.debugger, name, dropping(getattr(type(self.debugger), name), self.debugger))
 
     def restore(self) -> None:
         """Undoes `override`. A thread that is still stopped for an exception loses its step."""
-        for name in ("set_suspend", "_do_wait_suspend"):
+        for name in ("set_suspend", "_do_wait_suspend", *_EVALUATING):
             vars(self.debugger).pop(name, None)
 
     def resume(self, thread: int) -> None:
@@ -134,6 +158,9 @@ class ThreadControl:
             result = self._wait(key, thread, frame, args, kwargs)
         finally:
             self.waiting.pop(key, None)
+            while frame is not None:
+                drop_copy(frame)
+                frame = frame.f_back
             step = self.interrupted.pop(key, {})
         if key in self.going_on:
             self.going_on.discard(key)

@@ -12,6 +12,7 @@ from raydap.inworker.changes import Changes
 from raydap.inworker.relisten import OVERRIDDEN
 from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S
 
+HITS = ("handle_breakpoint_condition", "handle_breakpoint_expression")
 FILES = ("_internal_get_file_type", "get_file_type", "apply_files_filter", "in_project_scope")
 """Of traced_files.py."""
 
@@ -35,6 +36,12 @@ class Debugger:
         return 0
 
     def get_internal_queue_and_event(self, thread_id: str) -> None:
+        pass
+
+    def handle_breakpoint_condition(self, *args: object) -> bool:
+        return False
+
+    def handle_breakpoint_expression(self, *args: object) -> None:
         pass
 
 
@@ -75,7 +82,7 @@ def test_all_is_undone_but_for_stops_without_a_client() -> None:
     Changes(debugger).enter(True)
     Changes(debugger).enter(True)  # As in a worker that was lost and is attached again.
     assert debugger.stop_on_unhandled_exception == debugger.raydap.post_mortem._stop
-    always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command"}
+    always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command", *HITS}
     always |= {"do_stop_on_unhandled_exception", *FILES}
     tuned = {"do_wait_suspend", *OVERRIDDEN}
     assert vars(debugger).keys() - before == always | tuned
@@ -100,7 +107,7 @@ def test_a_worker_that_is_not_to_be_tuned_is_changed_less() -> None:
     debugger: Any = Debugger()
     before = set(vars(debugger))
     Changes(debugger).enter(False)
-    always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command"}
+    always = {"raydap", "set_suspend", "_do_wait_suspend", "post_method_as_internal_command", *HITS}
     always |= {"do_stop_on_unhandled_exception", *FILES}
     assert set(vars(debugger)) - before == always
     debugger.raydap.leave(False)
