@@ -44,6 +44,18 @@ def test_output_exit_code_and_end(client: Client, nowhere: str, tmp_path: Path) 
     assert [event["event"] for event in client.events][-2:] == ["exited", "terminated"]
 
 
+def test_raydap_off_is_reported_in_the_debug_console(client: Client, nowhere: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("print('runs')\n")
+    arguments = {"program": str(program), "env": {"RAYDAP": "off"}, "dashboard": nowhere}
+    client.start_session("launch", arguments, breakpoints={str(program): [1]})
+    assert client.wait_event("exited") == {"exitCode": 0}
+    assert not bodies(client, "stopped")
+    told = [body["output"] for body in bodies(client, "output") if "RAYDAP=off" in body["output"]]
+    text = "program.py: RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers."
+    assert told == [f"{text} Remove that variable. [raydap 3008]\n"]
+
+
 def test_a_module(client: Client, nowhere: str) -> None:
     client.start_session("launch", {"module": "timeit", "args": ["-n", "1", "pass"], "dashboard": nowhere})
     assert client.wait_event("exited") == {"exitCode": 0}

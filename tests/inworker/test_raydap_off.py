@@ -9,6 +9,7 @@ from types import CodeType, ModuleType
 
 import pytest
 
+from raydap.core.errors import SWITCHED_OFF
 from raydap.inworker.agent_code import AGENT_FILES
 from raydap.inworker.injected_agent import start_injected_agent
 from raydap.inworker.worker_setup import set_up
@@ -64,6 +65,17 @@ def test_a_program_and_its_children(
     names = ("program", "child", "forked")
     expected = [f"{name} {has} [] []" for name, has in zip(names, has_agent, strict=True)]
     assert done.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize("options", [[], ["--wait"]])
+def test_raydap_run_says_that_it_is_of_no_use(tmp_path: Path, options: list[str]) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("print('runs')")
+    environ = {**os.environ, "RAYDAP": "off", "XDG_RUNTIME_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "raydap", "run", *options, str(path)]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "runs\n"
+    assert done.stderr == f"raydap: {path}: {SWITCHED_OFF}\n"
 
 
 def no_code() -> list[CodeType]:

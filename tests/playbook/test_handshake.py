@@ -55,6 +55,7 @@ def test_the_attach_keeps_rays_breakpoint_and_stops_threads_one_by_one(play: Pla
         **arguments,
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "steppingResumesAllThreads": False,
+        "autoReload": {"watchDirectories": ["/"]},
     }
 
 

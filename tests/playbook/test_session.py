@@ -214,6 +214,25 @@ def launch(play: Play, **arguments: Any) -> tuple[FakeClient, int]:
     return client, seq
 
 
+def test_a_program_whose_environment_forbids_agents_is_reported_once(play: Play) -> None:
+    client, seq = launch(play)
+    play.feed(DebuggeeStarted("train.py", 4711, off=True))
+    client.answer(seq)
+    client.event("process")
+    told = client.told(Code.NO_AGENT)
+    assert told.startswith(
+        "train.py: RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers."
+    )
+    client.nothing()
+    play.feed(DebuggeeExited(0))
+    client.event("output")
+    client.event("exited")
+    client.event("terminated")
+    client.leave()
+    play.take(StopDebuggee)
+    play.take(StopDiscovery)
+
+
 def test_a_launched_program_from_start_to_end(play: Play) -> None:
     client, seq = launch(play)
     play.feed(DebuggeeStarted("train.py", 4711))

@@ -108,6 +108,23 @@ input()
 """
 
 
+PREPARED = """\
+import os
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Trainer:
+    def pid(self):
+        return os.getpid()
+
+ray.init()
+trainer = Trainer.remote()
+free = Trainer.options(runtime_env={"env_vars": {"RAYDAP": "off"}}).remote()
+print("ready", *ray.get([trainer.pid.remote(), free.pid.remote()]), flush=True)
+open("fifo").read()
+"""
+
+
 def doctor(*options: str, env: dict[str, str] | None = None) -> tuple[int, list[dict[str, Any]]]:
     """The exit code, and what it finds."""
     command = [*RAYDAP, "doctor", "--json", *options]
@@ -260,6 +277,29 @@ def test_a_breakpoint_in_a_file_that_the_job_runs_a_copy_of(
     module.write_text(f"# Changed.\n{MODULE}")
     _, findings = doctor(*options)
     assert any("Its text is not that of your file" in one["why"] for one in findings)
+
+
+def test_which_processes_have_an_agent_and_why(
+    cluster: Cluster, run_program: Callable[..., Child], tmp_path: Path
+) -> None:
+    program = tmp_path / "prepared.py"
+    program.write_text(PREPARED)
+    os.mkfifo(tmp_path / "fifo")
+    command = f"import os, sys; os.execv(sys.executable, [sys.executable, '-m', 'raydap', 'run', {str(program)!r}])"
+    driver = run_program(command, env={"RAY_ADDRESS": cluster.address}, cwd=tmp_path)
+    pids = driver.wait_for(r"ready (\d+) (\d+)")
+    _, findings = doctor("--dashboard", cluster.dashboard)
+    told = of(findings, "reach")
+
+    def reasons(pid: object) -> list[str]:
+        return [what.partition(":")[0] for _, what in told if f"(pid {pid} on {cluster.host})" in what]
+
+    run = "With an agent, because `raydap run` has started the program, or it has the variables of `raydap prepare`"
+    assert reasons(driver.pid) == [run]
+    assert reasons(pids[1]) == ["With an agent, because the program was launched by raydap, or by `raydap run`"]
+    assert reasons(pids[2]) == ["Without an agent, because RAYDAP=off is in the environment"]
+    (tmp_path / "fifo").write_text("")
+    assert driver.wait() == 0, driver.output
 
 
 def test_misspelt_variables_of_a_job(cluster: Cluster, run_driver: Callable[..., Child], tmp_path: Path) -> None:

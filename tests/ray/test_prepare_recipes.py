@@ -1,6 +1,7 @@
 """Each recipe that `raydap prepare` prints, as a user runs it: a session that attaches later reaches the workers."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Child, Cluster
+from local_cluster import Child, Cluster, clean_environment
 
 from support.look import go_on, line_of, user_frames
 
@@ -150,7 +151,8 @@ def work():
     return os.environ["PYTHONPATH"], "_raydap_agent" in sys.modules
 
 ray.init(runtime_env={"env_vars": {"PYTHONPATH": "/of/the/program"}})
-print("own:", *ray.get(work.remote()))
+print("own:", *ray.get(work.remote()), flush=True)
+open("go").read()
 """
 
 
@@ -159,6 +161,12 @@ def test_a_program_whose_workers_do_not_find_the_hook_runs(
 ) -> None:
     path = tmp_path / "own_path.py"
     path.write_text(OWN_PATH)
+    os.mkfifo(tmp_path / "go")
     child = shell(f"python {path}", prepared_cluster)
+    child.wait_for("own: /of/the/program False")
+    command = [sys.executable, "-m", "raydap", "doctor", "--json", "--dashboard", prepared_cluster.dashboard]
+    done = subprocess.run(command, env=clean_environment({}), capture_output=True, text=True)
+    (hidden,) = [one for one in json.loads(done.stdout) if "hook of the prepared cluster" in one["what"]]
+    assert (hidden["check"], hidden["severity"]) == ("reach", "warning")
+    (tmp_path / "go").write_text("")
     assert child.wait() == 0, child.output
-    assert "own: /of/the/program False" in child.output

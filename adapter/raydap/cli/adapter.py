@@ -59,12 +59,12 @@ async def _serve_tcp(host: str, port: int) -> int:
         listener = await tcp.listen(host, port, lambda: engine.clients.connect(Peer))
     except OSError as error:
         reason = error.strerror or str(error)
-        click.echo(f"raydap cannot listen on {host}:{port}: {reason}; choose another port.", err=True)
+        options.note(f"raydap cannot listen on {host}:{port}: {reason}; choose another port.")
         await engine.close()
         return 1
     engine.report_child_port(listener.port)
     others = await SessionSocket.serve(engine.clients)
-    click.echo(f"raydap listening on {listener.host}:{listener.port}", err=True)
+    options.note(f"raydap listening on {listener.host}:{listener.port}")
     await ended
     listener.close()
     if others is not None:

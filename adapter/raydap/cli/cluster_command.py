@@ -5,8 +5,7 @@ import os
 import textwrap
 from collections.abc import Awaitable, Callable
 
-import click
-
+from raydap.cli import options
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code, ProblemError
@@ -31,11 +30,11 @@ async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -
         finally:
             await rest.close()
     except ProblemError as error:
-        click.echo(str(error.problem), err=True)
+        options.note(str(error.problem))
         if error.problem.detail and error.problem.code in _WITH_DETAIL:
-            click.echo(textwrap.indent(error.problem.detail, "  "), err=True)
+            options.note(textwrap.indent(error.problem.detail, "  "))
         return 1
     except OSError as error:
-        click.echo(f"The connection file cannot be kept: {error}.", err=True)
+        options.note(f"The connection file cannot be kept: {error}.")
         return 1
     return 0

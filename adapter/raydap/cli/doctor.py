@@ -44,7 +44,7 @@ class Break(click.ParamType[Any]):
             path = Path(name).expanduser().absolute()
             return SourceBreakpoint(Path(os.path.normpath(path)), int(line), safe_files.read_regular(str(path)))
         except (OSError, ValueError, RuntimeError) as error:
-            reason = getattr(error, "strerror", None) or error
+            reason = getattr(error, "strerror", None) or str(error).rstrip(".")
             self.fail(f'"{name}" cannot be read: {reason}; give a file of this machine.', param, ctx)
 
 

@@ -55,9 +55,9 @@ async def _serve_tcp(host: str, port: int) -> int:
         listener = await tcp.listen(host, port, accept)
     except OSError as error:
         reason = error.strerror or str(error)
-        click.echo(f"raydap cannot listen on {host}:{port}: {reason}; choose another port.", err=True)
+        options.note(f"raydap cannot listen on {host}:{port}: {reason}; choose another port.")
         return 1
-    click.echo(f"raydap listening on {listener.host}:{listener.port}", err=True)
+    options.note(f"raydap listening on {listener.host}:{listener.port}")
     await ended
     listener.close()
     peers = [connection.peer for connection in connections]

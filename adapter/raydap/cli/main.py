@@ -1,5 +1,6 @@
 """The command `raydap`. A command is one file here, and has an entry in SECTIONS."""
 
+import errno
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import raydap
+from raydap.cli import standard_streams
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "See what goes on": {
@@ -82,7 +84,19 @@ class _Commands(click.Group):
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                standard_streams.flush()
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # click ends quietly, as of `raydap ps | head`.
+            raise click.ClickException(standard_streams.explain(error)) from None
+
     def main(self, *args: Any, **named: Any) -> Any:
+        standard_streams.prepare()
         if COMPLETE_VARIABLE in os.environ:
             # click looks for them under the names of the shells.
             import_module("raydap.cli.shell_scripts")

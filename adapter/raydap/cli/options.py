@@ -77,7 +77,7 @@ verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, no
 
 
 def note(text: str) -> None:
-    """Writes a line for the user to standard error, which carries no DAP and no result."""
+    """Write a line for the user to standard error, which carries no DAP and no result."""
     click.echo(text, err=True)
 
 

@@ -25,6 +25,7 @@ def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[
       raydap run --wait train.py
       raydap run -m package.train
     """
+    from raydap.core.errors import SWITCHED_OFF
     from raydap.runtime import prepared_environment
     from raydap.transport import runtime_folder
 
@@ -32,7 +33,9 @@ def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[
         folder = str(runtime_folder.directory()) if wait else ""
     except OSError as error:
         raise click.ClickException(f"raydap has no folder for your sockets: {error}.") from None
-    if wait:
+    if prepared_environment.is_off(os.environ):
+        options.note(f"raydap: {program}: {SWITCHED_OFF}")
+    elif wait:
         options.note(f"raydap: {program} (pid {os.getpid()}) waits until a session has attached; Ctrl-C ends it.")
     python = python or sys.executable
     command = [python, *(["-m"] if module else []), program, *args]

@@ -119,5 +119,5 @@ def serve(
         )
         asyncio.run(run(server_options))
     except (StartRefused, hub_token.TokenError) as refused:
-        click.echo(refused, err=True)
+        options.note(str(refused))
         raise SystemExit(1) from None

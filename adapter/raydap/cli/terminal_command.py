@@ -60,7 +60,7 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
         code = asyncio.run(work)
     except ProblemError as error:
         code = _failed(str(error.problem))
-    except (SessionError, TokenError, OSError) as error:
+    except (SessionError, TokenError) as error:
         code = _failed(str(error))
     except KeyboardInterrupt:
         code = 130

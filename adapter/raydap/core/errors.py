@@ -78,6 +78,10 @@ class Problem:
         return {"error": {"id": self.code.value, "format": str(self), "showUser": self.code not in _QUIET}}
 
 
+SWITCHED_OFF = "RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers. Remove that variable."
+"""What is wrong with a program that raydap starts and may not debug."""
+
+
 class ProblemError(Exception):
     """Raised for a Problem that the caller can show."""
 

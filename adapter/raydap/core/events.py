@@ -1,7 +1,6 @@
 """The events that enter the core: what happened. The packages around the core make them of I/O.
 
-The core turns one event into a list of effects (effects.py). Both are plain data, so a test reads like a script.
-"""
+The core turns each into a list of effects (effects.py). Both are plain data, so tests read like scripts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -267,10 +266,11 @@ class DebuggeeOutput:
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeStarted:
-    """The launched program runs. `pid` is 0 for a submitted job."""
+    """The launched program runs. `pid` is 0 for a submitted job. `off`: RAYDAP=off is in its environment."""
 
     name: str
     pid: int
+    off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

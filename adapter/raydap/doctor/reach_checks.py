@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from raydap.cluster.survey.node_reports import NodeReport
-from raydap.doctor.facts import Facts, count, names
-from raydap.doctor.finding import Finding, note, ok
+from raydap.cluster.survey.node_reports import NodeReport, ProcessReport
+from raydap.doctor.facts import Facts, ListedWorker, count, names
+from raydap.doctor.finding import Finding, note, ok, warning
 
 _FIRST_GDB_WITH_AMX = 14
 
@@ -15,15 +15,28 @@ _COMMANDS = (
 )
 
 
+_REASONS = {
+    "launched": "raydap has launched the program",
+    "run": "`raydap run` has started the program, or it has the variables of `raydap prepare`",
+    "child": "a process with an agent has started the program",
+    "cluster": "the cluster was started with the variables of `raydap prepare`",
+    "hook": "the program was launched by raydap, or by `raydap run`",
+    "": 'a session with "reach": "any" has started the agent while the worker ran',
+}
+"""Why a process has an agent, by the report's `preparation`."""
+
+
 def reach(facts: Facts) -> Iterator[Finding]:
     processes = list(facts.processes())
-    without = [one for one, report in processes if not report.agent and not one.paused]
+    yield from _agents(processes)
+    free = {"off", "hidden"}
+    without = [one for one, report in processes if not (report.agent or one.paused or report.preparation in free)]
     if without:
         what = f"{len(without)} of {count(len(processes), 'process')} have no agent: {names(without)}."
         why = 'Breakpoints of your editor stop these only if they call breakpoint(), or with "reach": "any". '
         why += "A program that `raydap run` starts has agents."
         yield note(what, why, "raydap run PROGRAM.py")
-    elif processes:
+    elif processes and not free & {report.preparation for _, report in processes if not report.agent}:
         yield ok("Every worker has an agent, or waits at a breakpoint().")
     obstacles: dict[str, list[str]] = {}
     for node_id, report in facts.reports.items():
@@ -37,6 +50,27 @@ def reach(facts: Facts) -> Iterator[Finding]:
         why = "Without gdb raydap reaches idle and asynchronous actors there, but no busy worker."
         command = next((command for part, command in _COMMANDS if part in obstacle), "")
         yield note(what, why, command, nodes[0])
+
+
+def _agents(processes: list[tuple[ListedWorker, ProcessReport]]) -> Iterator[Finding]:
+    """Report which processes have an agent, and which cannot have one, each with the reason."""
+    found: dict[tuple[bool, str], list[ListedWorker]] = {}
+    for one, report in processes:
+        found.setdefault((report.agent, report.preparation), []).append(one)
+    for (has_agent, preparation), members in found.items():
+        if has_agent:
+            yield ok(f"With an agent, because {_REASONS.get(preparation, _REASONS[''])}: {names(members)}.")
+        elif preparation == "off":
+            what = f"Without an agent, because RAYDAP=off is in the environment: {names(members)}."
+            why = 'Breakpoints of your editor stop these only if they call breakpoint(), also with "reach": "any".'
+            yield note(what, why, "unset RAYDAP")
+        elif preparation == "hidden":
+            what = f"Without an agent, because the hook of the prepared cluster was not found: {names(members)}."
+            why = (
+                "A PYTHONPATH of their own, or a container, hides its folder, so they run as in a cluster that is not "
+            )
+            why += "prepared. Add the folder that `raydap prepare` prints to that PYTHONPATH."
+            yield warning(what, why, "raydap prepare")
 
 
 def gdb_obstacle(report: NodeReport) -> str:

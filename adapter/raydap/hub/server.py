@@ -14,7 +14,7 @@ from raydap.hub.acceptor import Acceptor
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.hub_token import TokenVerifier
 from raydap.runtime.engine import Engine
-from raydap.transport import tcp
+from raydap.transport import runtime_folder, tcp
 
 
 class StartRefused(Exception):
@@ -155,5 +155,6 @@ def _write(info: ConnectionInfo, path: Path | None) -> Path:
     try:
         return connection_file.write(info, path)
     except OSError as error:
-        name = path or error.filename
-        raise StartRefused(f'The connection file "{name}" cannot be written: {error.strerror}; name another.') from None
+        name = path or error.filename or runtime_folder.directory()
+        text = f'The connection file "{name}" cannot be written: {error.strerror}; name another by --connection-file.'
+        raise StartRefused(text) from None

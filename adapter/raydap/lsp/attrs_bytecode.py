@@ -24,7 +24,7 @@ _DIGEST_SIZE = 32
 def import_types() -> None:
     """Imports `lsprotocol.types`."""
     path = _path()
-    known = _read(path)
+    known = _read(path) if path.is_absolute() else {}
     used: dict[bytes, CodeType] = {}
 
     def compile_once(script: str, filename: str, mode: str, *rest: Any) -> CodeType:
@@ -38,13 +38,13 @@ def import_types() -> None:
         importlib.import_module("lsprotocol.types")
     finally:
         del attrs_module.compile
-    if used.keys() != known.keys():
+    if path.is_absolute() and used.keys() != known.keys():
         _write(path, used)
 
 
 def _path() -> Path:
-    """In the user's cache, one file for each version of Python's bytecode."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    """Return the file in the user's cache, one for each version of bytecode; "~/..." if the user has no home."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     return folder / "raydap" / f"lsp-types-{importlib.util.MAGIC_NUMBER.hex()}"
 
 

@@ -1,10 +1,10 @@
 """`raydap report` from its beginning to its end: what ends it, when the files are written, and the exit code."""
 
 import asyncio
+import os
 import signal
 import sys
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,8 +188,10 @@ async def _deserted(run: WatchedRun) -> JobEnd:
 
 
 def _echo(category: str, text: str) -> None:
-    """Nobody may read it any more."""
     stream = sys.stdout if category == "stdout" else sys.stderr
-    with suppress(OSError, ValueError):
+    try:
         stream.write(text)
         stream.flush()
+    except (OSError, ValueError):
+        # Nobody reads it any more. What is left in the buffer must not fail again when raydap ends.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115

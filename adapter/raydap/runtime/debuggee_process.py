@@ -16,6 +16,7 @@ from raydap.core.errors import Code, Problem
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
 from raydap.runtime.output_pipe import OutputPipe
+from raydap.runtime.prepared_environment import is_off
 
 _TERMINATE_TIMEOUT_S = 5.0
 _DRAIN_TIMEOUT_S = 2.0
@@ -65,6 +66,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         self._decoders = {fd: decoder(errors="replace") for fd in _CATEGORIES}
         self._filters = {fd: FrozenModulesFilter() for fd in _CATEGORIES}
         self._pipes = {fd: OutputPipe(partial(self._received, fd), partial(self._ended, fd)) for fd in _CATEGORIES}
+        self._off = False
         self._started = asyncio.Event()
         self._exited = asyncio.Event()
         self._finished = asyncio.Event()
@@ -82,18 +84,21 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
                 for pipe in self._pipes.values():
                     sinks.append(await pipe.open())
                     descriptors.callback(os.close, sinks[-1])
+                environ = environment(settings, self._environ, self._prepare)
+                self._off = is_off(environ)
                 self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
                     lambda: self,
                     *command(settings),
                     cwd=settings.cwd,
-                    env=environment(settings, self._environ, self._prepare),
+                    env=environ,
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=sinks[0],
                     stderr=sinks[1],
                     start_new_session=True,
                 )
         except (OSError, ValueError) as error:
-            self._fail(f"{settings.python or sys.executable} cannot be run", repr(error))
+            reason = getattr(error, "strerror", None) or str(error)
+            self._fail(f"{settings.python or sys.executable} cannot be run ({reason})", repr(error))
         finally:
             self._started.set()
 
@@ -119,7 +124,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         name = self._settings.module or os.path.basename(self._settings.program or "")
-        self._emit(DebuggeeStarted(name, transport.get_pid()))
+        self._emit(DebuggeeStarted(name, transport.get_pid(), self._off))
 
     def _received(self, fd: int, data: bytes) -> None:
         self._output(fd, self._decoders[fd].decode(data))
@@ -171,9 +176,21 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
 
 
 def _missing(settings: LaunchSettings) -> str:
-    """The path that does not exist, if any. The system's exception would not say which one it is."""
+    """Return which path does not exist, or "". The system's exception does not contain it."""
+    for path in (settings.cwd, settings.program):
+        if path is not None and not _is_encodable(path):
+            encoding = sys.getfilesystemencoding()
+            return f'the locale of raydap ({encoding}) has no bytes for "{path}"; set PYTHONUTF8=1 for raydap'
     if settings.cwd is not None and not os.path.isdir(settings.cwd):
         return f'the folder "{settings.cwd}" (cwd) does not exist'
     if settings.program is not None and not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
         return f'the file "{settings.program}" (program) does not exist'
     return ""
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -25,6 +25,11 @@ def driver(
     return added
 
 
+def is_off(environ: Mapping[str, str]) -> bool:
+    """Return whether a process with this environment, and the processes that it starts, have no agent."""
+    return environ.get("RAYDAP") == "off"
+
+
 def cluster(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables to add to the environment of `ray start` (inworker/for_cluster/sitecustomize.py)."""
     return {**_with_folder(environ, "for_cluster"), SETUP_HOOK_VARIABLE: CLUSTER_HOOK}

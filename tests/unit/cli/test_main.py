@@ -21,6 +21,7 @@ HELPERS = {
     "options",
     "shell_scripts",
     "signals",
+    "standard_streams",
     "terminal_command",
 }
 

@@ -36,7 +36,6 @@ def test_the_exit_code_is_that_of_the_work(capsys: pytest.CaptureFixture[str]) -
         (ProblemError(PROBLEM), str(PROBLEM)),
         (SessionError("The session is over."), "The session is over."),
         (TokenError("The token is too short."), "The token is too short."),
-        (OSError("It cannot be written."), "It cannot be written."),
     ],
 )
 def test_a_failure_is_one_sentence(error: Exception, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

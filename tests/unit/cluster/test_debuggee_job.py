@@ -60,6 +60,7 @@ def run(
     script: Callable[[Cluster, DebuggeeJob], Awaitable[None]],
     logs: list[str],
     submitted: Any = "job_1",
+    env: dict[str, str | None] | None = None,
 ) -> tuple[list[Event], list[Mapping[str, Any]]]:
     """Runs the script beside a submitted job until DebuggeeExited; returns the events and what was submitted."""
     questions: list[Mapping[str, Any]] = []
@@ -76,7 +77,7 @@ def run(
         fake = FakeDashboard()
         async with fake.running():
             cluster = Cluster(fake, logs)
-            settings = LaunchSettings(program=str(tmp_path / "x.py"), submit=True, dashboard=fake.url)
+            settings = LaunchSettings(program=str(tmp_path / "x.py"), submit=True, dashboard=fake.url, env=env or {})
             job = DebuggeeJob(settings, events.append, {})
             await job.start()
             await script(cluster, job)
@@ -87,6 +88,14 @@ def run(
     monkeypatch.setattr(ray_job, "_POLL_S", 0.001)
     asyncio.run(main())
     return events, questions
+
+
+def test_a_job_whose_environment_forbids_agents_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async def script(cluster: Cluster, job: DebuggeeJob) -> None:
+        cluster.end("SUCCEEDED", 0)
+
+    events, _ = run(monkeypatch, tmp_path, script, [], env={"RAYDAP": "off"})
+    assert events[0] == DebuggeeStarted("job_1", 0, off=True)
 
 
 def test_a_job_s_log_and_code_are_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ import pytest
 
 from raydap.cluster.survey import node_reports, node_survey
 from raydap.cluster.survey.node_reports import FoundFile, NodeReport, PortReport, ProcessReport
+from raydap.inworker import driver_setup
+from raydap.runtime import prepared_environment
+from support.agents import raydap_that_debugs_nothing
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="this system has no /proc")
 
@@ -57,6 +60,45 @@ def test_variables_are_told_without_secrets_and_without_values_that_do_not_matte
         "MY_DEBUG_URL": "",
         "TORCH_NCCL_ASYNC_ERROR_HANDLING": "0",
     }
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, ""),
+        ({"PYTHONPATH": "/of/the/user"}, ""),
+        ({**prepared_environment.driver({}), "RAYDAP": "off"}, "off"),
+        ({**prepared_environment.driver({}), "RAYDAP": "on"}, "run"),
+        (prepared_environment.driver({"PYTHONPATH": "/of/the/user"}, "", "/sockets", wait=True), "run"),
+        (prepared_environment.driver({}, "/sockets/raydap", "/sockets"), "launched"),
+        (prepared_environment.cluster({}), "cluster"),
+        ({**prepared_environment.cluster({}), "PYTHONPATH": "/of/the/user"}, "hidden"),
+        ({**prepared_environment.cluster({}), "PYTHONPATH": "/not/there/for_cluster"}, "hidden"),
+        ({driver_setup.SETUP_HOOK_VARIABLE: "ray_runtime_env_func::7B7D"}, "hook"),
+    ],
+)
+def test_why_a_process_has_an_agent_or_none(environ: dict[str, str], expected: str) -> None:
+    with subprocess.Popen([sys.executable, "-S", "-c", "input()"], env=environ, stdin=subprocess.PIPE) as child:
+        report = ask({"key": "w1", "pid": child.pid, "port": 0}).processes["w1"]
+        child.kill()
+    assert report.preparation == expected
+
+
+def test_a_python_that_a_process_with_an_agent_starts_is_its_child(tmp_path: Path) -> None:
+    started = "import os; print(os.getpid(), flush=True); input()"
+    program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {started!r}])"
+    environ = {**os.environ, **prepared_environment.driver(os.environ, str(tmp_path / "raydap"), str(tmp_path))}
+    with (
+        raydap_that_debugs_nothing(str(tmp_path / "raydap")),
+        subprocess.Popen(
+            [sys.executable, "-c", program], env=environ, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as parent,
+    ):
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        report = ask({"key": "w1", "pid": pid, "port": 0}).processes["w1"]
+        parent.communicate("\n")
+    assert report.preparation == "child"
 
 
 def test_who_is_connected_to_a_port_is_named_and_nobody_connects_to_look() -> None:

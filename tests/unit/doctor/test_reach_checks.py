@@ -17,6 +17,27 @@ def test_workers_without_an_agent_are_named() -> None:
     assert found.what == "1 of 2 processes have no agent: w1 (pid 1 on 10.0.0.1)."
 
 
+def test_agents_are_listed_with_the_reason_why_they_are_there() -> None:
+    kinds = ("launched", "run", "child", "cluster", "hook", "")
+    members = [member(f"w{number}", agent=True, preparation=kind) for number, kind in enumerate(kinds, 1)]
+    told = [one.what for one in reach_checks.reach(with_members(*members)) if one.what.startswith("With an agent")]
+    assert len(set(told)) == len(kinds)
+    assert told[0] == "With an agent, because raydap has launched the program: w1 (pid 1 on 10.0.0.1)."
+    assert 'a session with "reach": "any"' in told[-1]
+
+
+def test_processes_that_are_free_of_raydap_are_listed_with_the_reason() -> None:
+    facts = with_members(
+        member("w1", preparation="off"), member("w2", preparation="hidden"), member("w3", preparation="cluster")
+    )
+    off, hidden, other = faults(reach_checks.reach, facts)
+    assert (off.severity, off.what_to_do) == ("note", "unset RAYDAP")
+    assert off.what == "Without an agent, because RAYDAP=off is in the environment: w1 (pid 1 on 10.0.0.1)."
+    assert (hidden.severity, hidden.what_to_do) == ("warning", "raydap prepare")
+    assert "the hook of the prepared cluster was not found: w2 (pid 2" in hidden.what
+    assert other.what == "1 of 3 processes have no agent: w3 (pid 3 on 10.0.0.1)."
+
+
 @pytest.mark.parametrize(
     ("obstacle", "command"),
     [

@@ -14,7 +14,7 @@ import pytest
 from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
-from raydap.runtime.debuggee_process import DebuggeeProcess, command, environment
+from raydap.runtime.debuggee_process import DebuggeeProcess, _missing, command, environment
 
 WAIT = 20.0
 
@@ -107,6 +107,31 @@ def test_a_ray_debug_that_says_something_is_kept() -> None:
 def test_the_given_interpreter_runs_it() -> None:
     assert command(LaunchSettings(program="x.py", python="/opt/python")) == ["/opt/python", "-u", "x.py"]
     assert command(LaunchSettings(module="x")) == [sys.executable, "-u", "-m", "x"]
+
+
+@pytest.mark.parametrize(
+    ("own", "inherited", "off"),
+    [
+        ({}, {}, False),
+        ({"RAYDAP": "off"}, {}, True),
+        ({}, {"RAYDAP": "off"}, True),
+        ({"RAYDAP": None}, {"RAYDAP": "off"}, False),
+    ],
+)
+def test_a_program_whose_environment_forbids_agents_says_so(
+    tmp_path: Path, own: dict[str, str | None], inherited: dict[str, str], off: bool
+) -> None:
+    started = finish(program(tmp_path, "", env=own), **inherited).events[0]
+    assert isinstance(started, DebuggeeStarted)
+    assert started.off == off
+
+
+def test_a_path_that_the_locale_has_no_bytes_for_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fsencode(path: str) -> bytes:
+        return path.encode("ascii")
+
+    monkeypatch.setattr(os, "fsencode", fsencode)
+    assert 'no bytes for "pr\u00f6gram.py"; set PYTHONUTF8=1' in _missing(LaunchSettings(program="pr\u00f6gram.py"))
 
 
 @pytest.mark.parametrize(

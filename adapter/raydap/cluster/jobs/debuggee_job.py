@@ -78,7 +78,8 @@ class DebuggeeJob:
             location = await resolve(self._settings.dashboard, self._environ)
             self._rest = location.client(self._environ)
             self._job = RayJob(self._rest, await submit(self._rest, await self._description(self._rest), self._environ))
-            self._emit(DebuggeeStarted(self._job.id, 0))
+            off = variables(self._settings).get("RAYDAP") == "off"
+            self._emit(DebuggeeStarted(self._job.id, 0, off))
             self._following = asyncio.create_task(self._follow(self._rest, self._job))
         except ProblemError as error:
             self._emit(DebuggeeFailed(error.problem))

@@ -59,6 +59,8 @@ class ProcessReport(msgspec.Struct, frozen=True):
     script: str = ""
     python: str = ""
     agent: bool = False
+    #: How its environment prepares it: a result of node_survey.preparation.
+    preparation: str = ""
     variables: dict[str, str] = {}
     libraries: tuple[str, ...] = ()
     files: dict[str, tuple[FoundFile, ...]] = {}

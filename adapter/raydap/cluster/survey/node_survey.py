@@ -44,6 +44,10 @@ _VALUES = re.compile(
 )
 """The variables whose names are told, the ones that are never told, and the ones whose values are told, too."""
 
+# As in inworker/driver_setup.py, which is not on the nodes.
+_SETUP_HOOK_VARIABLE, _CLUSTER_HOOK = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR", "site.execsitecustomize"
+_AT_START = "sitecustomize.py"
+
 _LIBRARIES = {"libtorch_python": "torch", "libnccl": "nccl", "pydevd_cython": "debugpy"}
 
 _SAY = """
@@ -190,9 +194,33 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
         "variables": _told(environ),
         "python": python,
         "agent": os.path.exists(os.path.join(sockets, f"raydap-{folder.name}")),
+        "preparation": preparation(environ),
         "libraries": _libraries(folder),
         "files": files.places(own, pythons.known.get(python, {}).get("path", ())),
     }
+
+
+def preparation(environ: Mapping[str, str]) -> str:
+    """Return how the environment with which a process began prepares it for an agent.
+
+    "off": RAYDAP=off forbids an agent. "launched": raydap started the program, which is to call it. "run": `raydap run`
+    or the variables of `raydap prepare`. "child": a process with an agent started it. "cluster": the variables with
+    which the cluster was started, and "hidden" if Python does not find the file that they name. "hook": the setup hook
+    of a program, which is raydap's if the process has an agent. "": nothing.
+    """
+    if environ.get("RAYDAP") == "off":
+        return "off"
+    folders = {os.path.basename(each): each for each in environ.get("PYTHONPATH", "").split(os.pathsep)}
+    if "at_start" in folders:
+        with suppress(ValueError, AttributeError):
+            settings = json.loads(environ.get("RAYDAP_AGENT", "{}"))
+            if settings.get("identity", {}).get("worker_type") == "CHILD":
+                return "child"
+            return "launched" if settings.get("raydap") else "run"
+    hook = environ.get(_SETUP_HOOK_VARIABLE)
+    if hook == _CLUSTER_HOOK:
+        return "cluster" if os.path.isfile(os.path.join(folders.get("for_cluster", ""), _AT_START)) else "hidden"
+    return "hook" if hook else ""
 
 
 class _Files:

@@ -66,6 +66,8 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "pathMappings": msgspec.to_builtins(settings.path_mappings),
         "steppingResumesAllThreads": False,
+        # Without a folder to watch pydevd takes the current one, and fails where that was removed.
+        "autoReload": {"watchDirectories": ["/"]},
         **settings.debugpy_options(),
     }
 

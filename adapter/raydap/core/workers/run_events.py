@@ -1,7 +1,7 @@
 """Events of a run: discovery answers or fails, the launched program starts, prints and ends."""
 
 from raydap.core.effects import ReachAgents
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.errors import SWITCHED_OFF, Code, Problem, ProblemError
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeFailed,
@@ -93,6 +93,8 @@ def debuggee_started(state: State, event: DebuggeeStarted) -> None:
     if event.pid:
         body["systemProcessId"] = event.pid
     state.broadcast("process", body)
+    if event.off:
+        state.report(Problem(Code.NO_AGENT, f"{event.name}: {SWITCHED_OFF}"))
 
 
 def debuggee_output(state: State, event: DebuggeeOutput) -> None:
