@@ -22,15 +22,17 @@ NAMED = "a path or address that the user or the user's client names"
 OWN = "a folder that only the user can enter, or the process itself"
 KERNEL = "facts of the kernel's, which no other user can make up or delay"
 TCP = "a TCP socket; docs/security.md has who may connect"
+NULL = "the system's null device, which no other user can replace"
 NO_FILE = "a method of this name that opens nothing"
 
-REASONS = {PART, NAMED, OWN, KERNEL, TCP, NO_FILE}
+REASONS = {PART, NAMED, OWN, KERNEL, TCP, NULL, NO_FILE}
 
 INVENTORY: dict[str, tuple[str, ...]] = {
     "cli/adapter.py": (TCP,),
     "cli/completing.py": (NAMED,),
     "cli/doctor.py": (NAMED,),
     "cli/lsp.py": (TCP,),
+    "cli/standard_streams.py": (NULL,),
     "client/own_session.py": (OWN,),
     "client/pdb_connection.py": (TCP,),
     "client/session_connections.py": (OWN,),
@@ -108,6 +110,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "lsp/live/sessions.py": (OWN,),
     "protocol/generate.py": (PART,),
     "protocol/generate_typescript.py": (PART,),
+    "report/unattended.py": (NULL,),
     "report/report_files.py": ("report", "data of a report", "file beside a report"),
     "runtime/agents.py": ("sockets that may be agents", "users/test_peers.py::test_a_connection_of_theirs_is_closed"),
     "runtime/engine.py": (TCP,),
