@@ -72,7 +72,7 @@ def test_a_child_session_without_a_ticket_can_begin_nothing(
 
 
 UNPROVEN_MAY = {Role.UNTRUSTED: {"initialize", "disconnect"}, Role.JOINING: {"initialize", "attach", "disconnect"}}
-"""What a client may send that has shown neither token nor ticket."""
+"""The requests of a client without token or ticket that are allowed."""
 
 
 @pytest.mark.parametrize("role", UNPROVEN_MAY)

@@ -23,8 +23,8 @@ def remove_some(folder: str) -> None:
         return
     first = os.getpid() % (len(names) or 1)
     for name in (names[first:] + names[:first])[:CHECKED]:
-        # A connection wakes a process, so those that run are left alone. Those of other containers are not in this list
-        # of processes.
+        # A connection wakes a process, so a running process is left alone. The processes of other containers are not in
+        # this list of processes.
         if not os.path.exists("/proc/" + name[7:]):
             remove_if_ended(os.path.join(folder, name))
 

@@ -54,7 +54,7 @@ class Mode(Enum):
 
 ANYBODY = frozenset(Role)
 TRUSTED = frozenset({Role.DEBUGGER, Role.OBSERVER, Role.PARENT, Role.CHILD})
-"""Those that have shown the hub's token or a ticket, or need none."""
+"""The roles of clients that have shown the hub's token or a ticket, or need none."""
 DEBUGGERS = TRUSTED - {Role.OBSERVER}
 
 Handler = Callable[[Any, Any, Any], Any]
