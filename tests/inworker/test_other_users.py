@@ -53,7 +53,7 @@ def test_an_agent_says_nothing_to_them(folder: Path, children: ExitStack) -> Non
 def test_a_driver_does_not_report_its_cluster_to_them(folder: Path) -> None:
     """It would wait for their answer in ray.init()."""
     names: dict[str, Any] = {"CALL_TIMEOUT_S": WAIT}
-    for name in ("agent_lines", "driver_agent"):
+    for name in ("agent_lines", "private_sockets", "driver_agent"):
         exec(resources.files("raydap.inworker").joinpath(f"{name}.py").read_text(), names)
     path = str(folder / "raydap-call-1-1")
     with listening_stranger(path) as sent:

@@ -83,9 +83,8 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "inworker/agent_code.py": (PART, "files of an agent"),
     "inworker/agent_lines.py": (KERNEL,),
     "inworker/leftover_sockets.py": ("sockets that may be agents",),
-    "inworker/agent_socket.py": (
+    "inworker/private_sockets.py": (
         "socket of an agent",
-        "new socket of an agent",
         "inworker/test_other_users.py::test_an_agent_says_nothing_to_them",
         "users/test_races.py::test_a_link_takes_the_place_of_a_new_socket",
     ),

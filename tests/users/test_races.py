@@ -19,6 +19,7 @@ from raydap.cluster.relay import relay_actor
 from raydap.cluster.survey import node_survey
 from raydap.inworker import stuck_adapter
 from raydap.inworker.agent_socket import AgentSocket
+from raydap.inworker.private_sockets import listen_privately
 from raydap.transport import runtime_folder, unix
 from support.made_up_proc import add_process
 from support.other_users import ATTACKER, acting_as, needs_root, not_forever
@@ -45,7 +46,7 @@ def listen_over_relay(path: str) -> None:
 def serve_agent(path: str) -> None:
     served = AgentSocket()
     try:
-        served.listen_at(path)
+        listen_privately(served, path, 8)
     finally:
         served.close()
 

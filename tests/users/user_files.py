@@ -27,6 +27,7 @@ from raydap.hub import connection_file, hub_token
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.inworker import leftover_sockets, private_folders, start_files
 from raydap.inworker.agent_socket import AgentSocket
+from raydap.inworker.private_sockets import listen_privately
 from raydap.inworker.raydap_calls import call_raydaps
 from raydap.lsp import attrs_bytecode
 from raydap.report.report_files import ReportFiles
@@ -218,7 +219,7 @@ def _listen_over_relay(shared: Path, home: Path) -> object:
 def _serve_agent(shared: Path, home: Path) -> object:
     served = AgentSocket()
     try:
-        served.listen_at(str(shared / "raydap-7"))
+        listen_privately(served, str(shared / "raydap-7"), 8)
     finally:
         served.close()
     return None
@@ -285,7 +286,6 @@ TABLE = (
     Row("socket of raydap", lambda: "raydap-call-1-1", _listen),
     Row("socket of a relay", lambda: "raydap-call-1-1", _listen_over_relay),
     Row("socket of an agent", lambda: "raydap-7", _serve_agent),
-    Row("new socket of an agent", lambda: f".rd-{os.getpid()}", _serve_agent),
     Row("sockets that an agent calls", lambda: "raydap-call-1-1", _call_raydaps),
     Row("sockets that may be agents", lambda: "raydap-7", _find_agents),
     Row("sources that doctor compares", lambda: "a.py", _look_for_sources, is_named=True),

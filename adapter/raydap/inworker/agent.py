@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from raydap.inworker.agent_children import follow_children
     from raydap.inworker.agent_lines import (
         hangs_up,
-        peer_is_trusted,
-        peer_pid,
         read_line,
         wait_unless_stopped,
         write_line,
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
     from raydap.inworker.leftover_sockets import remove_some
     from raydap.inworker.light_start import CHANGE_TIMEOUT_S, REST_CODE, begin_in_child, load_rest, start_thread
+    from raydap.inworker.private_sockets import listen_privately, peer_is_trusted, peer_pid
     from raydap.inworker.raydap_calls import call_raydaps
     from raydap.inworker.running_values import evaluate_running
     from raydap.inworker.stack_reader import as_json
@@ -141,7 +140,7 @@ class Agent:
         """Listens, in a thread, on a socket that only this user can use."""
         listener = AgentSocket()
         self._sockets.add(listener)
-        listener.listen_at(path)
+        listen_privately(listener, path, 8)
         start_thread(self._accept, listener)
         self.is_served = True
 

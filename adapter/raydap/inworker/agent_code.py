@@ -19,9 +19,9 @@ import zlib
 from importlib.machinery import SourceFileLoader
 from types import CodeType
 
-IDLE_FILES: tuple[str, ...] = ("light_start.py", "agent_lines.py", "agent_socket.py", "fork_warnings.py")
-IDLE_FILES += ("leftover_sockets.py", "breakpoint_hooks.py", "raydap_calls.py", "agent.py", "agent_children.py")
-IDLE_FILES += ("python_commands.py",)
+IDLE_FILES: tuple[str, ...] = ("light_start.py", "agent_lines.py", "agent_socket.py", "private_sockets.py")
+IDLE_FILES += ("leftover_sockets.py", "fork_warnings.py", "breakpoint_hooks.py", "raydap_calls.py", "agent.py")
+IDLE_FILES += ("agent_children.py", "python_commands.py")
 """The files of an agent that is idle (light_start.py)."""
 
 REST_FILES: tuple[str, ...] = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py")

@@ -32,24 +32,6 @@ def is_wanted(environ: Mapping[bytes, bytes] | None = None) -> bool:
     return environ.get(b"RAYDAP") != b"off"
 
 
-def peer_is_trusted(connection: _socket.socket) -> bool:
-    """Return whether the other end belongs to this user or to root."""
-    return _peer(connection)[1] in (0, os.getuid())
-
-
-def peer_pid(connection: _socket.socket) -> int:
-    """Return the pid of the process at the other end, 0 if it is not known."""
-    return _peer(connection)[0]
-
-
-def _peer(connection: _socket.socket) -> tuple[int, int]:
-    if not hasattr(_socket, "SO_PEERCRED"):
-        return 0, os.getuid()  # The socket's mode has to suffice, as on macOS.
-    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)  # Three int.
-    pid, uid, _ = memoryview(credentials).cast("i")
-    return pid, uid
-
-
 def wait_unless_stopped(event: threading.Event, pid: int, seconds: float) -> None:
     """Return when the event is set, when the process with this pid is stopped, or after so many seconds."""
     until = time.monotonic() + seconds

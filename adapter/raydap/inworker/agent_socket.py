@@ -10,7 +10,6 @@ import _socket
 import errno
 import fcntl
 import os
-import sys
 from _thread import allocate_lock
 from select import POLLIN, poll
 
@@ -52,32 +51,6 @@ class AgentSocket(_socket.socket):
             except BlockingIOError:
                 continue
             return AgentSocket(number)
-
-    def listen_at(self, path: str) -> None:
-        """Listen at a path where only this user can connect; replace a socket that has this path. Raises OSError.
-
-        The socket gets the path when it listens already: one that refuses connections is removed
-        (leftover_sockets.py).
-
-        The mode of a socket before it is bound is that of the file, which takes the bits of the umask away (Linux,
-        net/unix/af_unix.c, unix_bind). The umask is the whole process's: other threads make files at the same time.
-        """
-        new = os.path.join(os.path.dirname(path), ".rd-" + str(os.getpid()))
-        try:  # noqa: SIM105  # contextlib may not be imported yet
-            os.fchmod(self.fileno(), 0o600)
-        except OSError:
-            pass
-        try:
-            self.bind(new)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-            os.unlink(new)  # A process that had this number before was killed here.
-            self.bind(new)
-        if sys.platform != "linux":
-            os.chmod(new, 0o600)
-        self.listen(8)
-        os.rename(new, path)
 
     def recv(self, *args: Any) -> bytes:
         with self.reading:

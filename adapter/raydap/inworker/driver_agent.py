@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # The files of an agent are run one after the other in one module, so these names are there.
     from raydap.inworker.agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket
-    from raydap.inworker.agent_lines import peer_is_trusted, write_line
+    from raydap.inworker.agent_lines import write_line
+    from raydap.inworker.private_sockets import peer_is_trusted
     from raydap.inworker.raydap_calls import call_raydaps, raydaps_in
 
 WAIT_INTERVAL_S = 0.2

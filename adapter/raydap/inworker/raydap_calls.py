@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent_lines import peer_is_trusted
+    from raydap.inworker.private_sockets import peer_is_trusted
 
 CALL_PREFIX = "raydap-call-"
 

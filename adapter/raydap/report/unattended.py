@@ -188,10 +188,11 @@ async def _deserted(run: WatchedRun) -> JobEnd:
 
 
 def _echo(category: str, text: str) -> None:
-    stream = sys.stdout if category == "stdout" else sys.stderr
+    name = "stdout" if category == "stdout" else "stderr"
+    stream = getattr(sys, name)
     try:
         stream.write(text)
         stream.flush()
     except (OSError, ValueError):
         # Nobody reads it any more. What is left in the buffer must not fail again when raydap ends.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115

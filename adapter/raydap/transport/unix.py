@@ -4,16 +4,14 @@ import asyncio
 import errno
 import logging
 import os
-import secrets
 import socket
-import struct
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
 from raydap.inworker.private_folders import safe_parent
+from raydap.inworker.private_sockets import listen_privately, peer_is_trusted
 
 log = logging.getLogger("raydap")
 
@@ -99,46 +97,23 @@ async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:
 
 
 def check_user(connection: socket.socket) -> None:
-    """Raises PermissionError if the peer is neither this user's nor root's (unix(7), SO_PEERCRED)."""
-    if hasattr(socket, "SO_PEERCRED"):
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        if struct.unpack("3i", credentials)[1] not in (0, os.getuid()):
-            raise PermissionError("it belongs to another user")
+    """Raise PermissionError if the peer is neither this user's nor root's."""
+    if not peer_is_trusted(connection):
+        raise PermissionError("it belongs to another user")
 
 
 def listen(path: str) -> socket.socket:
-    """A socket on which only this user can connect. Raises OSError.
-
-    It gets its name when it listens already. So what refuses under that name has ended, and may be removed.
-    """
+    """Return a socket on which only this user can connect. Raises OSError."""
     if len(os.fsencode(path)) > PATH_LIMIT:
         raise OSError(errno.ENAMETOOLONG, "its path is too long for a socket", path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listening.setblocking(False)
-    fresh = os.path.join(os.path.dirname(path), f".raydap-{secrets.token_hex(4)}")
     try:
-        bind_privately(listening, fresh)
-        listening.listen(1000)
-        os.rename(fresh, path)
+        listen_privately(listening, path, 1000)
     except BaseException:
         listening.close()
-        with suppress(OSError):
-            os.unlink(fresh)
         raise
     return listening
-
-
-def bind_privately(listening: socket.socket, path: str) -> None:
-    """Bind a socket to a new path on which only this user can connect. Raises OSError.
-
-    Linux gives the path the mode that the socket has (net/unix/af_unix.c, unix_bind). To change the mode of the path
-    afterwards would change a file of this user's to which another user has put a link there.
-    """
-    with suppress(OSError):
-        os.fchmod(listening.fileno(), 0o600)
-    listening.bind(path)
-    if sys.platform != "linux":
-        os.chmod(path, 0o600)
 
 
 class Listener:

@@ -284,12 +284,6 @@ def test_what_cannot_be_reached_is_an_answer(play: Callable[..., None], host: st
     play(part)
 
 
-def test_raydap_s_side_trusts_the_same_peers() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        assert relay_actor.peer_is_trusted(ours)
-
-
 def test_it_is_no_worker_to_debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a cluster that is prepared it has an agent. What that is like does not keep it from its work."""
     ours, theirs = socket.socketpair()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.inworker.agent_lines import is_stopped, peer_is_trusted, peer_pid, wait_unless_stopped
+from raydap.inworker.agent_lines import is_stopped, wait_unless_stopped
 
 pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="the state of a process is in /proc, so on Linux")
 
@@ -71,10 +70,3 @@ def test_a_raydap_that_runs_is_waited_for(raydap: int) -> None:
     assert event.is_set()
     assert not is_stopped(raydap)
     assert not is_stopped(0)
-
-
-def test_the_other_end_is_a_process_of_this_user() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        assert peer_pid(ours) == os.getpid()
-        assert peer_is_trusted(ours)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from raydap.inworker import agent, agent_lines, driver_agent, light_start, raydap_calls
+from raydap.inworker import agent, agent_lines, driver_agent, light_start, private_sockets, raydap_calls
 
 WAIT = 30.0
 
@@ -42,7 +42,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
         (agent, "CALL_TIMEOUT_S"),
         (agent, "VERSION"),
         (agent_lines, "write_line"),
-        (agent_lines, "peer_is_trusted"),
+        (private_sockets, "peer_is_trusted"),
     )
     for module, name in used:
         monkeypatch.setattr(driver_agent, name, getattr(module, name), raising=False)

@@ -10,9 +10,7 @@ import itertools
 import json
 import os
 import re
-import secrets
 import socket
-import struct
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
@@ -21,10 +19,11 @@ from typing import Any
 from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay import relay_channels
 from raydap.cluster.relay.relay_channels import CHUNK, OPEN, OPENED, Channel, Channels, Frame
-from raydap.inworker import leftover_sockets
+from raydap.inworker import leftover_sockets, private_sockets
 from raydap.inworker.leftover_sockets import remove_if_ended
+from raydap.inworker.private_sockets import listen_privately, peer_is_trusted
 
-BY_VALUE = (leftover_sockets, outside_looks, relay_channels)
+BY_VALUE = (leftover_sockets, outside_looks, private_sockets, relay_channels)
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -202,16 +201,10 @@ class AgentWatch:
             return
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.setblocking(False)
-        # It gets its name when it listens already; see transport/unix.py.
-        fresh = os.path.join(self._folder, f".raydap-{secrets.token_hex(4)}")
         try:
-            bind_privately(listener, fresh)
-            listener.listen(1000)
-            os.rename(fresh, self._path)
+            listen_privately(listener, self._path, 1000)
         except BaseException:
             listener.close()
-            with suppress(OSError):
-                os.unlink(fresh)
             raise
         self._listener = listener
         asyncio.get_running_loop().add_reader(listener, self._accept, listener)
@@ -318,15 +311,6 @@ async def open_agent(path: str) -> Connection:
     return reader, writer
 
 
-def bind_privately(listener: socket.socket, path: str) -> None:
-    """As in transport/unix.py."""
-    with suppress(OSError):
-        os.fchmod(listener.fileno(), 0o600)
-    listener.bind(path)
-    if sys.platform != "linux":
-        os.chmod(path, 0o600)
-
-
 async def is_served(path: str) -> bool:
     """Return whether a process of this user or root listens there. The socket of a killed actor refuses connections."""
     try:
@@ -337,14 +321,6 @@ async def is_served(path: str) -> bool:
         return True
     writer.close()
     return True
-
-
-def peer_is_trusted(connection: Any) -> bool:
-    """Whether the other end belongs to this user or to root (unix(7), SO_PEERCRED)."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True  # The socket's mode has to suffice, as on macOS.
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return struct.unpack("3i", credentials)[1] in (0, os.getuid())
 
 
 def leave_agent() -> None:
