@@ -1,61 +1,11 @@
 """Breakpoints that hold each worker until all of its class have arrived (docs/usage/barriers.md)."""
 
-from typing import Any
-
 import pytest
 
 from raydap.core.effects import AskActors, StopDiscovery, WatchAlive
 from raydap.core.errors import Code
-from raydap.core.events import ActorsListed, ListedActor, WorkerLabel, WorkersLabelled
-from support.fake_worker import FakeWorker, blocked
-from support.playbook import FakeClient, Play
-
-TRAINER = WorkerLabel(task="Trainer.train", actor="Trainer", job="01")
-PATH = "/app/train.py"
-
-
-def set_barrier(client: FakeClient, terms: str | None = "all", **more: Any) -> dict[str, Any]:
-    spec = {"line": 7, **({} if terms is None else {"hitCondition": terms}), **more}
-    (breakpoint,) = client.request("setBreakpoints", source={"path": PATH}, breakpoints=[spec])["breakpoints"]
-    while client.inbox:
-        client.event("breakpoint")
-    return breakpoint  # type: ignore[no-any-return]
-
-
-def trainers(play: Play, count: int, label: WorkerLabel = TRAINER) -> list[FakeWorker]:
-    workers = [play.worker(f"w{number}", label) for number in range(count)]
-    play.paused(*workers)
-    for client in play.clients.values():
-        while client.inbox:
-            client.event("breakpoint")
-    return workers
-
-
-def arrive(worker: FakeWorker, thread: int = 1, **body: Any) -> None:
-    worker.stop(thread, hitBreakpointIds=[0], **body)
-
-
-def listed(*workers: FakeWorker, starting: int = 0, actor: str = "Trainer") -> ActorsListed:
-    alive = [ListedActor("01", actor, True, worker.row.node_id, worker.row.pid) for worker in workers]
-    return ActorsListed((*alive, *[ListedActor("01", actor, False, "", 0)] * starting))
-
-
-def answer(play: Play, *workers: FakeWorker, starting: int = 0) -> None:
-    play.take(AskActors)
-    play.feed(listed(*workers, starting=starting))
-
-
-def shown(client: FakeClient) -> list[int]:
-    """The threads of all stops that nobody has taken yet."""
-    events = [client.inbox.pop(0) for _ in list(client.inbox)]
-    assert {each["event"] for each in events} <= {"stopped", "thread", "breakpoint"}
-    return [each["body"]["threadId"] for each in events if each["event"] == "stopped"]
-
-
-def ran_on(worker: FakeWorker) -> bool:
-    """Whether it was let go on since the last call."""
-    heard, worker.heard = worker.heard, []
-    return "threads.resume(" in str([each.get("arguments") for each in heard])
+from support.barriers import PATH, TRAINER, answer, arrive, listed, ran_on, set_barrier, shown, trainers
+from support.playbook import Play
 
 
 def test_all_are_shown_when_the_last_one_arrives(play: Play) -> None:
@@ -355,92 +305,6 @@ def test_a_plain_breakpoint_at_the_same_line_stops_at_once(play: Play) -> None:
     client.request("setFunctionBreakpoints", breakpoints=[{"name": "train"}])
     workers = trainers(play, 2)
     workers[0].stop(hitBreakpointIds=[0, 1])
-    assert len(shown(client)) == 1
-
-
-def test_tasks_have_two_seconds_because_their_list_lags(play: Play) -> None:
-    client = play.session()
-    set_barrier(client)
-    workers = trainers(play, 2, WorkerLabel(task="prepare", job="01"))
-    for worker in workers:
-        arrive(worker)
-    client.nothing()
-    play.tick(3.0)
-    assert len(shown(client)) == 2
-
-
-def test_a_worker_that_runs_the_task_no_more_is_not_waited_for(play: Play) -> None:
-    client = play.session()
-    set_barrier(client)
-    workers = trainers(play, 3, WorkerLabel(task="prepare", job="01"))
-    workers[2].blocked = blocked(0)
-    arrive(workers[0])
-    play.tick(3.0)
-    assert "1 of 3 arrived" in client.event("output")["output"]
-    play.tick(1.0)
-    (barrier,) = client.request("raydap/barriers")["barriers"]
-    assert [(each["worker"], each["place"]) for each in barrier["missing"]] == [("w2", "train.py:41")]
-    arrive(workers[2])
-    assert len(shown(client)) == 2
-
-
-def test_one_that_nobody_knows_is_shown_after_a_while(play: Play) -> None:
-    client = play.session()
-    set_barrier(client)
-    (worker,) = trainers(play, 1, WorkerLabel())
-    arrive(worker)
-    client.nothing()
-    play.tick(6.0)
-    assert len(shown(client)) == 1
-
-
-def test_those_whose_class_comes_later_join_the_others(play: Play) -> None:
-    client = play.session()
-    set_barrier(client)
-    workers = [play.worker(f"w{number}") for number in range(2)]
-    play.paused(*workers)
-    while client.inbox:
-        client.event("breakpoint")
-    for worker in workers:
-        arrive(worker)
-    assert len(client.request("raydap/barriers")["barriers"]) == 2
-    play.tick(2.0)
-    client.nothing()
-    labels = {worker.key: TRAINER for worker in workers}
-    play.feed(WorkersLabelled(labels))
-    answer(play, *workers)
-    assert len(shown(client)) == 2
-
-
-def test_an_attached_one_is_waited_for_before_ray_says_what_it_runs(play: Play) -> None:
-    client = play.session()
-    set_barrier(client)
-    workers = [play.worker("w0", TRAINER), play.worker("w1")]
-    play.paused(*workers)
-    while client.inbox:
-        client.event("breakpoint")
-    arrive(workers[0])
-    answer(play, *workers)
-    client.nothing()
-    workers[1].label = TRAINER
-    play.tick(2.0)
-    answer(play, *workers)
-    assert "missing" in client.event("output")["output"]
-    arrive(workers[1])
-    answer(play, *workers)
-    assert len(shown(client)) == 2
-
-
-def test_each_class_waits_for_its_own(play: Play) -> None:
-    client = play.session()
-    set_barrier(client)
-    one = play.worker("w0", TRAINER)
-    other = play.worker("w1", WorkerLabel(task="Critic.train", actor="Critic", job="01"))
-    play.paused(one, other)
-    while client.inbox:
-        client.event("breakpoint")
-    arrive(one)
-    answer(play, one)
     assert len(shown(client)) == 1
 
 

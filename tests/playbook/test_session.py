@@ -5,19 +5,15 @@ from typing import Any
 
 import pytest
 
-from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, StopDiscovery
+from raydap.core.effects import StartDiscovery, StopDiscovery
 from raydap.core.errors import Code, Problem
 from raydap.core.events import (
-    DebuggeeExited,
-    DebuggeeFailed,
-    DebuggeeOutput,
-    DebuggeeStarted,
     DiscoveryFailed,
     DiscoveryReady,
     Shutdown,
 )
 from raydap.core.ray_state import ListCut
-from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.core.settings import AttachSettings
 from support.playbook import VSCODE, FakeClient, Play
 
 DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
@@ -198,186 +194,6 @@ def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
     play.take(StopDiscovery)
     play.feed(DiscoveryReady("the cluster"))
     client.nothing()
-
-
-def launch(play: Play, **arguments: Any) -> tuple[FakeClient, int]:
-    client = play.client()
-    seq = client.send("launch", program="train.py", **arguments)
-    more = {"supportsTerminateRequest": True, "supportsRestartRequest": True}
-    assert client.event("capabilities") == {"capabilities": more}
-    client.event("initialized")
-    client.nothing()
-    client.request("configurationDone")
-    settings = play.take(StartDebuggee).settings
-    assert settings == LaunchSettings(program="train.py", **arguments)
-    assert play.take(StartDiscovery) == StartDiscovery(settings, patient=True)
-    return client, seq
-
-
-def test_a_program_whose_environment_forbids_agents_is_reported_once(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeStarted("train.py", 4711, off=True))
-    client.answer(seq)
-    client.event("process")
-    told = client.told(Code.NO_AGENT)
-    assert told.startswith(
-        "train.py: RAYDAP=off is in its environment, so breakpoints stop neither it nor its workers."
-    )
-    client.nothing()
-    play.feed(DebuggeeExited(0))
-    client.event("output")
-    client.event("exited")
-    client.event("terminated")
-    client.leave()
-    play.take(StopDebuggee)
-    play.take(StopDiscovery)
-
-
-def test_a_launched_program_from_start_to_end(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    process = {"name": "train.py", "isLocalProcess": True, "startMethod": "launch", "systemProcessId": 4711}
-    assert client.event("process") == process
-    play.feed(DebuggeeOutput("stdout", "epoch 1\n"), DebuggeeOutput("stderr", "warning\n"))
-    assert client.event("output") == {"category": "stdout", "output": "epoch 1\n"}
-    assert client.event("output") == {"category": "stderr", "output": "warning\n"}
-    play.feed(DOWN)
-    client.told(Code.DASHBOARD_UNREACHABLE)
-    play.feed(DiscoveryReady("the cluster"))
-    client.event("output")
-    (worker,) = play.attached("w1")
-    worker.stop()
-    client.stop()
-    play.feed(DebuggeeExited(3))
-    assert client.event("output")["output"] == "train.py has ended with exit code 3.\n"
-    assert client.event("exited") == {"exitCode": 3}
-    client.event("terminated")
-    client.leave()
-    play.take(StopDebuggee)
-    play.take(StopDiscovery)
-
-
-def test_terminate_ends_the_launched_program_which_is_heard_to_its_end(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    client.event("process")
-    client.request("terminate")
-    assert play.take(StopDebuggee) == StopDebuggee(silently=False)
-    play.feed(DebuggeeOutput("stderr", "Terminated\n"), DebuggeeExited(143))
-    assert client.event("output")["output"] == "Terminated\n"
-    assert client.event("output")["output"] == "train.py has ended with exit code 143.\n"
-    assert client.event("exited") == {"exitCode": 143}
-    client.event("terminated")
-
-
-@pytest.mark.parametrize("arguments", [{}, {"arguments": None}, {"arguments": {}}])
-def test_restart_ends_the_program_unheard_and_starts_it_again(play: Play, arguments: dict[str, Any]) -> None:
-    client, seq = launch(play, cwd="/app")
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    client.event("process")
-    client.request("restart", **arguments)
-    assert play.take(StopDebuggee) == StopDebuggee(silently=True)
-    assert play.take(StartDebuggee).settings == LaunchSettings(program="train.py", cwd="/app")
-    play.feed(DebuggeeStarted("train.py", 4712))
-    assert client.event("process")["systemProcessId"] == 4712
-
-
-def test_restart_takes_new_arguments(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    client.event("process")
-    again = {"program": "other.py", "args": ["2"], "__restart": True}
-    for _ in range(2):
-        client.request("restart", arguments=again)
-        play.take(StopDebuggee)
-        assert play.take(StartDebuggee).settings == LaunchSettings(program="other.py", args=("2",))
-        again = {}
-
-
-def test_a_restart_with_wrong_arguments_ends_nothing(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    client.event("process")
-    assert '"programm"' in client.refused(Code.UNKNOWN_ARGUMENT, "restart", arguments={"programm": "x.py"})
-    assert '"args"' in client.refused(Code.BAD_ARGUMENT, "restart", arguments={"program": "x.py", "args": 7})
-
-
-def test_a_program_that_cannot_start_again_ends_the_session(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeStarted("train.py", 4711))
-    client.answer(seq)
-    client.event("process")
-    client.request("restart", arguments={"program": "missing.py"})
-    play.take(StopDebuggee)
-    play.take(StartDebuggee)
-    play.feed(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, "There is no missing.py.")))
-    assert "no missing.py" in client.told(Code.LAUNCH_FAILED)
-    client.event("terminated")
-
-
-@pytest.mark.parametrize("command", ["terminate", "restart"])
-def test_what_was_not_launched_is_neither_ended_nor_restarted(play: Play, command: str) -> None:
-    client = play.session()
-    (worker,) = play.attached("w1")
-    worker.commands()
-    assert "only for a launched program" in client.refused(Code.UNSUPPORTED, command)
-    assert worker.commands() == []
-
-
-@pytest.mark.parametrize("command", ["terminate", "restart"])
-def test_what_has_not_begun_is_neither_ended_nor_restarted(play: Play, command: str) -> None:
-    client = play.client()
-    assert "only for a launched program" in client.refused(Code.UNSUPPORTED, command)
-    client.send("launch", program="train.py")
-    client.event("capabilities")
-    client.event("initialized")
-    assert "only for a launched program" in client.refused(Code.UNSUPPORTED, command)
-    client.hang_up()
-    play.take(StopDiscovery)
-
-
-def test_a_submitted_job_has_no_pid(play: Play) -> None:
-    client, seq = launch(play, submit=True)
-    play.feed(DebuggeeStarted("raysubmit_1", 0))
-    client.answer(seq)
-    assert client.event("process") == {"name": "raysubmit_1", "isLocalProcess": False, "startMethod": "launch"}
-
-
-def test_a_program_that_cannot_start_fails_the_launch(play: Play) -> None:
-    client, seq = launch(play)
-    play.feed(DebuggeeFailed(Problem(Code.LAUNCH_FAILED, "There is no train.py.")))
-    assert "no train.py" in client.refusal(Code.LAUNCH_FAILED, seq)
-    play.warned("no train.py")
-    play.take(StopDebuggee)
-    play.take(StopDiscovery)
-
-
-def test_a_launch_that_is_left_before_it_began_starts_and_stops_nothing(play: Play) -> None:
-    client = play.client()
-    client.send("launch", program="train.py")
-    client.event("capabilities")
-    client.event("initialized")
-    client.hang_up()
-    play.take(StopDiscovery)
-
-
-def test_an_observer_whose_first_attach_failed_can_launch(play: Play) -> None:
-    client = play.client()
-    attach = client.send("attach", role="observer")
-    play.take(StartDiscovery)
-    play.feed(DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "Nobody there.")))
-    client.refusal(Code.DASHBOARD_UNREACHABLE, attach)
-    play.warned("Nobody there.")
-    play.take(StopDiscovery)
-    client.send("launch", program="train.py")
-    client.event("capabilities"), client.event("initialized")
-    client.leave()
-    play.take(StopDiscovery)
 
 
 def test_a_worker_takes_its_leave_once_though_raydap_ends_meanwhile(play: Play) -> None:

@@ -1,7 +1,7 @@
 """Polling a dashboard through good and bad times, fast enough for tests."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,6 @@ from aiohttp import web
 
 from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location
-from raydap.cluster.dashboard.dashboard_client import Dashboard
-from raydap.cluster.dashboard.exit_reasons import ExitReasons
-from raydap.cluster.dashboard.polls import Polls
 from raydap.cluster.ray_cluster import RayCluster, Timing
 from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.errors import Code, Problem, ProblemError
@@ -20,20 +17,15 @@ from raydap.core.events import (
     AgentsExpected,
     DiscoveryFailed,
     DiscoveryReady,
-    EndedWorker,
-    Event,
     NodesAlive,
-    PausedWorker,
     WorkerLabel,
     WorkersAlive,
-    WorkersEnded,
     WorkersLabelled,
     WorkersPaused,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
-from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
-from unit.cluster.polling import FAST, PAUSED, WAIT, Polling, run
+from unit.cluster.polling import FAST, PAUSED, Polling, run
 
 
 def test_it_says_where_then_who_and_when_nobody_is_left() -> None:
@@ -241,114 +233,6 @@ def test_a_cluster_that_wants_a_token_is_joined_with_it() -> None:
         await asyncio.gather(task, return_exceptions=True)
 
     run(script)
-
-
-def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
-    """Ray learns of a death a moment later than the debugger of the worker."""
-
-    async def script(fake: FakeDashboard) -> None:
-        other = replace(PAUSED, key=WorkerKey("other"))
-        asked = replace(PAUSED, key=WorkerKey("asked"))
-        detail = "Worker unexpectedly exits with a connection error code 2. End of file."
-        dead = [
-            {"worker_id": PAUSED.key, "exit_type": "SYSTEM_ERROR", "exit_detail": detail},
-            {"worker_id": other.key, "exit_type": "INTENDED_USER_EXIT", "exit_detail": "done"},
-            {
-                "worker_id": asked.key,
-                "exit_type": "SYSTEM_ERROR",
-                "exit_detail": "Worker exits unexpectedly by a signal. SIGTERM",
-            },
-        ]
-        answers = iter([[], dead[1:], dead])
-
-        async def workers(request: web.Request) -> web.StreamResponse:
-            return web.json_response(listing(next(answers) if "False" in request.query_string else []))
-
-        fake.answers["/api/v0/workers"] = workers
-        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
-            await polling.next(DiscoveryReady)
-            await asyncio.gather(
-                polling.source.look_up_exit_reason(PAUSED),
-                polling.source.look_up_exit_reason(other),
-                polling.source.look_up_exit_reason(asked),
-            )
-            assert polling.of(WorkersEnded) == [
-                WorkersEnded(
-                    (
-                        EndedWorker(other, "done", crashed=False),
-                        EndedWorker(asked, "Worker exits unexpectedly by a signal. SIGTERM", crashed=False),
-                    )
-                ),
-                WorkersEnded((EndedWorker(PAUSED, detail, crashed=True),)),
-            ]
-
-    run(script)
-
-
-def test_what_ray_does_not_say_in_time_is_left_open() -> None:
-    async def script(fake: FakeDashboard) -> None:
-        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
-            await polling.next(DiscoveryReady)
-            await polling.source.look_up_exit_reason(PAUSED)
-            fake.answers["/api/v0/workers"] = text(500, "boom")
-            await polling.source.look_up_exit_reason(PAUSED)
-            assert polling.of(WorkersEnded) == []
-
-    run(script)
-
-
-def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture) -> None:
-    """Labels and exit reasons are asked for again, after an exception too."""
-
-    async def script(fake: FakeDashboard) -> None:
-        task = {"worker_id": PAUSED.key, "func_or_class_name": "f", "job_id": "01"}
-        label = Dashboard.labels
-        failures = [TypeError("odd")]
-
-        async def labels(dashboard: Dashboard, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
-            if failures:
-                raise failures.pop()
-            return await label(dashboard, workers)
-
-        async def exit_reasons(_: Dashboard) -> dict[WorkerKey, tuple[str, str]]:
-            if failures:
-                raise failures.pop()
-            return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
-
-        fake.answers["/api/v0/tasks"] = listing([task])
-        async with Polling(AttachSettings(dashboard=fake.url)) as polling:
-            await polling.next(DiscoveryReady)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(Dashboard, "labels", labels)
-                await polling.source.look_up_labels((PAUSED,))
-                assert polling.of(WorkersLabelled) == [WorkersLabelled({PAUSED.key: WorkerLabel("f", job="01")})]
-                failures.append(TypeError("odd"))
-                patch.setattr(Dashboard, "exit_reasons", exit_reasons)
-                await polling.source.look_up_exit_reason(PAUSED)
-            assert polling.of(WorkersEnded) == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
-
-    run(script)
-    assert caplog.text.count("TypeError") >= 2
-
-
-def test_a_lookup_that_is_cancelled_hinders_no_later_one() -> None:
-    async def main() -> None:
-        told: list[Event] = []
-
-        async def ask() -> dict[WorkerKey, tuple[str, str]]:
-            return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
-
-        polls = Polls(1000.0)
-        reasons = ExitReasons(polls, ask, told.append)
-        looking = asyncio.create_task(reasons.look_up(PAUSED))
-        await asyncio.sleep(0)
-        looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
-        polls.scale = 0.001
-        await asyncio.wait_for(reasons.look_up(PAUSED), WAIT)
-        assert told == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
-
-    asyncio.run(main())
 
 
 def test_prepared_programs_are_looked_for_while_there_are_other_nodes_and_none_is_known() -> None:
