@@ -142,8 +142,8 @@ def validate_all(client: Client) -> None:
 @pytest.fixture
 def bridge(children: ExitStack, tmp_path: Path) -> Bridge:
     """A bridge in a process of its own; the test fails if it dies or prints a traceback."""
-    # The end of all steps is in the report of a failed test.
-    started = Bridge.start(tmp_path / "bridge.log", "-v", "--log-file", str(tmp_path / "steps.log"))
+    # The report of a failed test has the last steps.
+    started = Bridge.start(tmp_path / "bridge.log", "-v")
     children.callback(started.end)
     return started
 
