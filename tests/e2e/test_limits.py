@@ -85,6 +85,11 @@ NO_START = r"cannot be run \(.*\)\. \[raydap 4001\]"
 LOST = "Error: Standard output cannot be written: .*\\. Send it to another place\\."
 NO_FOLDER = "Error: The current folder was removed. Change to another folder."
 
+CAUSES = {"12 descriptors": "may open only 12 files and sockets", "no /proc": "/proc is not mounted here"}
+"""What a command that looks for workers prints on standard error, because it may miss some."""
+
+LOOKING = ("launch", "attach", "ps", "hang", "doctor", "report", "debug", "serve")
+
 # Where a command cannot work: its exit code, and what it prints then.
 FAILS: Mapping[tuple[str, str], tuple[int, str]] = {
     ("12 descriptors", "launch"): (0, NO_START),
@@ -130,6 +135,8 @@ def test_a_command_works_or_says_what_is_wrong(condition: str, command: str, tmp
     out += printed
     assert process.returncode == code, (out, err)
     assert "Traceback" not in out + err
+    named = [cause for where, cause in CAUSES.items() if cause in out + err and where == condition]
+    assert len(named) == (condition in CAUSES and command in LOOKING), err
     if text == LOST or not CONDITIONS[condition].hidden:
         assert re.search(text, out + err), (out, err)
     if command in PROGRAMS and (condition, command) not in FAILS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from raydap.cli import completing, options
+from raydap.cli import completing, options, surroundings
 from raydap.cli.options import Address, Hold
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def serve(
     from raydap.hub.server import ServerOptions, StartRefused
 
     options.start_log(log_file, verbose)
+    surroundings.note_problems()
 
     async def run(server_options: ServerOptions) -> None:
         await server.serve(server_options, end_signal(), options.note)

@@ -102,8 +102,11 @@ def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> i
     """Says why there is no answer, and what would help. Returns the exit code."""
     paused = sum(entry.state == "paused" for entry in live.workers.values())
     alive = sum(entry.state == "alive" and not entry.agent for entry in live.workers.values())
-    parts = [f"{paused} wait at breakpoint()"] * (paused > 0) + [f"{alive} run without an agent"] * (alive > 0)
-    parts += [f"{silent} did not answer"] * (silent > 0)
+    parts = [f"{paused} wait at breakpoint()"] * (paused > 0)
+    if silent:  # Those without an agent are among them, if they could be looked at from outside.
+        parts.append(f"{silent} did not answer")
+    elif alive:
+        parts.append(f"{alive} run without an agent")
     advice = (
         "`raydap debug` attaches to those that wait, and a program that is started with `raydap run` can be asked at "
         "any time."

@@ -22,6 +22,7 @@ HELPERS = {
     "shell_scripts",
     "signals",
     "standard_streams",
+    "surroundings",
     "terminal_command",
 }
 

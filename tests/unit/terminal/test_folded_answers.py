@@ -111,8 +111,9 @@ SENTENCES = [
         ("paused", "alive", "alive"),
         None,
         3,
-        "No worker can say where they are: 1 wait at breakpoint() and 2 run without an agent and 3 did not answer.",
+        "No worker can say where they are: 1 wait at breakpoint() and 3 did not answer.",
     ),
+    (("alive", "alive"), None, 0, "No worker can say where they are: 2 run without an agent."),
     (("running",), None, 0, "No worker can say where they are."),
 ]
 

@@ -316,7 +316,8 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def has_capability(number: int) -> bool:
-    return bool(int(_status(os.getpid())["CapEff"], 16) >> number & 1)
+    """Return whether this process has the capability; False where /proc is not readable."""
+    return bool(int(_status(os.getpid()).get("CapEff", "0"), 16) >> number & 1)
 
 
 def user_name(uid: int) -> str:
