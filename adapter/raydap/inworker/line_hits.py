@@ -28,6 +28,14 @@ QUIET_S = 0.2
 FIRST_STOPS = 3
 """The first hits stop the thread; then those whose number is a power of two do: forty in a million million."""
 
+_HIT_CLOCK = time.time() - time.monotonic()
+
+
+def _hit_time() -> float:
+    """Return the time of day without the jumps of the machine's clock: if it were set back by an hour, no message would
+    come for an hour."""
+    return _HIT_CLOCK + time.monotonic()
+
 
 class _Line:
     """What has been seen since the last message. `hits` are all since the process is debugged; `last` is when the last
@@ -48,7 +56,7 @@ class _Line:
 
     def told_now(self, at_once: bool = False) -> str:
         """The message, if one is due now: the first one always is."""
-        now = time.time()
+        now = _hit_time()
         self.last = now
         if self.first and not at_once and now - self.told < max(PAUSE_S, (now - self.first) / MESSAGES):
             self.is_untold = True
@@ -134,7 +142,7 @@ class LineHits:
 
     def tell_quiet(self) -> bool:
         """Tells what is untold of lines that nobody comes to any more. Returns whether there may be more."""
-        now = time.time()
+        now = _hit_time()
         with self._lock:
             untold = [line for line in self._lines.values() if line.is_untold]
             quiet = [line.message(now) for line in untold if now - line.last >= QUIET_S]

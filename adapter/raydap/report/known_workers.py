@@ -1,10 +1,10 @@
 """The workers of the watched program, those that have ended, too: their names, and how long they were paused."""
 
-import time
 from collections.abc import Iterable
 
 import msgspec
 
+from raydap import steady_time
 from raydap.core.sets import folding
 from raydap.core.sets.folding import Member
 from raydap.protocol.raydap_messages import WorkerEntry
@@ -41,7 +41,7 @@ class KnownWorkers:
 
     def take(self, entries: Iterable[WorkerEntry]) -> None:
         """Takes what raydap tells of workers."""
-        now = time.time()
+        now = steady_time.now()
         for entry in entries:
             before = self.entries.get(entry.key)
             self._seen.setdefault(entry.key, now - entry.age)
@@ -74,14 +74,14 @@ class KnownWorkers:
                 self.entries[span.worker] = named
 
     def pause(self, thread: int, what: str) -> None:
-        self._paused[thread] = time.time(), what
+        self._paused[thread] = steady_time.now(), what
 
     def resume(self, thread: int) -> float:
         """Returns for how many seconds the thread was stopped; 0 if it was not."""
         start, what = self._paused.pop(thread, (0.0, ""))
         if not start:
             return 0.0
-        key, end = self.threads.get(thread, ""), time.time()
+        key, end = self.threads.get(thread, ""), steady_time.now()
         self.used.add(key)
         count, seconds = self._totals.get(key, (0, 0.0))
         self._totals[key] = count + 1, seconds + end - start

@@ -1,7 +1,6 @@
 """Looks where all workers are, from time to time, without stopping any."""
 
-import time
-
+from raydap import steady_time
 from raydap.protocol.stack_messages import MergedStacks, Places, PlacesArguments, StacksArguments
 from raydap.report.records import SampleRecord
 from raydap.terminal.live_session import LiveSession
@@ -30,7 +29,7 @@ async def take(live: LiveSession, jobs: set[str]) -> SampleRecord | None:
         return None
     select = f"job:{','.join(sorted(jobs))}"
     wanted = StacksArguments(select=select, running=True, outside=True, max_members=MAX_MEMBERS)
-    now = time.time()
+    now = steady_time.now()
     stacks = await live.ask("raydap/stacks", wanted, MergedStacks)
     places = await live.ask("raydap/places", PlacesArguments(select=select, outside=True), Places)
     unread = tuple(sorted({*stacks.unread, *places.unread}))

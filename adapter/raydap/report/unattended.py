@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from raydap import steady_time
 from raydap.client.joining import Target
 from raydap.core.errors import ProblemError
 from raydap.report.job_watch import JobEnd, JobWatch
@@ -156,7 +157,7 @@ class Reporting:
 
 
 def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:
-    run.ended = time.time()
+    run.ended = steady_time.now()
     run.outcome = Outcome(state=state, code=code, text=text)
     return exit_code
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from raydap import __version__
+from raydap import __version__, steady_time
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
@@ -58,7 +58,7 @@ class WatchedRun:
         self.errors = SeenErrors()
         self.samples = sampling.Samples()
         self.tasks = RayTasks(wants_events=True)
-        self.started = time.time()
+        self.started = steady_time.now()
         self.ended: float | None = None
         self.outcome = Outcome(state="running", code=None, text="It runs.")
         self.exit_code: int | None = None
@@ -178,7 +178,7 @@ class WatchedRun:
             self.workers.used.add(worker)
             if not seen.hits:
                 self._say(f"{_place(seen)}: {self.workers.label(worker)} is there")
-            seen.tell(worker, told, time.time())
+            seen.tell(worker, told, steady_time.now())
             entry = self.workers.entries.get(worker)
             if entry is not None and entry.actor and worker not in self.workers.ranks:
                 self._ask_ranks()
@@ -209,14 +209,14 @@ class WatchedRun:
 
     async def _look(self, thread: int, stopped: Mapping[str, Any], is_looked: bool) -> None:
         """Looks, and resumes whatever comes of it."""
-        raised, begun = stopped.get("reason") == "exception", time.time()
+        raised, begun = stopped.get("reason") == "exception", steady_time.now()
         seen = Look((), None, (), "")
         if is_looked:
             seen = await look(self.live, thread, raised, lambda: self._pid_without_rank(thread))
             self.workers.take_places(seen.places)
         # It does not run on any later than this.
         failed = await resume(self.live, thread)
-        paused = time.time() - begun
+        paused = steady_time.now() - begun
         self.workers.resume(thread)
         key = self.workers.threads.get(thread, "")
         label = self.workers.label(key)
@@ -291,7 +291,7 @@ class WatchedRun:
         if known is not None:
             self._notes[text] = msgspec.structs.replace(known, count=known.count + 1)
         elif len(self._notes) < MAX_NOTES:
-            self._notes[text] = Note(time=time.time(), text=text)
+            self._notes[text] = Note(time=steady_time.now(), text=text)
             if is_news:
                 self._say(text)
 
@@ -308,7 +308,7 @@ class WatchedRun:
             self.workers.used.update(each.keys)
         tasks = self.tasks.spans()
         self.workers.take_tasks(tasks)
-        now = time.time()
+        now = steady_time.now()
         return Report(
             version=records.VERSION,
             raydap=__version__,

@@ -3,8 +3,8 @@
 import json
 import math
 import threading
-import time
 from queue import Queue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,7 +31,7 @@ def hits(sent: list[str], monkeypatch: pytest.MonkeyPatch) -> LineHits:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
-    monkeypatch.setattr(time, "time", lambda: now[0])
+    monkeypatch.setattr(line_hits, "_hit_time", lambda: now[0])
     return now
 
 
@@ -49,6 +49,19 @@ def test_few_of_many_hits_stop_and_all_are_counted(hits: LineHits, sent: list[st
     clock[0] += line_hits.PAUSE_S
     assert not hits.stops(7, MARK, "", {}, {})
     assert (told(sent[-1])["line"], told(sent[-1])["hits"]) == (7, 2001)
+
+
+def test_messages_come_after_the_machines_clock_was_set_back(
+    hits: LineHits, sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day, since_start = [1e9], [100.0]
+    clocks = SimpleNamespace(time=lambda: day[0], monotonic=lambda: since_start[0])
+    monkeypatch.setattr(line_hits, "time", clocks)
+    for _ in range(9):
+        hits.message(1, MARK, "x", {}, {"x": 1})
+    day[0] -= 3600
+    since_start[0] += 2 * line_hits.PAUSE_S
+    assert told(hits.message(1, MARK, "x", {}, {"x": 2}))["hits"] == 10
 
 
 def test_a_condition_is_the_users(hits: LineHits, sent: list[str]) -> None:

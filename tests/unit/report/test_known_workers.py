@@ -1,9 +1,8 @@
 """The names of workers, and their pauses."""
 
-import time
-
 import pytest
 
+from raydap import steady_time
 from raydap.protocol.stack_messages import WorkerPlace
 from raydap.report import known_workers
 from raydap.report.known_workers import KnownWorkers
@@ -50,7 +49,7 @@ def test_a_short_task_is_named_by_what_ray_says_later(known: KnownWorkers) -> No
 
 def test_pauses_are_counted_and_kept(known: KnownWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr(time, "time", lambda: now[0])
+    monkeypatch.setattr(steady_time, "now", lambda: now[0])
     monkeypatch.setattr(known_workers, "MAX_SPANS", 2)
     known.take([entry("a", actor="Trainer", threads=[1001])])
     for _ in range(3):

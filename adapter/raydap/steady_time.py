@@ -1,0 +1,10 @@
+"""The time of day, in seconds since 1970, without the jumps of the machine's clock."""
+
+import time
+
+_START = time.time() - time.monotonic()
+
+
+def now() -> float:
+    """Return a time that never goes back in this process, so that the difference of two is a duration."""
+    return _START + time.monotonic()
