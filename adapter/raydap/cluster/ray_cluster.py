@@ -15,7 +15,7 @@ from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.label_polling import LabelPolling
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.node_polling import NodePolling
-from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
 from raydap.cluster.machine import session_sockets
@@ -105,7 +105,7 @@ class RayCluster:
         self._outage_reported = False
         self._cut: set[str] = set()
         """The sentences about lists that were cut. Each is reported once."""
-        polls = self._polls = Polls(self._timing.scale)
+        polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
         self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), emit)
         self._jobs = Jobs(polls, self._ask_jobs, emit)
         self._alive = AlivePolling(polls, lambda: self._reached().alive(), emit)

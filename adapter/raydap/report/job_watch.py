@@ -8,7 +8,7 @@ from raydap.client.dap_connection import SessionError
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
-from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
 from raydap.cluster.jobs.job_list import has_ended
 from raydap.core.errors import ProblemError
 
@@ -62,14 +62,14 @@ class JobWatch:
 
     async def end(self) -> JobEnd:
         """Return when it has ended. A short outage of the dashboard is no end."""
-        known_at = time.monotonic()
+        missing_since: float | None = None  # When the first of the answers without the job came.
         ends: list[JobEnd] = []
 
         async def ask() -> float | None:
-            nonlocal known_at
+            nonlocal missing_since
             row = await self._dashboard.job(self._job)
             if row is not None:
-                known_at = time.monotonic()
+                missing_since = None
                 if not has_ended(row):
                     return PAUSE_S
                 status = str(row["status"])
@@ -77,12 +77,14 @@ class JobWatch:
                 how = known[status] if self._submission else "has ended"
                 ends.append(JobEnd(self._submission != "" and status == "FAILED", f"Job {self._job} {how}."))
                 return None
-            if time.monotonic() - known_at < GONE_S:
+            if missing_since is None:
+                missing_since = time.monotonic()
+            if time.monotonic() - missing_since < GONE_S:
                 return PAUSE_S
             ends.append(JobEnd(True, f"The cluster has not said for {GONE_S:g} s what became of the job {self._job}."))
             return None
 
-        await Poll(Polls(), ask).run(PAUSE_S)
+        await Poll(PROCESS_POLLS, ask).run(PAUSE_S)
         return ends[0]
 
     async def log(self) -> str:

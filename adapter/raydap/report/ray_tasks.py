@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
-from raydap.cluster.dashboard.polls import Poll, Polls
+from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
 from raydap.core.errors import ProblemError
 from raydap.report.records import Span
 
@@ -36,7 +36,7 @@ class RayTasks:
             await self.ask(dashboard, jobs())
             return min(max((asked - begun) / 20, FIRST_PAUSE_S), LAST_PAUSE_S)
 
-        await Poll(Polls(), ask).run()
+        await Poll(PROCESS_POLLS, ask).run()
 
     async def ask(self, dashboard: Dashboard, jobs: Collection[str]) -> None:
         """Raises nothing: a timeline without its last tasks is still worth showing."""

@@ -62,6 +62,10 @@ class Polls:
         return share
 
 
+PROCESS_POLLS = Polls()
+"""The polls of this process, which has one dashboard: those of its session, and those of a report beside it."""
+
+
 class Poll:
     """One repeated question.
 
