@@ -86,7 +86,7 @@ LOST = "Error: Standard output cannot be written: .*\\. Send it to another place
 NO_FOLDER = "Error: The current folder was removed. Change to another folder."
 
 CAUSES = {"12 descriptors": "may open only 12 files and sockets", "no /proc": "/proc is not mounted here"}
-"""What a command that looks for workers prints on standard error, because it may miss some."""
+"""The warnings of the commands in LOOKING, which may miss workers under these conditions."""
 
 LOOKING = ("launch", "attach", "ps", "hang", "doctor", "report", "debug", "serve")
 
