@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from raydap.cli import options, surroundings
+from raydap.cli import options, system_limits
 
 
 @click.command()
@@ -21,7 +21,7 @@ def adapter(listen: tuple[str, int] | None, log_file: str | None, verbose: bool)
       raydap adapter --log-file raydap.log --verbose
     """
     options.start_log(log_file, verbose)
-    surroundings.note_problems()
+    system_limits.warn()
     # Ctrl-C and SIGTERM detach from every worker first.
     raise SystemExit(asyncio.run(_serve_stdio() if listen is None else _serve_tcp(*listen)))
 

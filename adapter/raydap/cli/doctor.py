@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from raydap import safe_files
-from raydap.cli import completing, options, surroundings
+from raydap.cli import completing, options, system_limits
 from raydap.doctor.finding import FAULTS, Finding
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def doctor(
 
     from raydap.doctor import diagnosis, gathering
 
-    surroundings.note_problems()
+    system_limits.warn()
     logging.basicConfig(level=logging.INFO if verbose else logging.CRITICAL)
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
     # What is written there does not disturb the result.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from raydap.cli import completing, options, surroundings
+from raydap.cli import completing, options, system_limits
 from raydap.cli.options import Address, Hold
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def serve(
     from raydap.hub.server import ServerOptions, StartRefused
 
     options.start_log(log_file, verbose)
-    surroundings.note_problems()
+    system_limits.warn()
 
     async def run(server_options: ServerOptions) -> None:
         await server.serve(server_options, end_signal(), options.note)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from raydap.cli import options, surroundings
+from raydap.cli import options, system_limits
 
 if TYPE_CHECKING:
     # What takes part in sessions is imported only when it runs: help and the completion of shells do without it.
@@ -56,7 +56,7 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
         logging.getLogger("raydap").addHandler(logging.NullHandler())
     else:
         options.start_log(log_file, verbose)
-    surroundings.note_problems()
+    system_limits.warn()
     try:
         code = asyncio.run(work)
     except ProblemError as error:

@@ -33,7 +33,7 @@ _HIT_CLOCK = time.time() - time.monotonic()
 
 def _hit_time() -> float:
     """Return the time of day without the jumps of the machine's clock: if it were set back by an hour, no message would
-    come for an hour."""
+    come for an hour. Workers do not have steady_time.py, which does the same."""
     return _HIT_CLOCK + time.monotonic()
 
 

@@ -22,7 +22,7 @@ HELPERS = {
     "shell_scripts",
     "signals",
     "standard_streams",
-    "surroundings",
+    "system_limits",
     "terminal_command",
 }
 

@@ -1,4 +1,4 @@
-"""What is wrong around raydap is named before it makes a result incomplete."""
+"""Limits of the system are named before they make a result incomplete."""
 
 import os
 import resource
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.cli import surroundings
+from raydap.cli import system_limits
 from raydap.cluster.injection import gdb_injection
 from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, has_capability
 
@@ -17,15 +17,15 @@ from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, has_capabilit
 )
 def test_few_descriptors(monkeypatch: pytest.MonkeyPatch, limit: int, named: bool) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, resource.RLIM_INFINITY))
-    texts = [text for text in surroundings.problems() if "files and sockets" in text]
+    texts = [text for text in system_limits.warnings() if "files and sockets" in text]
     assert len(texts) == named
     assert all(f"only {limit} files" in text for text in texts)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_no_proc(tmp_path: Path) -> None:
-    assert [text for text in surroundings.problems(str(tmp_path)) if text.startswith("/proc is not mounted")]
-    assert not [text for text in surroundings.problems() if text.startswith("/proc")]
+    assert [text for text in system_limits.warnings(str(tmp_path)) if text.startswith("/proc is not mounted")]
+    assert not [text for text in system_limits.warnings() if text.startswith("/proc")]
 
 
 def test_where_capabilities_cannot_be_read_none_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:

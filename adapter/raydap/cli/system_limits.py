@@ -1,4 +1,4 @@
-"""What is wrong around raydap that would let it miss workers: too few descriptors, no /proc."""
+"""Warnings of what lets raydap miss workers: too few descriptors, no /proc."""
 
 import os
 import resource
@@ -11,13 +11,14 @@ FEW_DESCRIPTORS = 64
 """With fewer, `raydap ps` finds no places of four workers; each worker of a session needs one or two more."""
 
 
-def note_problems() -> None:
-    """Write a line to standard error for each problem. `raydap run` does not: there standard error is the program's."""
-    for text in problems():
+def warn() -> None:
+    """Write each warning to standard error. `raydap run` does not: there standard error is the program's."""
+    for text in warnings():
         options.note(text)
 
 
-def problems(proc: str = "/proc") -> Iterator[str]:
+def warnings(proc: str = "/proc") -> Iterator[str]:
+    """Return a sentence for each limit, with what to do. `proc` is another folder in tests."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit != resource.RLIM_INFINITY and limit < FEW_DESCRIPTORS:
         yield (
