@@ -177,8 +177,10 @@ def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path
 
     # Workers without an agent cannot be asked, and are not stopped for it.
     assert "No worker in this set can be asked" in ask("eval", "rank", "actor:Trainer", code=1)
-    # Ray may have an idle worker besides the two trainers and the driver.
-    assert re.search(r"1 wait at breakpoint\(\) and [34] run without an agent", ask("compare", "rank", code=1))
+    # The driver, two trainers, and as many idle workers as Ray keeps.
+    unasked = re.search(r"1 wait at breakpoint\(\) and (\d+) run without an agent", ask("compare", "rank", code=1))
+    assert unasked is not None
+    assert int(unasked[1]) >= 3
 
     # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
     assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
