@@ -52,8 +52,8 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
 
     _take_any_text()
     if log_file is None and not verbose:
-        # Users get what concerns them as a sentence; the rest would spoil tables.
-        logging.getLogger("raydap").addHandler(logging.NullHandler())
+        # Users get what concerns them as a sentence; the rest, also of asyncio and other libraries, would spoil tables.
+        logging.getLogger().addHandler(logging.NullHandler())
     else:
         options.start_log(log_file, verbose)
     system_limits.warn()

@@ -51,7 +51,10 @@ class Peer(asyncio.Protocol):
 
     def send(self, body: bytes) -> None:
         """Frames and queues one message. Does nothing once the connection is ending, because its end is reported."""
-        if self._transport is not None and not self._closing and self._reason is None:
+        if self._transport is None or self._closing or self._reason is not None:
+            return
+        # asyncio logs a warning for each write after a failed one until it reports the end.
+        if not self._transport.is_closing():
             self._transport.write(encode(body))
 
     def close(self) -> None:

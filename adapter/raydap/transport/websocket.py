@@ -120,9 +120,9 @@ class WebSocketPeer(Peer):
 def write(transport: asyncio.Transport, protocol: Protocol) -> None:
     """Writes the protocol's output. Its empty chunk means: close the connection."""
     for data in protocol.data_to_send():
-        if data:
+        if data and not transport.is_closing():  # As in `Peer.send`.
             transport.write(data)
-        else:
+        elif not data:
             transport.close()
 
 

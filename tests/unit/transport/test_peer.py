@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import struct
 from collections.abc import Awaitable, Callable
 from typing import cast
 
@@ -144,6 +145,22 @@ def test_a_peer_that_does_not_read_is_cut_off() -> None:
         assert await line.wait_gone() == "does not read"
 
     run(script, max_queued=1_000_000)
+
+
+def test_messages_to_a_peer_that_has_gone_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def script(line: Line, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(encode(b"{}"))
+        await asyncio.wait_for(line.came.wait(), WAIT)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+        await asyncio.sleep(0)  # The transport closes its socket in the next turn of the loop.
+        await asyncio.sleep(0)
+        for _ in range(20):
+            line.peer.send(b"{}")
+        assert await line.wait_gone() == "connection reset"
+
+    run(script)
+    assert caplog.records == []
 
 
 def test_nobody_waits_for_a_connection_that_is_closed_before_it_is_made() -> None:
