@@ -13,7 +13,7 @@ from raydap.core.events import (
     DiscoveryReady,
     WorkerGone,
 )
-from raydap.core.workers.selection import AT_ONCE
+from raydap.core.model.attaching import AT_ONCE
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.prepared_workers import LINES, NO_LINES, call, launched, prepared
@@ -262,12 +262,12 @@ def test_it_comes_back_if_it_is_needed_while_it_is_left(play: Play) -> None:
 
 def test_not_all_of_many_are_attached_at_once_but_those_that_wait(play: Play) -> None:
     client = play.session()
-    workers = [prepared(play, f"w{number}") for number in range(40)]
+    workers = [prepared(play, f"w{number}") for number in range(AT_ONCE + 8)]
     for worker in workers:
         worker.hold.add("dial")
     find(play, *workers)
     client.request("setBreakpoints", **LINES)
-    assert sum(worker.dials for worker in workers) == 32
+    assert sum(worker.dials for worker in workers) == AT_ONCE
     late = prepared(play, "late")
     call(play, late)
     assert late.complete

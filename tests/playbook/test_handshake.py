@@ -7,9 +7,10 @@ import pytest
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.events import WorkerConnected
+from raydap.core.model import retry
+from raydap.core.model.attaching import AT_ONCE
 from raydap.core.workers import attach as handshake
 from raydap.core.workers import detach
-from raydap.core.workers.selection import AT_ONCE
 from raydap.inworker import calls
 from support.playbook import Play
 
@@ -139,7 +140,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     fail(play)
     client.told(FAILURES[fail])
     # It stays listed, and is left alone until its time has come.
-    play.tick(handshake.RETRY_DELAY_S[0] - 1)
+    play.tick(retry.DELAYS_S[0] - 1)
     play.paused(bad)
     assert bad.dials == 1
     bad._held.clear()
@@ -149,7 +150,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     assert bad.dials == 2
     fail(play)
     client.nothing()
-    play.tick(handshake.RETRY_DELAY_S[0] * 2 - 1)
+    play.tick(retry.DELAYS_S[0] * 2 - 1)
     play.paused(bad)
     assert bad.dials == 2
     bad._held.clear()
@@ -344,7 +345,7 @@ def test_a_mistake_in_the_handshake_leaves_no_worker_half_attached(play: Play, m
         play.paused(worker)
     assert "please report" in client.told(Code.INTERNAL)
     assert not worker.connected
-    play.tick(handshake.RETRY_DELAY_S[0])
+    play.tick(retry.DELAYS_S[0])
     play.paused(worker)
     worker.stop()
     client.stop()

@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.model.attaching import NodeQueue
+from raydap.core.model.retry import Retry
 from raydap.core.model.roster import Roster
 from raydap.protocol.types import WorkerKey
 
@@ -23,18 +25,18 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A paused worker that could not be attached, and why; when to try again, and the delay until then."""
+    """A paused worker that could not be attached, and why; when raydap tries again."""
 
     row: PausedWorker
     problem: str
-    retry_at: float
-    delay: float
+    retry: Retry
 
 
 class PausedWorkers:
     """`to_examine` are the candidates that have to be examined, for the first time or again: the work after every event
-    must not walk over all candidates. `labels` are kept only while a worker is listed or attached: its successor under
-    the same key may run something else."""
+    must not walk over all candidates. `queued` wait until fewer others are being attached on their node, and
+    `without_room` until maxWorkers allows another one; both may name workers that are no candidates any more. `labels`
+    are kept only while a worker is listed or attached: its successor under the same key may run something else."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
@@ -42,6 +44,8 @@ class PausedWorkers:
         self.failures: dict[WorkerKey, Failure] = {}
         self.labels: dict[WorkerKey, WorkerLabel] = {}
         self.to_examine: dict[WorkerKey, None] = {}
+        self.queued = NodeQueue()
+        self.without_room: dict[WorkerKey, None] = {}
         self.asked_at = float("-inf")
         """When Ray was asked for the last snapshot, by the clock of the core."""
 
@@ -59,6 +63,16 @@ class PausedWorkers:
         self.to_examine.pop(key, None)
         self._roster.mark(key)
         return self.candidates.pop(key)
+
+    def try_again(self, failure: Failure, ask_at: float) -> None:
+        """Make a worker that could not be attached a candidate again."""
+        if failure.row.key not in self.candidates:
+            self.add(Candidate(failure.row, ask_at, WorkerLabel()))
+
+    def examine(self, key: WorkerKey) -> None:
+        """Examine a worker again, if it is a candidate, after a change that concerns it."""
+        if key in self.candidates:
+            self.to_examine[key] = None
 
     def add_failure(self, failure: Failure) -> None:
         self.failures[failure.row.key] = failure

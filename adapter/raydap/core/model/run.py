@@ -7,11 +7,13 @@ from raydap.core.errors import Code, ProblemError
 from raydap.core.events import ForkedWaitsFound, PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
+from raydap.core.model.attaching import NodeQueue
 from raydap.core.model.breakpoints import Breakpoints
 from raydap.core.model.compared_value import Summary
 from raydap.core.model.handles import Handles
 from raydap.core.model.paused import PausedWorkers
 from raydap.core.model.ranks import Ranks
+from raydap.core.model.retry import Retry
 from raydap.core.model.roster import Roster
 from raydap.core.ray_state import RayState
 from raydap.core.settings import AttachSettings, LaunchSettings
@@ -63,14 +65,6 @@ class AttachProgress:
     clients: list[ClientId]
     most: int
     percentage: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """When raydap tries again to attach to a prepared worker, and the delay until then, in seconds."""
-
-    at: float
-    delay: float
 
 
 @dataclass(slots=True)
@@ -143,8 +137,10 @@ class Run:
         self.prepared: dict[WorkerKey, PausedWorker] = {}
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self.retries: dict[WorkerKey, Retry] = {}
-        self.queued: dict[WorkerKey, None] = {}
-        """Prepared workers that wait until fewer others are being attached, in this order."""
+        self.queued = NodeQueue()
+        """Prepared workers that wait until fewer others are being attached on their node."""
+        self.without_room: dict[WorkerKey, None] = {}
+        """Prepared workers that wait until maxWorkers allows another one, in this order."""
         self.refusals: set[str] = set()
         self.to_pause: set[WorkerKey] = set()
         self.agent_questions: dict[int, Future[str]] = {}

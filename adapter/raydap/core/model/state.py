@@ -14,6 +14,7 @@ from raydap.core.errors import Problem, ProblemError
 from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.arrivals import Arrivals
+from raydap.core.model.attaching import Attaching
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Client, Request
 from raydap.core.model.run import Ending, Run
@@ -69,7 +70,7 @@ class State(WorkerContext):
         self.clients: dict[ClientId, Client] = {}
         self.left: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
-        self.attaching: set[WorkerKey] = set()
+        self.attaching = Attaching()
         self.disconnect_deadlines: dict[WorkerKey, float] = {}
         self.endings: list[Ending] = []
         self.cooling_down: dict[WorkerKey, float] = {}

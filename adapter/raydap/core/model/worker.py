@@ -14,7 +14,7 @@ from raydap.core.model.run import Run
 from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.settings import AttachSettings
 from raydap.protocol.id_fields import Kind
-from raydap.protocol.types import Handle, LocalId, Seq
+from raydap.protocol.types import Handle, LocalId, Seq, WorkerKey
 from raydap.wire import envelope
 from raydap.wire.envelope import Body
 
@@ -53,7 +53,8 @@ class ThreadState(Enum):
 
 class WorkerContext:
     """The state that all workers share. `emit` takes the effects; `now` is the time of the last Tick, in seconds;
-    `stopped` are all stopped threads, in the order in which they stopped."""
+    `stopped` are all stopped threads, in the order in which they stopped. `leaving` are the connected workers that are
+    to be detached."""
 
     def __init__(self, emit: Callable[[Effect], None]) -> None:
         self.emit = emit
@@ -61,6 +62,7 @@ class WorkerContext:
         self.handles = Handles()
         self.pending = Pending()
         self.stopped: dict[Handle, Thread] = {}
+        self.leaving: set[WorkerKey] = set()
 
     def log(self, level: Literal["debug", "info", "warning", "error"], text: str) -> None:
         self.emit(Log(level, text))
@@ -189,6 +191,7 @@ class Worker:
 
     def leave(self) -> None:
         self.leaving = True
+        self.context.leaving.add(self.key)
         self.mark()
 
     def thread(self, local: LocalId) -> Thread:

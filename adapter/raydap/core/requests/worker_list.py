@@ -6,8 +6,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests import selecting
-from raydap.core.workers import alive_listing, pauses, prepared, unprepared, worker_entries, worker_stack
-from raydap.core.workers.selection import detach_worker
+from raydap.core.workers import alive_listing, pauses, prepared, selection, unprepared, worker_entries, worker_stack
 from raydap.protocol.raydap_messages import (
     AttachWorkersArguments,
     DetachWorkersArguments,
@@ -37,9 +36,11 @@ def _attach(state: State, keys: list[WorkerKey] | None) -> None:
     if keys is None:
         run.auto_attach = True
         run.choices.clear()
+        selection.try_at_once(state, list(run.paused.failures))
         run.paused.examine_all()
     else:
         run.choices.update(dict.fromkeys(keys, True))
+        selection.try_at_once(state, keys)
         run.paused.examine_first(keys)
         alive_listing.note_without_agent(state, keys)
         unprepared.try_at_once(run, keys)
@@ -84,7 +85,7 @@ def detach_workers(state: State, request: Request, arguments: DetachWorkersArgum
         state.run.choices[key] = False
         state.run.to_pause.discard(key)
         state.run.alive.drop_problem(key)
-        detach_worker(state, key)
+        selection.detach_worker(state, key)
 
 
 def _named(

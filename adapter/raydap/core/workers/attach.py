@@ -16,6 +16,7 @@ from raydap.core.effects import DialWorker
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Flow
+from raydap.core.model import retry
 from raydap.core.model.breakpoints import Group
 from raydap.core.model.paused import Failure
 from raydap.core.model.pending import Asked, WorkerRefusedError
@@ -30,9 +31,6 @@ from raydap.wire import envelope
 
 HANDSHAKE_TIMEOUT_S = 20.0
 """A handshake takes 0.2 s, and 24 at once take 0.4 s on two cores (measured)."""
-
-RETRY_DELAY_S = (5.0, 60.0)
-"""Seconds until raydap tries again to attach to a worker that is still paused: the first delay, and the longest."""
 
 INITIALIZE: messages.InitializeRequestArguments = {
     "adapterID": "raydap",
@@ -74,7 +72,7 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
 
 def begin(state: State, worker: Worker) -> None:
     state.workers[worker.key] = worker
-    state.attaching.add(worker.key)
+    state.attaching.begin(worker.key, worker.row.node, state.now)
     worker.mark()
     label = worker.run.alive.take(worker.key)
     if worker.label == WorkerLabel():
@@ -199,7 +197,7 @@ def set_exception_breakpoints(worker: Worker) -> None:
 
 
 def give_up(state: State, worker: Worker, problem: Problem) -> None:
-    """Ends a failed attach. The user is told once; raydap tries again later while the worker stays paused."""
+    """Ends a failed attach. The user is told once; raydap tries again later."""
     if state.workers.get(worker.key) is not worker:
         return
     if worker.leaving:
@@ -211,18 +209,19 @@ def give_up(state: State, worker: Worker, problem: Problem) -> None:
     failure = worker.run.paused.failures.get(worker.key)
     if failure is None or failure.row.port != worker.row.port:
         state.report(problem)
-        delay = RETRY_DELAY_S[0]
+        again = retry.after(None, state.now)
     else:
         state.log("info", str(problem))
-        delay = min(failure.delay * 2, RETRY_DELAY_S[1])
-    worker.run.paused.add_failure(Failure(worker.row, str(problem), state.now + delay, delay))
+        again = retry.after(failure.retry, state.now)
+    worker.run.paused.add_failure(Failure(worker.row, str(problem), again))
     detach.hang_up(state, worker)
 
 
 def _give_up_prepared(state: State, worker: Worker, problem: Problem) -> None:
     """A worker with an agent waits for nobody: it runs on."""
-    alive = worker.run.alive
-    if alive.problems.get(worker.key) != str(problem):
+    run = worker.run
+    if run.alive.problems.get(worker.key) != str(problem):
         state.report(problem)
-    alive.set_problem(worker.key, str(problem))
+    run.alive.set_problem(worker.key, str(problem))
+    run.retries[worker.key] = retry.after(run.retries.get(worker.key), state.now)
     detach.hang_up(state, worker)

@@ -9,7 +9,8 @@ MANY = 8
 
 def report(state: State) -> None:
     """Sends the progress, if it has changed. Called after every event."""
-    left = len(state.run.paused.to_examine) + len(state.attaching)
+    paused = state.run.paused
+    left = len(paused.to_examine) + len(paused.queued) + len(state.attaching)
     progress = state.run.progress
     if progress is None:
         if left >= MANY:

@@ -176,7 +176,8 @@ def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
             continue
         row = prepared.get(process)
         # What an attached one runs may not be known yet.
-        will_come = process in attached or process in injected or (row is not None and selection.may_attach(state, row))
+        is_allowed = row is not None and selection.has_room(state, row) and selection.may_attach(state, row)
+        will_come = process in attached or process in injected or is_allowed
         if will_come if actor.alive else reaches_new:
             wait.starting += 1
         else:

@@ -79,6 +79,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
     """Removes a worker: all that wait for it get an error, and all its handles and threads end."""
     worker.advance(AttachStage.GONE)
     del state.workers[worker.key]
+    state.leaving.discard(worker.key)
     end_attach(state, worker)
     state.disconnect_deadlines.pop(worker.key, None)
     if worker.leaving:
@@ -92,7 +93,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
     worker.scope.close()
     worker.run.paused.forget_label(worker.key)
     worker.run.to_pause.discard(worker.key)
-    state.run.paused.examine_all()
+    state.run.paused.examine(worker.key)
     child_sessions.end(state, worker)
     changed = worker.run.breakpoints.forget(worker.key)
     if worker.run is state.run:
@@ -102,7 +103,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
 
 def end_attach(state: State, worker: Worker) -> None:
     """When the worker is attached or cannot be: if it has called meanwhile, it waits no longer."""
-    state.attaching.discard(worker.key)
+    state.attaching.end(worker.key)
     if worker.has_called:
         worker.has_called = False
         state.emit(ReleaseAgent(worker.key))

@@ -19,12 +19,14 @@ from raydap.core.events import (
     WorkerGone,
     WorkerLabel,
 )
-from raydap.core.model.run import Retry, Run
+from raydap.core.model import retry
+from raydap.core.model.retry import Retry
+from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, detach, selection, unprepared, worker_entries
-from raydap.core.workers.attach import RETRY_DELAY_S
+from raydap.protocol.types import WorkerKey
 
 BUSY_DELAY_S = 1.0
 """Seconds until raydap tries again to attach to a worker that it is just leaving."""
@@ -129,11 +131,19 @@ def attach_needed(state: State) -> None:
 def attach_queued(state: State) -> None:
     """Attach to queued workers. Called after every event, so a process that has ended delays no other."""
     run = state.run
-    while run.configured and run.queued and len(state.attaching) < selection.AT_ONCE:
-        key = next(iter(run.queued))
-        del run.queued[key]
+    while run.configured and (key := _next_queued(state)) is not None:
         if key in run.prepared:
             _attach_if_needed(state, run.prepared[key])
+
+
+def _next_queued(state: State) -> WorkerKey | None:
+    """Remove the next key from where it waits, and return it."""
+    run = state.run
+    if run.without_room and run.settings is not None and selection.may_have_more(state, run.settings):
+        key = next(iter(run.without_room))
+        del run.without_room[key]
+        return key
+    return run.queued.take(state.attaching.has_room)
 
 
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
@@ -149,16 +159,14 @@ def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     else:
         run.refusals.add(event.reason)
         state.report(problem)
-    before = run.retries.get(worker.key)
-    delay = RETRY_DELAY_S[0] if before is None else min(before.delay * 2, RETRY_DELAY_S[1])
-    run.retries[worker.key] = Retry(state.now + delay, delay)
+    run.retries[worker.key] = retry.after(run.retries.get(worker.key), state.now)
     detach.hang_up(state, worker)
 
 
 def examine_again(state: State) -> None:
     """Tries again where another debugger may have left, and lets go what nothing can stop. Called at every Tick."""
     run = state.run
-    for key in [key for key, retry in run.retries.items() if retry.at <= state.now]:
+    for key in [key for key, again in run.retries.items() if again.at <= state.now]:
         if key in run.prepared:
             _attach_if_needed(state, run.prepared[key])
         else:
@@ -179,21 +187,24 @@ def _is_idle(state: State, worker: Worker) -> bool:
 def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) -> bool:
     """`at_once`: the process waits for it, and would miss its breakpoints later."""
     run = state.run
-    current, retry = state.workers.get(row.key), run.retries.get(row.key)
+    current, again = state.workers.get(row.key), run.retries.get(row.key)
     if current is not None:
         if current.leaving:
             run.retries.setdefault(row.key, Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S))
         return False
     chosen = run.choices.get(row.key) is True
-    if (retry is not None and state.now < retry.at and not chosen) or not _is_needed(run, row):
+    if (again is not None and state.now < again.at and not chosen) or not _is_needed(run, row):
+        return False
+    if not selection.has_room(state, row):
+        run.without_room[row.key] = None
         return False
     if not selection.may_attach(state, row):
         if run.auto_attach:
-            # There may be room later under maxWorkers.
-            run.retries[row.key] = Retry(state.now + RETRY_DELAY_S[0], RETRY_DELAY_S[0])
+            # It may run something else later.
+            run.retries[row.key] = retry.after(None, state.now)
         return False
-    if len(state.attaching) >= selection.AT_ONCE and not at_once:
-        run.queued[row.key] = None
+    if not at_once and not state.attaching.has_room(row.node):
+        run.queued.add(row.key, row.node, chosen)
         return False
     _attach(state, row)
     return True

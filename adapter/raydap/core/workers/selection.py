@@ -17,9 +17,6 @@ from raydap.core.workers import attach, thread_names
 from raydap.core.workers.detach import REDIAL_DELAY_S, let_go
 from raydap.protocol.types import WorkerKey
 
-AT_ONCE = 32
-"""Handshakes at a time. Each is little work, but in a process of its own."""
-
 LATE_LIST_S = 10.0
 """Seconds after a disconnect for which a snapshot may come that was asked for before it."""
 
@@ -40,7 +37,7 @@ def paused(state: State, event: WorkersPaused) -> None:
         if key in run.paused.candidates or (worker is not None and not worker.leaving):
             continue
         failure = run.paused.failures.get(key)
-        if failure is not None and failure.row.port == row.port and state.now < failure.retry_at:
+        if failure is not None and failure.row.port == row.port and state.now < failure.retry.at:
             continue
         if is_on_node(run.settings, row):
             label = run.alive.take(key)
@@ -52,13 +49,16 @@ def paused(state: State, event: WorkersPaused) -> None:
 
 
 def examine_again(state: State) -> None:
-    """Examines all candidates again: some may be dialled again by now. Called at every Tick.
+    """Tries again to attach where that is due. Called at every Tick.
 
     Workers without the labels that the filters need stay paused: Ray is asked again, and the user is told once.
     """
     _end_cool_downs(state)
+    state.attaching.pass_over_slow(state.now)
     paused, settings = state.run.paused, state.run.settings
-    paused.examine_all()
+    for failure in [failure for failure in paused.failures.values() if failure.retry.at <= state.now]:
+        if failure.row.key not in state.workers:
+            paused.try_again(failure, state.now + LABELS_RETRY_S)
     if settings is None or not settings.needs_labels:
         return
     late = [
@@ -81,19 +81,20 @@ def ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
 
 
 def attach_candidates(state: State) -> None:
-    """Begins as many handshakes as may run at a time. Called after every event. A candidate that cannot be attached now
-    is examined again only after a change."""
+    """Begins as many attaches as may be under way. Called after every event. A candidate that cannot be attached now is
+    examined again only after a change that concerns it."""
     run = state.run
     if not run.configured or run.settings is None:
         return
-    while run.paused.to_examine and len(state.attaching) < AT_ONCE:
-        key = next(iter(run.paused.to_examine))
+    while (key := _next_candidate(state, run.settings)) is not None:
         candidate = run.paused.candidates.get(key)
         if candidate is None or _is_leaving(state, key) or not _is_wanted(run, run.settings, candidate.row):
-            del run.paused.to_examine[key]
-        elif not run.choices.get(key) and is_full(state, run.settings):
-            # Keep those that the user has chosen: they are attached beyond the limit.
-            run.paused.to_examine = {key: None for key in run.paused.to_examine if run.choices.get(key)}
+            continue
+        # Those that the user has chosen are attached beyond the limit.
+        if not run.choices.get(key) and is_full(state, run.settings):
+            run.paused.without_room[key] = None
+        elif not state.attaching.has_room(candidate.row.node):
+            run.paused.queued.add(key, candidate.row.node, run.choices.get(key) is True)
         else:
             label = run.paused.label(key)
             run.paused.take(key)
@@ -102,8 +103,27 @@ def attach_candidates(state: State) -> None:
             attach.begin(state, worker)
 
 
+def _next_candidate(state: State, settings: AttachSettings) -> WorkerKey | None:
+    """Remove the next key to examine from where it waits, and return it."""
+    paused = state.run.paused
+    for waiting in (paused.to_examine, paused.without_room if may_have_more(state, settings) else {}):
+        for key in waiting:
+            del waiting[key]
+            return key
+    return paused.queued.take(state.attaching.has_room)
+
+
+def try_at_once(state: State, keys: Iterable[WorkerKey]) -> None:
+    """The user wants these now, whatever has failed before."""
+    paused = state.run.paused
+    for key in keys:
+        failure = paused.failures.get(key)
+        if failure is not None and key not in state.workers:
+            paused.try_again(failure, state.now + LABELS_RETRY_S)
+
+
 def may_attach(state: State, row: PausedWorker) -> bool:
-    """Whether the user's choice, the filters and maxWorkers allow to attach to a prepared worker now.
+    """Whether the user's choice and the filters allow to attach to a prepared worker now.
 
     Before its first task Ray cannot say what it runs. Filters that need that allow it then; `labelled` may let it go.
     A child is allowed if the worker that it comes from is.
@@ -123,7 +143,16 @@ def may_attach(state: State, row: PausedWorker) -> bool:
         return False
     if unknown:
         ask_labels(state, [row])
-    return run.choices.get(row.key) is True or not is_full(state, run.settings)
+    return True
+
+
+def has_room(state: State, row: PausedWorker) -> bool:
+    """Whether maxWorkers allows to attach to a prepared worker now. A child is allowed if the worker that it comes from
+    is chosen."""
+    run, first = state.run, origin(state.run, row)
+    is_launched = first.worker_type == "DRIVER" and run.program is not None
+    is_chosen = run.choices.get(first.key) is True
+    return run.settings is None or is_launched or is_chosen or not is_full(state, run.settings)
 
 
 def origin(run: Run, row: PausedWorker) -> PausedWorker:
@@ -136,10 +165,15 @@ def origin(run: Run, row: PausedWorker) -> PausedWorker:
     return row
 
 
+def may_have_more(state: State, settings: AttachSettings, more: int = 0) -> bool:
+    attached = len(state.workers) - len(state.leaving)
+    return settings.max_workers is None or attached + more < settings.max_workers
+
+
 def is_full(state: State, settings: AttachSettings, more: int = 0) -> bool:
-    """`more` are workers that will be attached soon."""
-    attached = sum(not each.leaving for each in state.workers.values())
-    if settings.max_workers is None or attached + more < settings.max_workers:
+    """Return whether maxWorkers allows no other worker, and report it once. `more` are workers that will be attached
+    soon."""
+    if may_have_more(state, settings, more):
         return False
     text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
     state.report_once(Problem(Code.TOO_MANY_WORKERS, text))
@@ -154,6 +188,7 @@ def _end_cool_downs(state: State) -> None:
         is_listed_since = paused.asked_at >= since or (row is not None and row.worker_type == "TARGET")
         if state.now >= since + (REDIAL_DELAY_S if is_listed_since else LATE_LIST_S):
             del state.cooling_down[key]
+            paused.examine(key)
             state.run.roster.mark(key)
 
 
@@ -174,7 +209,8 @@ def child_started(state: State, parent: Worker, body: dict[str, Any]) -> None:
     if type(pid) is int and key not in state.workers:
         row = replace(parent.row, key=key, pid=pid, worker_type="CHILD")
         worker = Worker(state, parent.run, row, parent.settings, parent)
-        worker.leaving = parent.leaving or not parent.settings.sub_process
+        if parent.leaving or not parent.settings.sub_process:
+            worker.leave()
         attach.begin(state, worker)
 
 
