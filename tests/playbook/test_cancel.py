@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.effects import StartDiscovery
+from raydap.core.effects import StartDiscovery, StopDiscovery
 from raydap.core.events import DiscoveryReady
 from support.playbook import Play
 
@@ -66,9 +66,49 @@ def test_a_cancelled_attach_is_not_answered_again(play: Play) -> None:
     play.take(StartDiscovery)
     client.request("cancel", requestId=attach)
     assert client.refusal(None, attach) == "cancelled"
+    play.take(StopDiscovery)
+    play.feed(DiscoveryReady("the cluster"))
+    client.nothing()
+
+
+def test_a_client_can_attach_again_after_a_cancelled_attach(play: Play) -> None:
+    client = play.client()
+    first = client.send("attach")
+    play.take(StartDiscovery)
+    client.request("cancel", requestId=first)
+    client.refusal(None, first)
+    play.take(StopDiscovery)
+    again = client.send("attach", task="train*")
+    play.take(StartDiscovery)
     play.feed(DiscoveryReady("the cluster"))
     client.event("initialized")
-    client.nothing()
+    client.answer(again)
+    client.request("configurationDone")
+
+
+def test_a_cancelled_attach_leaves_the_session_of_another_client(play: Play) -> None:
+    editor = play.session()
+    (worker,) = play.attached("w1")
+    other = play.client()
+    attach = other.send("attach")
+    other.event("initialized")
+    other.answer(attach)
+    other.request("cancel", requestId=attach)
+    waiting = play.client()
+    joining = waiting.send("attach", join=True)
+    waiting.event("initialized")
+    waiting.answer(joining)
+    worker.stop()
+    editor.stop()
+
+
+def test_who_waits_to_join_can_cancel_that(play: Play) -> None:
+    other = play.client()
+    attach = other.send("attach", join=True)
+    other.request("cancel", requestId=attach)
+    other.refusal(None, attach)
+    play.session()
+    other.nothing()
 
 
 @pytest.mark.parametrize("named", [None, 0, 1, 2, 99, -1, "1", True, 1.0, [], {}, "open"])

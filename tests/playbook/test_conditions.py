@@ -35,7 +35,7 @@ def session(play: Play, filter_id: str) -> tuple[FakeClient, FakeWorker]:
 def test_only_what_meets_the_condition_is_shown(play: Play, filter_id: str) -> None:
     client, worker = session(play, filter_id)
     raise_in(worker, BREAK_MODES[filter_id], "False")
-    assert "bool(x > 1)" in str(worker.heard)
+    assert "bool(x > 1\n)" in [each["arguments"].get("expression") for each in worker.heard]
     assert worker.commands()[-1] == "evaluate"  # The thread is resumed.
     client.nothing()
     raise_in(worker, BREAK_MODES[filter_id], "True")

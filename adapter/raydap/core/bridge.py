@@ -76,19 +76,40 @@ class Bridge:
 
     def handle(self, event: ev.Event) -> list[Effect]:
         """Takes one event; returns the effects to perform now, in this order."""
-        try:
-            _EVENTS[type(event)](self.state, event)
-            selection.attach_candidates(self.state)
-            prepared.attach_queued(self.state)
-            attach_progress.report(self.state)
-            alive_listing.watch(self.state)
-            barriers.examine(self.state)
-            worker_entries.tell_changes(self.state)
-        except Exception as exception:
-            self.state.log_exception(exception)
+        self._do(lambda state: _EVENTS[type(event)](state, event))
+        if isinstance(event, ev.Tick):
+            self._do(
+                _end_overdue,
+                holding.end_overdue,
+                holding.let_go_overdue,
+                selection.examine_again,
+                prepared.examine_again,
+                unprepared.examine_again,
+                child_sessions.examine_again,
+                loss.report_overdue,
+                pauses.examine,
+                stop_pacing.examine,
+                barriers.examine_again,
+            )
+        self._do(
+            selection.attach_candidates,
+            prepared.attach_queued,
+            attach_progress.report,
+            alive_listing.watch,
+            barriers.examine,
+            worker_entries.tell_changes,
+        )
         effects = self._effects.copy()
         self._effects.clear()
         return effects
+
+    def _do(self, *steps: Callable[[State], None]) -> None:
+        """Carries out the steps. A mistake of ours in one of them does not keep the others from being done."""
+        for step in steps:
+            try:
+                step(self.state)
+            except Exception as exception:
+                self.state.log_exception(exception)
 
 
 def _client_connected(state: State, event: ev.ClientConnected) -> None:
@@ -180,17 +201,12 @@ def _worker_event(state: State, worker: Worker, message: envelope.Envelope) -> N
 
 def _tick(state: State, event: ev.Tick) -> None:
     state.now = event.now
-    holding.end_overdue(state)
-    holding.let_go_overdue(state)
-    selection.examine_again(state)
-    prepared.examine_again(state)
-    unprepared.examine_again(state)
-    loss.report_overdue(state)
-    pauses.examine(state)
-    stop_pacing.examine(state)
-    barriers.examine_again(state)
+
+
+def _end_overdue(state: State) -> None:
+    """Ends the waiting of requests whose time is over."""
     state.expire_arrivals()
-    for key, asked in state.pending.take_overdue(event.now):
+    for key, asked in state.pending.take_overdue(state.now):
         name = sentence(str(state.workers.get(key, key)))
         text = f"{name} does not answer {asked.command}; it may be very busy."
         asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, text)))

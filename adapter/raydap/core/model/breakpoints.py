@@ -5,20 +5,21 @@ breakpoint is verified if every worker that has answered verifies it. If only so
 the first of them decides the line.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.model import barrier_terms
+from raydap.core.model import barrier_terms, exception_filters
 from raydap.core.model.barrier_terms import BarrierTerms
+from raydap.core.model.exception_filters import ExceptionFilters
 from raydap.core.model.handles import Handles
 from raydap.protocol import messages
-from raydap.protocol.types import Handle, WorkerKey
+from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 WAITING = "No worker has set this breakpoint yet; each one that is attached gets it."
 
-FILTERS = ("raised", "uncaught", "userUnhandled")
-"""debugpy's exception filters (debugpy/adapter/clients.py, initialize_request)."""
+_PLACE = {"line", "column", "name"}
+"""The parts of a spec that say where a breakpoint is."""
 
 
 class Breakpoint:
@@ -29,13 +30,16 @@ class Breakpoint:
     breakpoint and answers with a message are kept apart, so that a view costs the same with any number of workers.
 
     `barrier` are its terms if it holds workers until all have arrived (workers/barriers.py); `mistake` says why it
-    cannot be set.
+    cannot be set. `author` is the client that has sent the spec.
     """
 
-    __slots__ = ("_complaints", "_verified", "answers", "barrier", "id", "mistake", "source", "spec")
+    __slots__ = ("_complaints", "_verified", "answers", "author", "barrier", "id", "mistake", "source", "spec")
 
-    def __init__(self, handle: Handle, spec: dict[str, Any], source: messages.Source | None) -> None:
+    def __init__(
+        self, handle: Handle, spec: dict[str, Any], source: messages.Source | None, author: ClientId | None
+    ) -> None:
         self.id = handle
+        self.author = author
         self.spec = spec
         self.source = source
         self.barrier: BarrierTerms | None = None
@@ -58,6 +62,13 @@ class Breakpoint:
         """Where the client has set it: the path and the line, or "" and the function's name."""
         is_line = self.source is not None
         return ("" if self.source is None else self.source["path"]), self.spec.get("line" if is_line else "name")
+
+    def is_at(self, spec: dict[str, Any]) -> bool:
+        """Whether a spec of the same group is about the same line, as set or as the workers have moved it, or about the
+        same function."""
+        if self.source is None:
+            return spec.get("name") == self.spec.get("name")
+        return spec.get("line") in (self.spec.get("line"), self.view().get("line"))
 
     def take(self, worker: WorkerKey, path: str, answer: dict[str, Any]) -> bool:
         """Merges a worker's answer for one path of the source. Returns whether clients see a difference."""
@@ -129,24 +140,43 @@ class Breakpoints:
         self._all_handles = handles
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
         self._doubtful: set[str | None] = set()
-        self.conditions: dict[str, str] = {}
-        self.exceptions: dict[str, Any] = {"filters": ["uncaught"]}
-        """The default until a client sets filters. Without `uncaught`, Ray's post-mortem stops would be lost."""
+        self._filters: dict[ClientId | None, ExceptionFilters] = {None: ExceptionFilters()}
+        """Those of each client. The default counts until a client sets filters."""
 
     @property
     def can_stop(self) -> bool:
         """Whether something here can stop a worker that calls no breakpoint(). Ray catches what its tasks raise, so
         `uncaught` alone cannot."""
-        return bool(self._groups) or any(name != "uncaught" for name in self.exceptions["filters"])
+        exceptions = self.exceptions
+        others = any(name != "uncaught" for name in exceptions["filters"])
+        return bool(self._groups) or others or bool(exceptions.get("exceptionOptions"))
+
+    @property
+    def exceptions(self) -> dict[str, Any]:
+        """What workers are told: the filters of all clients."""
+        return exception_filters.together(self._filters.values())
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The conditions of filters; a worker is told none (workers/exception_conditions.py)."""
+        return exception_filters.conditions(self._filters.values())
 
     def groups(self) -> Iterator[Group]:
         """The groups that have to be set in a worker before it may run."""
         return (group for group in self._groups.values() if group.breakpoints)
 
-    def set(self, command: str, arguments: dict[str, Any], keep: bool = False) -> Group:
+    def set(
+        self,
+        command: str,
+        arguments: dict[str, Any],
+        author: ClientId | None = None,
+        foreign: Collection[Handle] = (),
+        guarded: Collection[Handle] = (),
+    ) -> Group:
         """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT).
 
-        `keep`: the existing breakpoints stay, and come first.
+        `foreign` stay where the request has none in their place, and come first. `guarded` keep their conditions if the
+        request repeats their place alone: DAP's events have not shown the client more.
         """
         source = _source(arguments) if command == "setBreakpoints" else None
         key = None if source is None else source["path"]
@@ -155,12 +185,11 @@ class Breakpoints:
         breakpoints = []
         specs = specs_of(arguments)
         self._doubtful.discard(key)
-        if keep:
-            asked = set(map(_same, specs))
-            specs = [breakpoint.spec for breakpoint in before if _same(breakpoint.spec) not in asked] + specs
-        for spec in specs:
+        specs = [_completed(spec, [each for each in before if each.id in guarded]) for spec in specs]
+        others = [each for each in before if each.id in foreign and not any(map(each.is_at, specs))]
+        for spec in [*(each.spec for each in others), *specs]:
             same = kept.pop(_same(spec), None)
-            breakpoints.append(same if same is not None else Breakpoint(self._all_handles.new(), spec, source))
+            breakpoints.append(same if same is not None else Breakpoint(self._all_handles.new(), spec, source, author))
         group = self._groups[key] = Group(command, arguments, breakpoints)
         if not breakpoints:
             del self._groups[key]
@@ -178,23 +207,19 @@ class Breakpoints:
     def all(self) -> Iterator[Breakpoint]:
         return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
 
-    def set_exceptions(self, arguments: dict[str, Any]) -> None:
-        """Replaces the exception filters. Raises ProblemError (BAD_ARGUMENT)."""
-        filters, options = arguments.get("filters", []), arguments.get("filterOptions") or []
-        if not isinstance(filters, list) or not isinstance(options, list) or not all(map(_is_option, options)):
-            text = (
-                'The arguments "filters" and "filterOptions" must be arrays, of names and of objects with "filterId".'
-            )
-            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-        names = [*filters, *(option["filterId"] for option in options)]
-        if any(name not in FILTERS for name in names):
-            text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
-            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-        conditions = {option["filterId"]: option.get("condition") for option in options}
-        # A filter that is also given without a condition stops always.
-        self.conditions = {name: text for name, text in conditions.items() if text and name not in filters}
-        kept = {key: value for key, value in arguments.items() if key != "filterOptions"}
-        self.exceptions = {**kept, "filters": list(dict.fromkeys(names))}
+    def set_exceptions(self, arguments: dict[str, Any], author: ClientId | None = None) -> None:
+        """Replaces the exception filters of one client. Raises ProblemError (BAD_ARGUMENT)."""
+        self._filters[author] = exception_filters.parse(arguments)
+        if author is not None:
+            self._filters.pop(None, None)
+
+    def forget_filters(self, present: Collection[ClientId]) -> bool:
+        """Drops the filters of clients that are not present, if another one is that has set its own. Returns whether
+        workers have to be told."""
+        before = self.exceptions
+        if self._filters.keys() & present:
+            self._filters = {client: filters for client, filters in self._filters.items() if client in present}
+        return self.exceptions != before
 
     def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
         """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
@@ -244,8 +269,7 @@ class Breakpoints:
     def clear(self) -> None:
         self._groups.clear()
         self._doubtful.clear()
-        self.exceptions = {"filters": ["uncaught"]}
-        self.conditions.clear()
+        self._filters = {None: ExceptionFilters()}
 
     def _wanted(self, wanted: Breakpoint) -> bool:
         return any(breakpoint is wanted for breakpoint in self.all())
@@ -275,10 +299,13 @@ def specs_of(arguments: dict[str, Any]) -> list[dict[str, Any]]:
     return specs
 
 
-def _is_option(option: object) -> bool:
-    if not isinstance(option, dict) or not isinstance(option.get("filterId"), str):
-        return False
-    return isinstance(option.get("condition", ""), str)
+def _completed(spec: dict[str, Any], guarded: list[Breakpoint]) -> dict[str, Any]:
+    """The spec of the guarded breakpoint whose place this one repeats without anything else, else the spec itself."""
+    if spec.keys() <= _PLACE:
+        for breakpoint in guarded:
+            if breakpoint.is_at(spec):
+                return breakpoint.spec
+    return spec
 
 
 def _same(spec: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Clients: editors, terminals, agents. Each has its own sequence numbers and capabilities, and its open requests."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 from typing import Any
 
@@ -40,6 +41,14 @@ class Role(Enum):
     CHILD = auto()
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A worker for which a PARENT got a startDebugging request, and the time until which its session has to come."""
+
+    worker: WorkerKey
+    until: float
+
+
 class View:
     """A client's knowledge of one run. `focus` is the thread that its user looks at, as far as requests show it.
     `threads` and `breakpoints` were sent to it. `seen` are the threads whose stack it has fetched since they stopped,
@@ -48,14 +57,19 @@ class View:
     last asked for a stack, or since the first of them came, which is `waiting_since`. `watching`: it gets changes of
     workers (raydap/workers); with `all` also those of alive ones.
 
-    `offered` are the workers for which a PARENT got a startDebugging request; `adopted` are those for which its editor
-    opened no session, so that it shows them itself. `only` is the worker of a CHILD.
+    `offered` are the open startDebugging requests of a PARENT, by their numbers; `adopted` are the workers for which
+    its editor opened no session, so that it shows them itself. `only` is the worker of a CHILD.
     """
 
     def __init__(self) -> None:
         self.focus: Thread | None = None
         self.threads: set[Handle] = set()
         self.breakpoints: set[Handle] = set()
+        self.shown: set[Handle] = set()
+        """The breakpoints that it has sent itself, or knows from `raydap/breakpoints`: it removes one of these by
+        leaving it out."""
+        self.read: set[Handle] = set()
+        """The breakpoints whose conditions it knows from `raydap/breakpoints`."""
         self.seen: set[Handle] = set()
         self.renamed: set[Handle] = set()
         self.unread: set[Handle] = set()
@@ -63,7 +77,7 @@ class View:
         self.waiting_since = 0.0
         self.watching = False
         self.all = False
-        self.offered: dict[int, WorkerKey] = {}
+        self.offered: dict[int, Offer] = {}
         self.adopted: set[WorkerKey] = set()
         self.only: WorkerKey | None = None
 
@@ -129,6 +143,7 @@ class Client:
         """The run is over, or never began: the client may attach again. A child session ends with its worker."""
         if self.is_attached and self.role is not Role.CHILD:
             self.role = Role.DEBUGGER
+            self.joined = False
             self.view = View()
             self.stage = ClientStage.INITIALIZED
 

@@ -49,9 +49,9 @@ class Ranks:
 
 
 def natural_order(text: str) -> list[tuple[bool, int, str]]:
-    """Numbers in names count as numbers: worker_2 is before worker_10."""
+    """Numbers in names count as numbers: worker_2 is before worker_10. One with more digits than `int` takes does, too."""
     parts = _DIGITS.split(text)
-    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+    return [(True, len(part.lstrip("0")), part.lstrip("0")) if part.isdecimal() else (False, 0, part) for part in parts]
 
 
 def _order(entry: WorkerEntry) -> tuple[list[tuple[bool, int, str]], str, int]:

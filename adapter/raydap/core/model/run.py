@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from raydap.core.errors import Code, ProblemError
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import ForkedWaitsFound, PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
@@ -84,7 +84,8 @@ class Injection:
 class Run:
     """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
 
-    `settings` is None until a client says what is debugged; then `begun` is done. `started` is done when discovery or
+    `settings` is None until a client says what is debugged; then `begun`, by the clients that wait for it, are done.
+    `started` is done when discovery or
     the launched program has answered, and fails if that fails. `configured`: a client has sent its breakpoints.
     `outage` is the message to the users about a cluster that does not answer, "" if it answers.
 
@@ -115,7 +116,7 @@ class Run:
 
     def __init__(self, handles: Handles) -> None:
         self.settings: AttachSettings | None = None
-        self.begun: Future[None] = Future()
+        self.begun: dict[ClientId, Future[None]] = {}
         self.started: Future[None] = Future()
         self.configured = False
         self.program_ended = False
@@ -166,11 +167,29 @@ class Run:
     def begin(self, settings: AttachSettings) -> None:
         """A client says what is debugged."""
         self.settings = settings
-        self.begun.set_result(None)
+        for waiting in list(self.begun.values()):
+            waiting.set_result(None)
+        self.begun.clear()
+
+    def begin_for(self, client: ClientId) -> Future[None]:
+        """What is done when a client has said what is debugged, or when this one does not wait for it any more."""
+        waiting: Future[None] = Future()
+        if self.settings is None:
+            self.begun[client] = waiting
+        else:
+            waiting.set_result(None)
+        return waiting
+
+    def stop_waiting(self, client: ClientId) -> None:
+        waiting = self.begun.pop(client, None)
+        if waiting is not None:
+            waiting.set_exception(ProblemError(Problem(Code.WRONG_ORDER, "The client has left.")))
 
     def end(self, error: ProblemError) -> None:
         """Ends all waiting for this run."""
         self.started.set_exception(error)
+        for waiting in list(self.begun.values()):
+            waiting.set_exception(error)
         for _, checked in self.file_checks:
             checked.set_result(None)
         for question in list(self.agent_questions.values()):

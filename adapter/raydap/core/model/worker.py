@@ -73,10 +73,12 @@ class Thread:
 
     `stop` is the scope with the handles of the current stop; `stopped` is the body of its event, for clients that come
     later. `snapshot` is the stack of a BLOCKED one. `stepping`: it runs only until the end of a step, so the user still
-    looks at it. `order` counts from 1.
+    looks at it. `order` counts from 1. `accept` answers the request that resumes it, if one is not answered yet.
     """
 
-    __slots__ = ("handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped", "worker")
+    __slots__ = (
+        "accept", "handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped", "worker",
+    )  # fmt: skip
 
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
         self.worker = worker
@@ -89,6 +91,7 @@ class Thread:
         self.stop: Scope | None = None
         self.stopped: dict[str, Any] = {}
         self.snapshot: ThreadStack | None = None
+        self.accept: Callable[[], None] | None = None
 
     @property
     def is_shown(self) -> bool:

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from raydap.core.model.breakpoints import Breakpoint, specs_of
+from raydap.core.model.breakpoints import Breakpoint, Group, specs_of
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.workers import attach, barriers, prepared
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, SetBreakpoint
+from raydap.protocol.types import Handle
 from raydap.wire.envelope import Body
 
 _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
@@ -15,17 +16,17 @@ _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
 def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> Body:
     """Sets the breakpoints of one source, or the function breakpoints. The workers' own answers follow as events.
 
-    While a client joins, the breakpoints of the other clients stay: editors send theirs without being asked.
+    Those of other clients stay as they are, until this client shows them, too, and leaves them out.
     """
     client, breakpoints = request.client, state.run.breakpoints
     count = len(specs_of(arguments))
     if client.role is Role.OBSERVER:
         return {"breakpoints": [_UNSET] * count}
-    group = breakpoints.set(request.command, arguments, keep=_is_joining(state, client))
+    foreign, guarded = _of_others(state, client)
+    group = breakpoints.set(request.command, arguments, client.id, foreign, guarded)
     asked = group.breakpoints[len(group.breakpoints) - count :]
     request.respond({"breakpoints": [breakpoint.view() for breakpoint in asked]})
-    client.view.breakpoints.update(breakpoint.id for breakpoint in asked)
-    client.view.breakpoints &= {breakpoint.id for breakpoint in breakpoints.all()}
+    _show(state, client, group, asked)
     for other in state.ready_clients():
         if other is not client:
             share_breakpoints(state, other)
@@ -36,8 +37,35 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -
     return None
 
 
-def breakpoints(state: State, _: object, arguments: BreakpointsArguments) -> BreakpointList:
+def _of_others(state: State, client: Client) -> tuple[set[Handle], set[Handle]]:
+    """The breakpoints that other clients show and this one does not; then those of other authors whose conditions this
+    client has not read."""
+    others = [other for other in state.clients.values() if other is not client and other.is_attached]
+    shown = {handle for other in others for handle in other.view.shown}
+    authors = {other.id for other in others}
+    guarded = {each.id for each in state.run.breakpoints.all() if each.author in authors}
+    if _is_joining(state, client):
+        # Editors send theirs without being asked.
+        shown = {each.id for each in state.run.breakpoints.all()}
+    return shown - client.view.shown, guarded - client.view.read
+
+
+def _show(state: State, client: Client, group: Group, asked: list[Breakpoint]) -> None:
+    """Notes what the client shows after it has sent these of a group."""
+    view = client.view
+    wanted = {breakpoint.id for breakpoint in state.run.breakpoints.all()}
+    view.breakpoints.update(breakpoint.id for breakpoint in asked)
+    view.shown.difference_update(breakpoint.id for breakpoint in group.breakpoints)
+    view.shown.update(breakpoint.id for breakpoint in asked)
+    for handles in (view.breakpoints, view.shown, view.read):
+        handles.intersection_update(wanted)
+
+
+def breakpoints(state: State, request: Request, arguments: BreakpointsArguments) -> BreakpointList:
     """Says which breakpoints there are, with what DAP's events about them leave out."""
+    handles = {breakpoint.id for breakpoint in state.run.breakpoints.all()}
+    request.client.view.shown |= handles
+    request.client.view.read |= handles
     return BreakpointList(breakpoints=tuple(map(_listed, state.run.breakpoints.all())))
 
 
@@ -73,9 +101,10 @@ def share_breakpoints(state: State, client: Client) -> None:
 
 
 def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> None:
-    """Sets the filters of this client for all clients: DAP has no way to show a client those of another."""
+    """Sets the filters of this client. Workers stop for those of any client."""
     if request.client.role is not Role.OBSERVER:
-        state.run.breakpoints.set_exceptions(arguments)
+        state.run.breakpoints.set_exceptions(arguments, request.client.id)
+        state.run.breakpoints.forget_filters(state.clients)
         for worker in attach.configured_workers(state):
             attach.set_exception_breakpoints(worker)
         prepared.attach_needed(state)

@@ -31,8 +31,17 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
         yield from collectives.warn(state, [thread])
     if thread.is_held:
         to_local_ids(state, thread.worker, request.command, arguments)
-        yield from let_run(thread, request.command, arguments, request.timeout_s)
-        request.respond(answer)
+
+        def accept() -> None:
+            if not request.answered:
+                request.respond(answer)
+
+        thread.accept = accept
+        try:
+            yield from let_run(thread, request.command, arguments, request.timeout_s)
+        finally:
+            thread.accept = None
+        accept()
         note_resumed(state, thread)
     elif request.command != "continue":
         raise runs_on()

@@ -43,7 +43,7 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
         child_sessions.join(state, client, ticket)
         return
     if settings.join:
-        yield from _join(state, client, settings)
+        yield from _join(state, request, settings)
         return
     wanted = complete_by_hub(state, msgspec.structs.replace(settings, role="debugger"))
     shared = msgspec.structs.replace(wanted, auto_attach=True)
@@ -66,15 +66,17 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
             prepared.attach_needed(state)
         holding.take_over(state, client)
     yield from run.started
-    _initialized(state, client)
+    if not request.answered:
+        _initialized(state, client)
 
 
-def _join(state: State, client: Client, settings: AttachSettings) -> Flow[None]:
+def _join(state: State, request: Request, settings: AttachSettings) -> Flow[None]:
     """Takes part in the run of other clients, as soon as there is one, and keeps nothing alive."""
-    yield from state.run.begun
+    client = request.client
+    yield from state.run.begin_for(client.id)
     run = state.run
     yield from run.started
-    if client.stage is not ClientStage.INITIALIZED:
+    if request.answered or client.stage is not ClientStage.INITIALIZED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "The client has left."))
     client.joined = True
     client.join(Role.OBSERVER if settings.role == "observer" else Role.DEBUGGER)
@@ -129,18 +131,31 @@ def configuration_done(state: State, request: Request, arguments: dict[str, Any]
     if client.is_ready:
         return
     client.stage = ClientStage.READY
-    if client.role is not Role.OBSERVER and not client.joined:
+    if _leads(client):
         holding.drop_old_breakpoints(state)
     share_breakpoints(state, client)
     stops.show_missing(state, client)
     if run.jobs is not None:
         client.event("output", {"category": "console", "output": f"{run_events.summary(state)}\n"})
-    if not run.configured:
+    if run.program_ended:
+        client.event("terminated")
+    if not run.configured and not _is_configured_by_another(state, client):
         run.configured = True
         if run.program is not None:
             state.emit(StartDebuggee(run.program))
             state.emit(StartDiscovery(run.program, patient=True))
         prepared.attach_needed(state)
+
+
+def _is_configured_by_another(state: State, client: Client) -> bool:
+    """Whether a client that only looks, or has joined, is there before the one that says what is debugged has sent its
+    breakpoints."""
+    leads = [each for each in state.clients.values() if each.is_attached and _leads(each)]
+    return bool(leads) and not _leads(client)
+
+
+def _leads(client: Client) -> bool:
+    return client.role is not Role.OBSERVER and not client.joined
 
 
 def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
@@ -154,6 +169,8 @@ def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
     cancelled = request.client.open.get(Seq(seq)) if type(seq) is int else None
     if cancelled is not None and cancelled is not request:
         cancelled.cancel()
+        if cancelled.command in ("attach", "launch"):
+            holding.withdraw(state, request.client)
 
 
 def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> None:

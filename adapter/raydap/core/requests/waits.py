@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from raydap.core.effects import AskRayState
-from raydap.core.errors import ProblemError
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import RayStateListed
 from raydap.core.flows import Flow, Future, gather, start
 from raydap.core.model.client import Request
@@ -89,6 +89,9 @@ def _look(state: State, chosen: list[WorkerKey] | None, delay_s: float) -> Flow[
 
 def _ray_state(state: State, delay_s: float) -> Flow[RayState]:
     number = state.next_question()
+    if state.run.program is not None and not state.run.configured:
+        text = "The program does not run yet; ask again after configurationDone."
+        raise ProblemError(Problem(Code.WRONG_ORDER, text))
     answer = state.run.state_questions[number] = Future()
     state.emit(AskRayState(number, delay_s))
     return (yield from answer)

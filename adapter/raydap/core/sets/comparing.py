@@ -143,9 +143,10 @@ def histogram(answers: Sequence[Compared]) -> Histogram | None:
         return None
     low, high = min(values), max(values)
     counts = [0] * BINS
+    # The distance of two numbers may be too large to be one; that of halves is not, but may be 0.
+    half = 1.0 if math.isfinite(high - low) else 0.5
     for value in values:
-        # Halved, because the distance of two numbers may be too large to be one.
-        place = (value / 2 - low / 2) / (high / 2 - low / 2)
+        place = (value * half - low * half) / (high * half - low * half)
         counts[min(int(place * BINS), BINS - 1)] += 1
     return Histogram(
         low=low,

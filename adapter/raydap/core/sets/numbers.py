@@ -12,4 +12,7 @@ def number(text: str, kind: str) -> float | None:
     if kind in ("str", "bytes", "bool") or len(text) > _LONGEST:
         return None
     found = _NUMBER.fullmatch(text)
-    return None if found is None else float(found[1])
+    try:
+        return None if found is None else float(found[1])
+    except ValueError:
+        return None  # Such as 1__0, which a repr of the user's may give.

@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple, NoReturn, TypeAlias, get_args
 
 from raydap.core.errors import Code, Problem, ProblemError
@@ -38,6 +39,9 @@ FIXED_VALUES: Mapping[str, tuple[str, ...]] = {"state": STATES}
 
 _NUMBERS = ("rank", "pid")
 _MAX_DEPTH = 50
+
+MAX_USED = 200
+"""Kept sets in one set. Each of 20 that names the one before it twice would make a set of a million parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class WorkerSet(NamedTuple):
 
 def parse(text: str, kept: Mapping[str, str]) -> WorkerSet:
     """`kept` are the sets that have names. Raises ProblemError, which points at the place."""
-    return _Parser(text, kept, ()).set()
+    return _Parser(text, kept, (), count(1)).set()
 
 
 class _Token(NamedTuple):
@@ -112,9 +116,10 @@ _SPECIAL = ("(", ")", "and", "or", "not", "where")
 
 
 class _Parser:
-    """`inside` are the names of the sets that this one is part of."""
+    """`inside` are the names of the sets that this one is part of. `used` counts the kept sets in all of them."""
 
-    def __init__(self, text: str, kept: Mapping[str, str], inside: tuple[str, ...]) -> None:
+    def __init__(self, text: str, kept: Mapping[str, str], inside: tuple[str, ...], used: Iterator[int]) -> None:
+        self._used = used
         self._text = text
         self._kept = kept
         self._inside = inside
@@ -214,7 +219,9 @@ class _Parser:
             self._fail(token, f"no set is kept as {name} ({known})")
         if name in self._inside:
             self._fail(token, f"the set {name} contains itself")
-        return _Parser(text, self._kept, (*self._inside, name)).set().tree
+        if next(self._used) > MAX_USED:
+            self._fail(token, f"it has more than {MAX_USED} kept sets in it, counted with those inside of others")
+        return _Parser(text, self._kept, (*self._inside, name), self._used).set().tree
 
     def _peek(self) -> _Token | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None

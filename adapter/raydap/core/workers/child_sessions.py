@@ -12,7 +12,7 @@ from typing import Any
 from raydap.core.effects import OpenChildPort
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import ChildPortFailed, ChildPortOpened
-from raydap.core.model.client import Client, Role
+from raydap.core.model.client import Client, Offer, Role
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
@@ -20,6 +20,9 @@ from raydap.core.translate import names
 from raydap.core.workers import stops
 from raydap.protocol.types import WorkerKey
 from raydap.wire import envelope
+
+SESSION_TIMEOUT_S = 30.0
+"""Seconds for an editor to open the session of a worker, after it was asked to."""
 
 TICKET = "__raydap"
 """The key of the ticket in a child's configuration; editors pass on what they do not know."""
@@ -77,10 +80,11 @@ def offer(state: State, worker: Worker) -> None:
 
 
 def _offer_to(state: State, client: Client, worker: Worker) -> None:
-    if state.child_port is None or worker.key in client.view.offered.values():
+    offered = client.view.offered.values()
+    if state.child_port is None or any(offer.worker == worker.key for offer in offered):
         return
     seq = client.next_seq()
-    client.view.offered[seq] = worker.key
+    client.view.offered[seq] = Offer(worker.key, state.now + SESSION_TIMEOUT_S)
     # VS Code takes the type of the parent in any case (rawDebugSession.ts), and nvim-dap takes it if there is none here
     # (session.lua, start_debugging). Neither has an adapter for the adapterID of `initialize`.
     configuration = {
@@ -95,10 +99,27 @@ def _offer_to(state: State, client: Client, worker: Worker) -> None:
 
 def answered(state: State, client: Client, answer: envelope.Envelope) -> None:
     """Takes the editor's answer to startDebugging."""
-    key = client.view.offered.get(answer.request_seq)
-    if key is not None and not answer.success:
-        client.view.adopted.add(key)
-        state.log("warning", f"{client.name} opens no session for {key}: {answer.message}")
+    offer = client.view.offered.get(answer.request_seq)
+    if offer is not None and not answer.success:
+        client.view.adopted.add(offer.worker)
+        state.log("warning", f"{client.name} opens no session for {offer.worker}: {answer.message}")
+
+
+def examine_again(state: State) -> None:
+    """Lets a parent show the workers whose sessions its editor has promised and not opened. Called at every Tick."""
+    for client in state.clients.values():
+        if client.role is not Role.PARENT:
+            continue
+        late = {offer.worker for offer in client.view.offered.values() if offer.until <= state.now}
+        late -= client.view.adopted
+        if not late:
+            continue
+        late -= {each.view.only for each in state.clients.values() if each.role is Role.CHILD}
+        for key in late:
+            client.view.adopted.add(key)
+            state.log("warning", f"{client.name} has opened no session for {key}")
+        if late:
+            stops.show_missing(state, client)
 
 
 def join(state: State, client: Client, ticket: Any) -> None:
@@ -118,7 +139,7 @@ def end(state: State, worker: Worker) -> None:
     """Ends the child sessions of a worker that is gone."""
     for client in state.clients.values():
         view = client.view
-        for seq in [seq for seq, key in view.offered.items() if key == worker.key]:
+        for seq in [seq for seq, offer in view.offered.items() if offer.worker == worker.key]:
             del view.offered[seq]
         view.adopted.discard(worker.key)
         if view.only == worker.key:

@@ -6,7 +6,7 @@ exception; there, `__exception__` is the tuple (type, value, traceback).
 
 from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow
-from raydap.core.model.breakpoints import FILTERS
+from raydap.core.model.exception_filters import FILTERS
 from raydap.core.model.worker import Thread
 from raydap.core.translate.stacks import frames_of
 from raydap.core.workers.replies import load_body
@@ -29,7 +29,8 @@ def is_met(thread: Thread) -> Flow[bool]:
         frame = frames[0].get("id") if frames else None
         if type(frame) is not int:
             return True
-        expression = {"expression": f"bool({condition})", "frameId": frame, "context": "watch"}
+        # The line break ends a comment.
+        expression = {"expression": f"bool({condition}\n)", "frameId": frame, "context": "watch"}
         value = load_body((yield from worker.ask("evaluate", expression)))
         return value.get("result") != "False"
     except ProblemError:

@@ -28,6 +28,10 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
     was_attached = client.is_attached
     client.stage = ClientStage.GONE
     state.clients.pop(client.id, None)
+    state.run.stop_waiting(client.id)
+    if state.run.breakpoints.forget_filters(state.clients):
+        for worker in attach.configured_workers(state):
+            attach.set_exception_breakpoints(worker)
     if client.role is Role.CHILD:
         _child_left(state, client)
     elif was_attached and state.run.holding is None and not is_used(state):
@@ -35,6 +39,15 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
             end_run(state)
         else:
             _hold(state, seconds)
+
+
+def withdraw(state: State, client: Client) -> None:
+    """The client has cancelled its `attach` or `launch`. The run that it has begun ends if nobody else uses it."""
+    state.run.stop_waiting(client.id)
+    if client.is_attached and not client.is_ready:
+        client.leave_run()
+        if not is_used(state):
+            end_run(state)
 
 
 def _child_left(state: State, client: Client) -> None:

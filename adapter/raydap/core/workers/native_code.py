@@ -40,6 +40,9 @@ def tell(state: State, worker: Worker) -> Flow[None]:
         state.report(silent(worker, str(error)))
         return
     threads = [each for each in snapshots.mapped(stacks, worker.settings) if each.is_users] or stacks.threads
+    if not threads:
+        state.report(silent(worker, "it has no thread that runs Python code"))
+        return
     text = (
         f"{worker} does not answer, because it is {threads[0].place}, beside which no Python code can run; "
         "it pauses when that returns, and Show Stack (raydap/stack) tells more."

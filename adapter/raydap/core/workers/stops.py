@@ -151,7 +151,10 @@ def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
 
 
 def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: ThreadStack | None = None) -> None:
-    """Makes the thread a stopped or blocked one, and tells the clients."""
+    """Makes the thread a stopped or blocked one, and tells the clients. The answer to the request that has resumed it
+    comes first, though the worker's own comes later."""
+    if thread.accept is not None:
+        thread.accept()
     thread.halt(stopped, snapshot)
     for client in state.ready_clients():
         if client.sees(thread.worker.key):

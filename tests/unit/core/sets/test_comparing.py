@@ -106,8 +106,9 @@ def test_equal_numbers_have_no_histogram(texts: tuple[str, ...]) -> None:
     assert histogram(of(*map(plain, texts))) is None
 
 
-def test_the_largest_numbers_have_a_histogram() -> None:
-    found = histogram(of(plain("1e308"), plain("-1e308")))
+@pytest.mark.parametrize("texts", [("1e308", "-1e308"), ("0.0", "5e-324"), ("1.0", "1.0000000000000002")])
+def test_the_largest_and_the_nearest_numbers_have_a_histogram(texts: tuple[str, ...]) -> None:
+    found = histogram(of(*map(plain, texts)))
     assert found is not None
     assert found.counts == (1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
 

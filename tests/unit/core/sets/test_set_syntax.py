@@ -92,3 +92,10 @@ def test_whatever_comes_is_read_or_refused(text: str) -> None:
         refused = ""
         assert wanted.where in text
     assert refused == "" or refused.endswith(".")
+
+
+def test_kept_sets_that_name_each_other_twice_make_no_endless_set() -> None:
+    kept = {"s0": "actor:x"} | {f"s{number}": f"set:s{number - 1} or set:s{number - 1}" for number in range(1, 40)}
+    assert parse("set:s5", kept)
+    with pytest.raises(ProblemError, match="more than 200 kept sets"):
+        parse("set:s39", kept)

@@ -1,0 +1,73 @@
+"""At which exceptions workers stop: each client has filters of its own, and workers are told those of all."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from raydap.core.errors import Code, Problem, ProblemError
+
+FILTERS = ("raised", "uncaught", "userUnhandled")
+"""debugpy's exception filters (debugpy/adapter/clients.py, initialize_request)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionFilters:
+    """The filters of one client. The default is without its wish: without `uncaught`, Ray's post-mortem stops would be
+    lost."""
+
+    names: tuple[str, ...] = ("uncaught",)
+    conditions: dict[str, str] = field(default_factory=dict)
+    """The conditions of filters that stop only if one is met."""
+    rest: dict[str, Any] = field(default_factory=dict)
+    """The other arguments, such as `exceptionOptions`."""
+
+
+def parse(arguments: dict[str, Any]) -> ExceptionFilters:
+    """Reads the arguments of setExceptionBreakpoints. Raises ProblemError (BAD_ARGUMENT)."""
+    filters, options = arguments.get("filters", []), arguments.get("filterOptions") or []
+    if not isinstance(filters, list) or not isinstance(options, list) or not all(map(_is_option, options)):
+        text = 'The arguments "filters" and "filterOptions" must be arrays, of names and of objects with "filterId".'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    names = [*filters, *(option["filterId"] for option in options)]
+    if any(name not in FILTERS for name in names):
+        text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    conditions = {option["filterId"]: option.get("condition") for option in options}
+    # A filter that is also given without a condition stops always.
+    needed = {name: text for name, text in conditions.items() if text and name not in filters}
+    rest = {key: value for key, value in arguments.items() if key not in ("filters", "filterOptions")}
+    return ExceptionFilters(tuple(dict.fromkeys(names)), needed, rest)
+
+
+def together(clients: Iterable[ExceptionFilters]) -> dict[str, Any]:
+    """The arguments of setExceptionBreakpoints for workers."""
+    merged: dict[str, Any] = {}
+    names: dict[str, None] = {}
+    for each in clients:
+        names |= dict.fromkeys(each.names)
+        for key, value in each.rest.items():
+            both_lists = isinstance(value, list) and isinstance(merged.get(key), list)
+            merged[key] = [*merged[key], *value] if both_lists else value
+    return {**merged, "filters": list(names)}
+
+
+def conditions(clients: Iterable[ExceptionFilters]) -> dict[str, str]:
+    """The conditions by filter. It is enough that the condition of one client is met; a client without one stops
+    always."""
+    wanted: dict[str, list[str]] = {}
+    always: set[str] = set()
+    for each in clients:
+        always.update(name for name in each.names if name not in each.conditions)
+        for name, text in each.conditions.items():
+            wanted.setdefault(name, []).append(text)
+    return {
+        name: texts[0] if len(set(texts)) == 1 else " or ".join(f"({text}\n)" for text in dict.fromkeys(texts))
+        for name, texts in wanted.items()
+        if name not in always
+    }
+
+
+def _is_option(option: object) -> bool:
+    if not isinstance(option, dict) or not isinstance(option.get("filterId"), str):
+        return False
+    return isinstance(option.get("condition", ""), str)

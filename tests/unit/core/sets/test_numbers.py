@@ -1,0 +1,31 @@
+"""What a worker's `repr()` gives is a number, or it is not; it never costs the answers of others."""
+
+import math
+
+import pytest
+
+from raydap.core.model.ranks import natural_order
+from raydap.core.sets.numbers import number
+
+NUMBERS = {"0.5": 0.5, "np.float32(0.5)": 0.5, "tensor(2., device='cuda:0')": 2.0, "-1e3": -1000.0, "1_000": 1000.0}
+
+NONE = ["1__0", "1_", "1_.5", "tensor(1__0)", "1e", "", "x", "0x10", "1 2", "9" * 5000]
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_a_number(text: str) -> None:
+    assert number(text, "float") == NUMBERS[text]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_no_number(text: str) -> None:
+    assert number(text, "Mine") is None
+
+
+def test_a_number_that_is_too_large_for_a_float_is_infinite() -> None:
+    assert number("9" * 400, "int") == math.inf
+
+
+def test_numbers_in_names_are_in_their_order_however_long_they_are() -> None:
+    names = ["worker_2", "worker_10", "worker_1" + "0" * 5000, "worker_x", "worker_007"]
+    assert sorted(names, key=natural_order) == ["worker_2", "worker_007", "worker_10", names[2], "worker_x"]
