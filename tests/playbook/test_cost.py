@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import Effect
-from raydap.core.events import WorkerLabel
+from raydap.core.events import WorkerGone, WorkerLabel
+from raydap.core.workers import worker_entries
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
+from support.prepared_workers import call, launched, prepared
 
 MANY = 60
 """Each worker that a loop visits adds lines, so 60 workers show a loop as 1,000 do, and attach faster."""
@@ -159,3 +161,54 @@ def test_an_attach_costs_the_same_beside_many_workers(arguments: dict[str, Any])
         return counted.effects, counted.lines - listed
 
     assert attach(MANY) == attach(1)
+
+
+def test_the_texts_of_breakpoints_are_sent_once_a_second_however_many_workers_answer(play: Play) -> None:
+    client = play.session()
+    client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+    odd, *workers = (play.worker(f"w{number}") for number in range(MANY))
+    odd.refuses_lines = True
+    play.paused(odd, *workers)
+    assert len(client.inbox) <= 2, "it is not set in one worker, and then set in another one"
+    client.inbox.clear()
+    play.tick(1)
+    assert client.event("breakpoint")["breakpoint"]["message"].startswith(f"Set in {MANY - 1} of {MANY} workers")
+    for worker in workers[1:]:
+        worker.stop()
+        worker.die("closed")
+    client.inbox.clear()
+    play.tick(1)
+    assert client.event("breakpoint")["breakpoint"]["message"].startswith("Set in 1 of 2 workers")
+    play.tick(10)
+    client.inbox.clear()
+    play._effects.clear()
+
+
+def test_children_that_have_ended_are_forgotten() -> None:
+    play = Play(conform=False)
+    client = launched(play, {"source": {"path": "/app/train.py"}, "breakpoints": [{"line": 7}]})
+    call(play, prepared(play, "w1"))
+    for number in range(10):
+        child = prepared(play, f"pid-{number}", worker_type="CHILD", parent="w1")
+        call(play, child)
+        assert child.complete
+        child.connected = False
+        play.feed(WorkerGone(child.key, "closed"))
+    assert not play.bridge.state.run.children
+    client.inbox.clear()
+
+
+def test_a_restarted_actor_gets_the_place_of_the_one_that_has_ended(play: Play) -> None:
+    client = play.session()
+    client.request("raydap/workers", all=True)
+    label = WorkerLabel(actor="Trainer", job="01")
+    for number in range(16):
+        play.alive(*(play.worker(f"{number}-{each}", label) for each in range(4)))
+        entries = client.request("raydap/select", select="actor:Trainer", running=True)
+        assert len(entries["workers"]) == 4
+        members = worker_entries.members(play.bridge.state)
+        assert sorted(member.rank for member in members.values() if member.rank is not None) == [0, 1, 2, 3]
+    client.inbox.clear()
+    play.alive()
+    client.inbox.clear()
+    play._effects.clear()

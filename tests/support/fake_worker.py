@@ -68,6 +68,8 @@ class FakeWorker:
         self._expected = 1
         # pydevd numbers frames and variables together, from 1 in every process; 1 is the first thread here.
         self._ids = itertools.count(2)
+        self.refuses_lines = False
+        """It has no code at the lines of breakpoints."""
         self._breakpoints = itertools.count()
         self._scopes: dict[int, dict[str, Any]] = {}
         self._references: set[int] = set()
@@ -237,7 +239,7 @@ class FakeWorker:
         elif command in ("setBreakpoints", "setFunctionBreakpoints"):
             source = arguments.get("source", {})
             answers = [
-                {"verified": True, "id": next(self._breakpoints), "source": source, **_line(spec)}
+                {"verified": not self.refuses_lines, "id": next(self._breakpoints), "source": source, **_line(spec)}
                 for spec in arguments["breakpoints"]
             ]
             self.reply(request, {"breakpoints": answers})

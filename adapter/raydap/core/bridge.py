@@ -20,6 +20,7 @@ from raydap.core.workers import (
     alive_listing,
     attach_progress,
     barriers,
+    breakpoint_events,
     child_sessions,
     detach,
     forked_waits,
@@ -90,6 +91,7 @@ class Bridge:
                 pauses.examine,
                 stop_pacing.examine,
                 barriers.examine_again,
+                breakpoint_events.send_texts,
             )
         self._do(
             selection.attach_candidates,

@@ -30,16 +30,18 @@ class Breakpoint:
     breakpoint and answers with a message are kept apart, so that a view costs the same with any number of workers.
 
     `barrier` are its terms if it holds workers until all have arrived (workers/barriers.py); `mistake` says why it
-    cannot be set. `author` is the client that has sent the spec.
+    cannot be set. `author` is the client that has sent the spec. `sent`: whether it is verified and its line, as in the
+    last event about it.
     """
 
-    __slots__ = ("_complaints", "_verified", "answers", "author", "barrier", "id", "mistake", "source", "spec")
+    __slots__ = ("_complaints", "_verified", "answers", "author", "barrier", "id", "mistake", "sent", "source", "spec")
 
     def __init__(
         self, handle: Handle, spec: dict[str, Any], source: messages.Source | None, author: ClientId | None
     ) -> None:
         self.id = handle
         self.author = author
+        self.sent: tuple[bool, int | None] | None = None
         self.spec = spec
         self.source = source
         self.barrier: BarrierTerms | None = None
@@ -225,7 +227,7 @@ class Breakpoints:
         """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
         changed = []
         for breakpoint, answer in zip(group.told, answers if isinstance(answers, list) else [], strict=False):
-            if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self._wanted(breakpoint):
+            if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self.has(breakpoint):
                 changed.append(breakpoint)
         return changed
 
@@ -271,7 +273,7 @@ class Breakpoints:
         self._doubtful.clear()
         self._filters = {None: ExceptionFilters()}
 
-    def _wanted(self, wanted: Breakpoint) -> bool:
+    def has(self, wanted: Breakpoint) -> bool:
         return any(breakpoint is wanted for breakpoint in self.all())
 
     def _find(self, worker: WorkerKey, local: object) -> tuple[Breakpoint, str] | None:

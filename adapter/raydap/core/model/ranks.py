@@ -1,5 +1,6 @@
 """The numbers of the actors of a class."""
 
+import heapq
 import re
 from collections.abc import Iterable
 
@@ -10,7 +11,8 @@ _DIGITS = re.compile(r"(\d+)")
 
 
 class Ranks:
-    """An actor's own rank if it is known, else its place among the actors of its class, which it keeps in the session.
+    """An actor's own rank if it is known, else its place among the actors of its class, which it keeps while it lives.
+    One that comes later, such as a restarted one, gets the lowest free place.
 
     `own` are ranks that workers have told (RANK, torch.distributed), by their keys.
     """
@@ -22,6 +24,9 @@ class Ranks:
         self.own: dict[str, int] = {}
         self._asked: dict[str, float] = {}
         self._order: dict[tuple[str, str], dict[str, int]] = {}
+        self._free: dict[tuple[str, str], list[int]] = {}
+        """Heaps of the places of those that have ended."""
+        self._classes: dict[str, tuple[str, str]] = {}
 
     def may_ask(self, key: str, now: float) -> bool:
         """Whether to ask a worker for its rank now; then it counts as asked."""
@@ -34,8 +39,19 @@ class Ranks:
         """Gives places to actors that have none. Those that come at once are in the order of names, nodes and pids."""
         for entry in sorted(entries, key=_order):
             if entry.actor and entry.type != "child":
-                order = self._order.setdefault((entry.job, entry.actor), {})
-                order.setdefault(entry.key, len(order))
+                of = (entry.job, entry.actor)
+                order, free = self._order.setdefault(of, {}), self._free.setdefault(of, [])
+                if entry.key not in order:
+                    order[entry.key] = heapq.heappop(free) if free else len(order)
+                    self._classes[entry.key] = of
+
+    def forget(self, key: str) -> None:
+        """The worker has ended."""
+        self.own.pop(key, None)
+        self._asked.pop(key, None)
+        of = self._classes.pop(key, None)
+        if of is not None:
+            heapq.heappush(self._free[of], self._order[of].pop(key))
 
     def of(self, entry: WorkerEntry) -> int | None:
         """None for what is no actor and has no rank of its own."""
@@ -49,7 +65,7 @@ class Ranks:
 
 
 def natural_order(text: str) -> list[tuple[bool, int, str]]:
-    """Numbers in names count as numbers: worker_2 is before worker_10. One with more digits than `int` takes does, too."""
+    """Numbers in names count as numbers, however long they are: worker_2 is before worker_10."""
     parts = _DIGITS.split(text)
     return [(True, len(part.lstrip("0")), part.lstrip("0")) if part.isdecimal() else (False, 0, part) for part in parts]
 

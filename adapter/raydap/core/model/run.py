@@ -8,7 +8,7 @@ from raydap.core.events import ForkedWaitsFound, PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
 from raydap.core.model.attaching import NodeQueue
-from raydap.core.model.breakpoints import Breakpoints
+from raydap.core.model.breakpoints import Breakpoint, Breakpoints
 from raydap.core.model.compared_value import Summary
 from raydap.core.model.handles import Handles
 from raydap.core.model.paused import PausedWorkers
@@ -96,7 +96,7 @@ class Run:
     `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
 
     `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
-    subprocesses that have been attached, by the key of the Ray worker or driver that they come from. `retries` are
+    subprocesses that are attached, by the key of the Ray worker or driver that they come from. `retries` are
     those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
     have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `agent_questions`
     are those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from
@@ -137,6 +137,7 @@ class Run:
         self.alive = AliveWorkers(self.roster)
         self.prepared: dict[WorkerKey, PausedWorker] = {}
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
+        self._origins: dict[WorkerKey, WorkerKey] = {}
         self.retries: dict[WorkerKey, Retry] = {}
         self.queued = NodeQueue()
         """Prepared workers that wait until fewer others are being attached on their node."""
@@ -152,6 +153,8 @@ class Run:
         self.injections: dict[WorkerKey, Injection] = {}
         self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
+        self.changed_breakpoints: dict[Handle, Breakpoint] = {}
+        """Those whose text the clients have still to get (workers/breakpoint_events.py)."""
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()
         self.open_line = ""
@@ -163,6 +166,18 @@ class Run:
         self.collectives_asked: dict[Hashable, float] = {}
         self.collectives_told = False
         self.baselines: dict[str, dict[Handle, Summary]] = {}
+
+    def note_child(self, origin: WorkerKey, child: WorkerKey) -> None:
+        """The child of a Ray worker or driver is being attached."""
+        self.children.setdefault(origin, {})[child] = None
+        self._origins[child] = origin
+
+    def forget_child(self, child: WorkerKey) -> None:
+        origin = self._origins.pop(child, None)
+        if origin is not None:
+            del self.children[origin][child]
+            if not self.children[origin]:
+                del self.children[origin]
 
     def begin(self, settings: AttachSettings) -> None:
         """A client says what is debugged."""

@@ -26,6 +26,12 @@ class ResourceWaits:
         self._totals: dict[str, float] = {}
         self._in_use: dict[str, float] = {}
         self._drivers: dict[str, list[Thread]] = {}
+        self._found_users: dict[tuple[str, str], list[tuple[float, _User]]] = {}
+        self._running: dict[str, list[RayTask]] = {}
+        """The tasks that hold resources, by their placement group."""
+        for task in state.tasks:
+            if task.runs and (task.creates_actor or not task.actor):
+                self._running.setdefault(task.group, []).append(task)
         self._places = {(each.member.entry.node_id, each.member.entry.pid): each for each in processes.values()}
         for process in processes.values():
             if process.member.entry.type == "driver":
@@ -96,16 +102,21 @@ class ResourceWaits:
         return self._in_use[name]
 
     def _users(self, name: str, group: str = "") -> list[tuple[float, _User]]:
+        """Find them once: thousands of tasks may wait for the same resource."""
+        if (name, group) not in self._found_users:
+            self._found_users[name, group] = self._find_users(name, group)
+        return self._found_users[name, group]
+
+    def _find_users(self, name: str, group: str) -> list[tuple[float, _User]]:
         """Those of a placement group, or without one those outside of any. Actors keep what they have; a task in
         ray.get gives back CPUs, and nothing else (Ray's core_worker, ShouldReleaseResourcesOnBlockingCalls)."""
         state = self._state
         users: list[tuple[float, _User]] = []
         users += [(each.resources.get(name, 0.0), each) for each in state.actors if each.pid and each.group == group]
-        for task in state.tasks:
-            if task.runs and (task.creates_actor or not task.actor) and task.group == group:
-                threads = self._threads_of(task.id, task.worker)
-                has_given_back = name == "CPU" and bool(threads) and all(is_in_ray(each) for each in threads)
-                users.append((0.0 if has_given_back else task.resources.get(name, 0.0), task))
+        for task in self._running.get(group, ()):
+            threads = self._threads_of(task.id, task.worker)
+            has_given_back = name == "CPU" and bool(threads) and all(is_in_ray(each) for each in threads)
+            users.append((0.0 if has_given_back else task.resources.get(name, 0.0), task))
         for each in () if group else state.groups:
             if each.state == "CREATED":
                 users.append((sum(bundle.get(name, 0.0) for bundle in each.bundles), each))

@@ -23,7 +23,7 @@ from raydap.core.model.pending import Asked, WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.translate import paths
-from raydap.core.workers import child_sessions, detach, pauses, working_dirs
+from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, working_dirs
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
 from raydap.protocol import messages
@@ -188,8 +188,7 @@ def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> F
 
 
 def _take_answers(state: State, worker: Worker, group: Group, answers: object, path: str) -> None:
-    for breakpoint in worker.run.breakpoints.answered(worker.key, group, answers, path):
-        state.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+    breakpoint_events.changed(state, worker.run.breakpoints.answered(worker.key, group, answers, path))
 
 
 def set_exception_breakpoints(worker: Worker) -> None:

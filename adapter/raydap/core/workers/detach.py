@@ -10,7 +10,7 @@ from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
-from raydap.core.workers import child_sessions
+from raydap.core.workers import breakpoint_events, child_sessions
 from raydap.inworker import calls
 
 DISCONNECT_TIMEOUT_S = 20.0
@@ -93,12 +93,12 @@ def forget(state: State, worker: Worker, why: str) -> None:
     worker.scope.close()
     worker.run.paused.forget_label(worker.key)
     worker.run.to_pause.discard(worker.key)
+    worker.run.forget_child(worker.key)
     state.run.paused.examine(worker.key)
     child_sessions.end(state, worker)
     changed = worker.run.breakpoints.forget(worker.key)
     if worker.run is state.run:
-        for breakpoint in changed:
-            state.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+        breakpoint_events.changed(state, changed)
 
 
 def end_attach(state: State, worker: Worker) -> None:

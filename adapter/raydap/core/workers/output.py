@@ -7,6 +7,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import event_to_client
+from raydap.core.workers import breakpoint_events
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import OutputData
 
@@ -16,8 +17,9 @@ _OWN_IS_SLOW = tuple(f"Evaluating: {own}" for own in calls.OWN)
 
 def breakpoint_changed(state: State, worker: Worker, body: dict[str, Any]) -> None:
     answer = body.get("breakpoint")
-    for breakpoint in worker.run.breakpoints.moved(worker.key, answer if isinstance(answer, dict) else {}):
-        state.broadcast("breakpoint", {"reason": "changed", "breakpoint": breakpoint.view()})
+    breakpoint_events.changed(
+        state, worker.run.breakpoints.moved(worker.key, answer if isinstance(answer, dict) else {})
+    )
 
 
 def output(state: State, worker: Worker, body: dict[str, Any]) -> None:

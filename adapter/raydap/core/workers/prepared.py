@@ -220,7 +220,7 @@ def _attach(state: State, row: PausedWorker) -> None:
     worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
     if row.worker_type == "CHILD":
         parent = selection.origin(run, row)
-        run.children.setdefault(parent.key, {})[row.key] = None
+        run.note_child(parent.key, row.key)
         if parent is not row and parent.key not in state.workers and parent.key not in run.paused.labels:
             selection.ask_labels(state, [parent])
     worker.label = run.paused.labels.get(row.key, worker.label)

@@ -119,6 +119,8 @@ def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
         renewed = roster.entries[key] = RosterEntry(roster.states[key][1], entry, entry.state == "alive")
         return renewed
     roster.entries.pop(key, None)
+    if exit_reason is not None:
+        state.run.ranks.forget(key)
     if before is not None and before.only_all:
         # It has ended, or nobody asks for all workers any more.
         gone = RosterEntry(state.now, msgspec.structs.replace(before.entry, state="gone", problem=""), only_all=True)

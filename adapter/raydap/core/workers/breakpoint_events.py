@@ -1,0 +1,34 @@
+"""Events about breakpoints that workers have set, moved or refused.
+
+What an editor shows at the line is sent at once. A text that counts workers (`Set in 3 of 8 workers`) changes with each
+of them, so it is sent once a second.
+"""
+
+from collections.abc import Iterable
+
+from raydap.core.model.breakpoints import Breakpoint
+from raydap.core.model.state import State
+
+
+def changed(state: State, breakpoints: Iterable[Breakpoint]) -> None:
+    """Sends the changes to the clients, now or at the next Tick."""
+    for breakpoint in breakpoints:
+        view = breakpoint.view()
+        if (view["verified"], view.get("line")) == breakpoint.sent:
+            state.run.changed_breakpoints[breakpoint.id] = breakpoint
+        else:
+            _send(state, breakpoint)
+
+
+def send_texts(state: State) -> None:
+    """Called at every Tick."""
+    for breakpoint in list(state.run.changed_breakpoints.values()):
+        _send(state, breakpoint)
+
+
+def _send(state: State, breakpoint: Breakpoint) -> None:
+    view = breakpoint.view()
+    breakpoint.sent = (view["verified"], view.get("line"))
+    state.run.changed_breakpoints.pop(breakpoint.id, None)
+    if state.run.breakpoints.has(breakpoint):
+        state.broadcast("breakpoint", {"reason": "changed", "breakpoint": view})

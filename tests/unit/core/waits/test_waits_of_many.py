@@ -1,0 +1,57 @@
+"""A look at many unfinished tasks costs as much for each of them as one at few: lines of Python are counted."""
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from raydap.core.ray_state import RayGroup, RayState, RayTask
+from raydap.core.sets.folding import Member
+from raydap.core.waits import building, thread_nodes
+from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.protocol.types import WorkerKey
+
+DRIVER = WorkerEntry(
+    key="d", name="driver", label="driver", where="", state="running", age=0.0, type="driver", pid=1, node="n",
+    node_id="n", job="01", submission="", actor="", actor_name="", task="", agent=True, threads=(), problem="",
+)  # fmt: skip
+
+
+def lines(count: int, groups: int) -> int:
+    """The lines for so many tasks, of which eight run in each placement group; without groups, on the nodes."""
+    of = [f"g{number}" for number in range(groups)] or [""]
+    tasks = tuple(
+        RayTask(
+            f"{number:048x}", "work", "RUNNING" if number < 8 * len(of) else "PENDING_NODE_ASSIGNMENT", "01",
+            parent="f" * 40 + "01", worker=WorkerKey("w" if number < 8 else ""), resources={"CPU": 1.0},
+            group=of[number % len(of)], created=number,
+        )
+        for number in range(count)
+    )  # fmt: skip
+    placement = tuple(RayGroup(name, "CREATED", "01", ({"CPU": 8.0},)) for name in of if name)
+    state = RayState(tasks, (), placement, ({"CPU": 8.0 * len(of)},), {"CPU": 8.0 * len(of)})
+    processes = {WorkerKey("d"): thread_nodes.process(Member(DRIVER, None), ())}
+    counted = 0
+
+    def trace(frame: FrameType, what: str, _: Any) -> Any:
+        nonlocal counted
+        counted += what == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        building.build(processes, state, None)
+    finally:
+        sys.settrace(before)
+    return counted
+
+
+@pytest.mark.parametrize("groups", [0, 1, 10])
+def test_twice_as_many_tasks_cost_twice_as_much(groups: int) -> None:
+    assert lines(400, groups) < 2.3 * lines(200, groups)
+
+
+def test_ten_times_as_many_placement_groups_do_not_cost_twice_as_much() -> None:
+    assert lines(400, 20) < 2 * lines(400, 2)
