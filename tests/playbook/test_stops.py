@@ -145,6 +145,23 @@ def test_a_phantom_stop_is_dropped(play: Play) -> None:
     assert worker.commands() == ["stackTrace", "evaluate"]
 
 
+def test_a_real_stop_that_follows_a_phantom_is_not_resumed(play: Play) -> None:
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(1)
+    worker.stop(2)
+    first, second = client.stop()["threadId"], client.stop()["threadId"]
+    client.resume(first)
+    client.resume(second)
+    worker.hold = {"evaluate"}
+    worker.say("stopped", {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": False})
+    worker.stop(1)
+    thread = client.stop()["threadId"]
+    worker.release("evaluate")  # What ends the phantom arrives now.
+    assert 1 in worker.stopped
+    client.resume(thread)
+
+
 def test_a_thread_that_ends_while_its_stop_is_verified_is_never_shown(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")

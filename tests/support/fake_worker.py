@@ -293,6 +293,8 @@ class FakeWorker:
     def _evaluate(self, request: dict[str, Any], expression: str) -> None:
         resumes = (calls.resume_thread, calls.resume_step)
         resumed = [thread for thread in self.started if expression in [resume(thread) for resume in resumes]]
+        unseen = [thread for thread in self.started if expression == calls.resume_unseen(thread)]
+        resumed += [thread for thread in unseen if not self.stopped.get(thread)]
         paused = [thread for thread in self.started if expression == calls.pause_thread(thread)]
         if expression == "fail":
             self.refuse(request, "evaluation failed")
@@ -323,7 +325,7 @@ class FakeWorker:
             self.reply(request, {"result": json.dumps(self.copy), "variablesReference": 0})
         elif "names['code_lines']" in expression:
             self.reply(request, {"result": self.lines, "variablesReference": 0})
-        elif resumed or paused or expression in _CHANGES:
+        elif resumed or unseen or paused or expression in _CHANGES:
             self.reply(request, {"result": "", "variablesReference": 0})
             self.resume(*resumed)
         else:

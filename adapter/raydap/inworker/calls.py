@@ -202,6 +202,11 @@ def resume_step(thread: int) -> str:
     return f"{_DEBUGGER}.raydap.threads.resume_step({thread})"
 
 
+def resume_unseen(thread: int) -> str:
+    """Like `resume_thread`, for a stop without frames. A thread that has frames by now stays stopped."""
+    return f"{_DEBUGGER}.raydap.threads.resume_unseen({thread})"
+
+
 def pause_thread(thread: int) -> str:
     """With the worker's own id of a thread."""
     return f"{_DEBUGGER}.raydap.threads.pause({thread})"

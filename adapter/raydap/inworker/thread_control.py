@@ -111,6 +111,17 @@ class ThreadControl:
         self._put_back(found, self.interrupted[key])
         self._wake(key)
 
+    def resume_unseen(self, thread: int) -> None:
+        """Let a stopped thread run unless debugpy shows a frame of it: a real stop may have followed the one that had no
+        frames."""
+        key = self._key(thread)
+        frames = self.debugger.suspended_frames_manager.get_frames_list(key) if key in self.waiting else None
+        # Without a list of frames it does not wait, or is just beginning to.
+        if frames is not None and not any(
+            True for _ in self.debugger.cmd_factory._iter_visible_frames_info(self.debugger, frames)
+        ):
+            self.resume(thread)
+
     def pause(self, thread: int) -> None:
         """Stops one running thread; its `stopped` follows. Raises KeyError for a thread that there never was."""
         from _pydevd_bundle.pydevd_api import PyDevdAPI

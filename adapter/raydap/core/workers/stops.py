@@ -77,7 +77,7 @@ def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[No
         is_phantom = False  # The worker is too busy to say.
     if is_phantom:
         state.log("info", f"dropped a phantom stop of {thread.worker}, thread {thread.local}")
-        thread.worker.tell("evaluate", {"expression": calls.resume_thread(thread.local), "context": "clipboard"})
+        thread.worker.tell("evaluate", {"expression": calls.resume_unseen(thread.local), "context": "clipboard"})
     else:
         show(state, thread, body)
 
