@@ -112,8 +112,8 @@ class ThreadControl:
         self._wake(key)
 
     def resume_unseen(self, thread: int) -> None:
-        """Let a stopped thread run unless debugpy shows a frame of it: a real stop may have followed the one that had no
-        frames."""
+        """Let a stopped thread run unless debugpy shows a frame of it: a real stop may have followed the one that had
+        no frames."""
         key = self._key(thread)
         frames = self.debugger.suspended_frames_manager.get_frames_list(key) if key in self.waiting else None
         # Without a list of frames it does not wait, or is just beginning to.
