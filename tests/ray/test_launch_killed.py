@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Cluster
+from local_cluster import Cluster, descendants
 
 from support.bridge import Bridge
 from support.launched import start
-from support.processes import descendants, waiting_connections
+from support.processes import waiting_connections
 
 PROGRAM = """\
 import os
