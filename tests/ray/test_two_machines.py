@@ -127,8 +127,10 @@ def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_th
 ) -> None:
     with machines.without_raydap():
         source = STARTS_PYTHONS.replace("num_cpus=0.1", 'num_cpus=0.1, resources={"far": 0.1}')
+        # One task is enough there.
+        source = source.replace("(2, 3)", "(2,)")
         launch(far_client, machines, tmp_path, source, "# in a child", submit=submit, python=sys.executable)
-        for parents in ("child of driver", *2 * [("child of run", "child of worker")]):
+        for parents in ("child of driver", ("child of run", "child of worker")):
             stop = far_client.wait_event("stopped")
             assert stopped_line(far_client, stop).endswith("# in a child")
             (name,) = (
@@ -136,7 +138,7 @@ def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_th
             )
             assert name.startswith(parents)
             go_on(far_client, stop)
-        assert "result: [2, 4, 6]" in ended(far_client)
+        assert "result: [2, 4]" in ended(far_client)
     assert problems(far_client) == []
 
 
@@ -406,12 +408,11 @@ def test_the_doctor_looks_at_the_other_machine_through_ray_though_raydap_is_not_
     command = [*machines.head, sys.executable, str(program)]
     driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
     driver.wait_for("ready")
+    # The doctor would have to be asked again and again.
+    wait_for(lambda: len(machines.paused_workers()) == 1)
     with machines.without_raydap():
-        deadline = time.monotonic() + WAIT_S
-        findings: list[dict[str, Any]] = []
-        while not any(one["check"] == "dashboard" and "1 of all paused" in one["what"] for one in findings):
-            assert time.monotonic() < deadline, findings
-            findings = doctor(machines, "--dashboard", machines.dashboard, "--break", f"{program}:10")
+        findings = doctor(machines, "--dashboard", machines.dashboard, "--break", f"{program}:10")
+    assert any(one["check"] == "dashboard" and "1 of all paused" in one["what"] for one in findings)
     by_check = {name: [one for one in findings if one["check"] == name] for name in {one["check"] for one in findings}}
     assert [one["what"] for one in by_check["nodes"]] == ["2 nodes said what is there."]
     (python,) = by_check["python-version"]
