@@ -36,8 +36,8 @@ class Trainer:
         return loss
 
 ray.init(log_to_driver=False)
-trainers = [Trainer.remote() for _ in range(3)]
-ray.wait([trainer.train.remote(rank) for rank, trainer in enumerate(trainers)], num_returns=3)
+trainers = [Trainer.remote() for _ in range(TRAINERS)]
+ray.wait([trainer.train.remote(rank) for rank, trainer in enumerate(trainers)], num_returns=TRAINERS)
 print("result: ended")
 """
 
@@ -45,7 +45,15 @@ HERE = line_of(PROGRAM, "breakpoint()")
 CALL = line_of(PROGRAM, "self.learn(rank, step)")
 LOSS = line_of(PROGRAM, "loss = rank * 10")
 
+
+def program(trainers: int) -> str:
+    """The program with so many trainers: each is a process, and has a debugger."""
+    return PROGRAM.replace("TRAINERS", str(trainers))
+
+
 PROMPT = r"^\(Trainer\{\d\}\) ?"
+
+Stopped = Callable[[int], tuple[Terminal, Child]]
 
 
 @pytest.fixture
@@ -60,26 +68,30 @@ def debug(cluster: Cluster, children: ExitStack, tmp_path: Path) -> Callable[...
     return start
 
 
-def all_stopped(terminal: Terminal) -> None:
-    """Waits until all three are stopped, and Ray has said what they run: they have ranks then."""
+def all_stopped(terminal: Terminal, trainers: int) -> None:
+    """Waits until all of them are stopped, and Ray has said what they run: they have ranks then."""
     shown = ""
-    while "Trainer{0-2}" not in shown:
+    while f"Trainer{{0-{trainers - 1}}}" not in shown:
         shown = terminal.ask("[all] p 'stopped'", r"^'stopped'  .*$|^\*\*\* .*$")[0]
 
 
 @pytest.fixture
-def stopped(debug: Callable[..., Terminal], run_driver: Callable[..., Child]) -> tuple[Terminal, Child]:
-    """A terminal with the three trainers, all of them at their first breakpoint()."""
-    terminal = debug()
-    terminal.wait_for(r"^\(raydap\)")
-    driver = run_driver(PROGRAM)
-    terminal.wait_for(PROMPT)
-    all_stopped(terminal)
-    return terminal, driver
+def stopped(debug: Callable[..., Terminal], run_driver: Callable[..., Child]) -> Stopped:
+    """`stopped(trainers)` starts a terminal, and so many trainers, all of them at their first breakpoint()."""
+
+    def start(trainers: int) -> tuple[Terminal, Child]:
+        terminal = debug()
+        terminal.wait_for(r"^\(raydap\)")
+        driver = run_driver(program(trainers))
+        terminal.wait_for(PROMPT)
+        all_stopped(terminal, trainers)
+        return terminal, driver
+
+    return start
 
 
-def test_one_worker(stopped: tuple[Terminal, Child], cluster: Cluster) -> None:
-    terminal, driver = stopped
+def test_one_worker(stopped: Stopped, cluster: Cluster) -> None:
+    terminal, driver = stopped(3)
     terminal.ask("focus 1", rf"^> Trainer\{{1\}} program0\.py\({HERE}\)train\(\)\n-> breakpoint\(\)$")
     rank = int(terminal.ask("p rank", r"^\d$")[0])
     terminal.ask("args", rf"^rank = {rank}\nself = <")
@@ -120,8 +132,8 @@ def test_one_worker(stopped: tuple[Terminal, Child], cluster: Cluster) -> None:
     assert driver.process.poll() is None
 
 
-def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
-    terminal, driver = stopped
+def test_many_workers_at_once(stopped: Stopped) -> None:
+    terminal, driver = stopped(3)
     terminal.ask("[all] p 'x'", r"^'x'  3  Trainer\{0-2\}$")
     terminal.ask("[all] rank", r"^min 0  max 2  mean 1 ")
     terminal.ask("[0-1] p len('abc')", r"^3  2  Trainer\{0-1\}$")
@@ -152,9 +164,9 @@ def test_many_workers_at_once(stopped: tuple[Terminal, Child]) -> None:
     assert terminal.wait() == 0
 
 
-def test_typing(stopped: tuple[Terminal, Child]) -> None:
+def test_typing(stopped: Stopped) -> None:
     """Completion, blocks of several lines, history, another width of the terminal, and Ctrl-C."""
-    terminal, _ = stopped
+    terminal, _ = stopped(2)
     terminal.press("p self.lea\t")
     terminal.wait_for(r"p self\.learn")
     terminal.ask("(4, 2)", r"^42$")
@@ -163,7 +175,7 @@ def test_typing(stopped: tuple[Terminal, Child]) -> None:
     terminal.ask("", r"^ +5  +def train")
     terminal.press("[actor:Tr\t")
     terminal.wait_for(r"\) \[actor:Trainer")
-    terminal.ask("] p 1", r"^1  3  Trainer")
+    terminal.ask("] p 1", r"^1  2  Trainer")
     terminal.line("for number in range(2):")
     terminal.line("print('number', number * 21)")
     terminal.ask("", r"^\[Trainer \d+\] number 21$")
@@ -184,8 +196,8 @@ def test_typing(stopped: tuple[Terminal, Child]) -> None:
     assert "\x1b[" in terminal.raw.decode()
 
 
-def test_a_killed_worker(stopped: tuple[Terminal, Child]) -> None:
-    terminal, driver = stopped
+def test_a_killed_worker(stopped: Stopped) -> None:
+    terminal, driver = stopped(3)
     pid = int(terminal.ask("p __import__('os').getpid()", r"^\d+$")[0])
     os.kill(pid, signal.SIGKILL)
     terminal.wait_for(rf"^Trainer {pid}\b.* is gone ")
@@ -240,17 +252,17 @@ def test_ctrl_c_pauses_what_runs(debug: Callable[..., Terminal], run_driver: Cal
 
 
 def test_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> None:
-    program = tmp_path / "train.py"
-    program.write_text('"""Trains."""\n' + PROGRAM + "\nimport sys\nsys.exit(int(sys.argv[1]))\n")
-    terminal = debug(str(program), "7")
+    path = tmp_path / "train.py"
+    path.write_text('"""Trains."""\n' + program(2) + "\nimport sys\nsys.exit(int(sys.argv[1]))\n")
+    terminal = debug(str(path), "7")
     terminal.wait_for(r"^> driver \d+ train\.py\(2\)<module>\n-> import ray\n")
-    terminal.ask(f"b {LOSS + 1}, rank == 2 and step == 1", rf"^Breakpoint 1 at .*:{LOSS + 1}$")
+    terminal.ask(f"b {LOSS + 1}, rank == 1 and step == 1", rf"^Breakpoint 1 at .*:{LOSS + 1}$")
     terminal.line("c")
-    for _ in range(3):
+    for _ in range(2):
         terminal.wait_for(rf"train \(train\.py:{HERE + 1}\)$|train\.py\({HERE + 1}\)train")
-    all_stopped(terminal)
+    all_stopped(terminal, 2)
     terminal.ask("[all] c", rf"learn \(train\.py:{LOSS + 1}\)$|train\.py\({LOSS + 1}\)learn")
-    terminal.ask("[line:train.py:17] p [rank, step]", r"^\[2, 1\]  1  Trainer")
+    terminal.ask("[line:train.py:17] p [rank, step]", r"^\[1, 1\]  1  Trainer")
     terminal.ask("clear", r"^All breakpoints are removed\.$")
     # It may be over before the next line is typed.
     while "The session is over." not in (shown := terminal.text):
@@ -279,9 +291,9 @@ while True:
 
 
 def test_an_exception_of_a_launched_program(debug: Callable[..., Terminal], tmp_path: Path) -> None:
-    program = tmp_path / "fails.py"
-    program.write_text("def divide(number):\n    return 1 / number\n\n\ndivide(0)\n")
-    terminal = debug(str(program))
+    path = tmp_path / "fails.py"
+    path.write_text("def divide(number):\n    return 1 / number\n\n\ndivide(0)\n")
+    terminal = debug(str(path))
     terminal.wait_for(r"^> driver .*\n-> def divide")
     terminal.ask("c", r"^\*\*\* ZeroDivisionError: division by zero\n> driver \d+ fails\.py\(2\)divide\(\)$")
     terminal.ask("p number", r"^0$")
@@ -302,7 +314,7 @@ def test_a_killed_hub(
     token = tmp_path / "token"
     token.touch(0o600)
     token.write_text(hub.token)
-    driver = run_driver(PROGRAM)
+    driver = run_driver(program(2))
     terminal = debug("--connect", hub.url, "--token-file", str(token))
     terminal.wait_for(PROMPT)
     hub.child.process.kill()

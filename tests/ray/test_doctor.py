@@ -93,21 +93,6 @@ trainer = Trainer.remote()
 ray.get(trainer.train.remote())
 """
 
-MISSPELT = """\
-import ray
-
-@ray.remote(num_cpus=0.1)
-class Trainer:
-    def ready(self):
-        return "ready"
-
-ray.init(runtime_env={"env_vars": {"RAY_DEBUG_POSTMORTEM": "1", "RAY_DEBUG": "true"}})
-trainer = Trainer.remote()
-print(ray.get(trainer.ready.remote()), flush=True)
-input()
-"""
-
-
 PREPARED = """\
 import os
 import ray
@@ -117,7 +102,7 @@ class Trainer:
     def pid(self):
         return os.getpid()
 
-ray.init()
+ray.init(runtime_env={"env_vars": {"RAY_DEBUG_POSTMORTEM": "1", "RAY_DEBUG": "true"}})
 trainer = Trainer.remote()
 free = Trainer.options(runtime_env={"env_vars": {"RAYDAP": "off"}}).remote()
 print("ready", *ray.get([trainer.pid.remote(), free.pid.remote()]), flush=True)
@@ -279,37 +264,35 @@ def test_a_breakpoint_in_a_file_that_the_job_runs_a_copy_of(
     assert any("Its text is not that of your file" in one["why"] for one in findings)
 
 
-def test_which_processes_have_an_agent_and_why(
+def test_a_prepared_job_with_misspelt_variables(
     cluster: Cluster, run_program: Callable[..., Child], tmp_path: Path
 ) -> None:
+    """Which processes have an agent and why, and how the variables are spelt."""
     program = tmp_path / "prepared.py"
     program.write_text(PREPARED)
     os.mkfifo(tmp_path / "fifo")
     command = f"import os, sys; os.execv(sys.executable, [sys.executable, '-m', 'raydap', 'run', {str(program)!r}])"
     driver = run_program(command, env={"RAY_ADDRESS": cluster.address}, cwd=tmp_path)
-    pids = driver.wait_for(r"ready (\d+) (\d+)")
-    _, findings = doctor("--dashboard", cluster.dashboard)
-    told = of(findings, "reach")
-
-    def reasons(pid: object) -> list[str]:
-        return [what.partition(":")[0] for _, what in told if f"(pid {pid} on {cluster.host})" in what]
-
-    run = "With an agent, because `raydap run` has started the program, or it has the variables of `raydap prepare`"
-    assert reasons(driver.pid) == [run]
-    assert reasons(pids[1]) == ["With an agent, because the program was launched by raydap, or by `raydap run`"]
-    assert reasons(pids[2]) == ["Without an agent, because RAYDAP=off is in the environment"]
+    pids = [driver.pid, *driver.wait_for(r"ready (\d+) (\d+)").groups()]
+    code, findings = doctor("--dashboard", cluster.dashboard)
+    assert code == 1
+    check_reasons(of(findings, "reach"), [f"(pid {pid} on {cluster.host})" for pid in pids])
+    check_variables({one["what"]: one["what_to_do"] for one in findings if one["check"] == "variables"})
     (tmp_path / "fifo").write_text("")
     assert driver.wait() == 0, driver.output
 
 
-def test_misspelt_variables_of_a_job(cluster: Cluster, run_driver: Callable[..., Child], tmp_path: Path) -> None:
-    program = tmp_path / "misspelt.py"
-    program.write_text(MISSPELT.replace("input()", f"open({str(tmp_path / 'fifo')!r}).read()"))
-    os.mkfifo(tmp_path / "fifo")
-    run_driver(program).wait_for("ready")
-    code, findings = doctor("--dashboard", cluster.dashboard)
-    assert code == 1
-    told = {one["what"]: one["what_to_do"] for one in findings if one["check"] == "variables"}
+def check_reasons(told: list[tuple[str, str]], processes: list[str]) -> None:
+    """Those of the driver, of an actor, and of one that is free of raydap."""
+    reasons = [[what.partition(":")[0] for _, what in told if process in what] for process in processes]
+    assert reasons == [
+        ["With an agent, because `raydap run` has started the program, or it has the variables of `raydap prepare`"],
+        ["With an agent, because the program was launched by raydap, or by `raydap run`"],
+        ["Without an agent, because RAYDAP=off is in the environment"],
+    ]
+
+
+def check_variables(told: dict[str, str]) -> None:
     (name,) = [what for what in told if "RAY_DEBUG_POSTMORTEM" in what]
     assert told[name] == '"runtime_env": {"env_vars": {"RAY_DEBUG_POST_MORTEM": "1"}}'
     (value,) = [what for what in told if '"true"' in what]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Cluster
+from local_cluster import Cluster, descendants
 
 from support.bridge import Bridge
 from support.launched import start
-from support.processes import descendants, waiting_connections
+from support.processes import waiting_connections
 
 PROGRAM = """\
 import os
@@ -54,7 +54,7 @@ first_line = True  # in the driver
 ray.init()
 print("joined", flush=True)
 wait_for("joined")
-walkers = [Walker.options(resources=place).remote() for place in PLACES]
+walkers = [Walker.remote() for _ in range(WALKERS)]
 totals = ray.get([walker.walk.remote(number) for number, walker in enumerate(walkers)])
 for _ in range(5000):
     print("more than a pipe holds")
@@ -96,13 +96,13 @@ class Launch:
         self._folder = folder
         self._children = children
 
-    def start(self, *texts: str, places: str = "[{}, {}, {}]") -> None:
+    def start(self, *texts: str, walkers: int = 1) -> None:
         (self._folder / "users_hook.py").write_text(HOOK)
         python = self._folder / "python"
         python.write_text(PYTHON)
         python.chmod(0o700)
         env = {"RAY_RUNTIME_ENV_HOOK": "users_hook.hook", "PYTHONPATH": str(self._folder)}
-        program = PROGRAM.replace("PLACES", places)
+        program = PROGRAM.replace("WALKERS", str(walkers))
         start(self.client, self._cluster, self._folder, program, *texts, python=str(python), env=env)
         self._pid = self.client.wait_event("process")["systemProcessId"]
         self._program = self._ends(self._pid)
@@ -217,21 +217,21 @@ def test_before_the_first_worker(launch: Launch) -> None:
 
 
 def test_while_workers_wait_to_be_attached(launch: Launch) -> None:
-    launch.start("# in a worker")
+    launch.start("# in a worker", walkers=2)
     launch.go_on("begin", "init")
     launch.printed("joined")
     launch.stop_raydap()
     launch.go_on("joined")
-    launch.wait_for_calls(3)
+    launch.wait_for_calls(2)
     launch.kill()
     launch.end()
 
 
 @pytest.mark.core
 def test_while_workers_are_stopped(launch: Launch) -> None:
-    launch.start("# in a worker")
+    launch.start("# in a worker", walkers=2)
     launch.go_on("begin", "init", "joined")
-    for _ in range(3):
+    for _ in range(2):
         launch.client.wait_event("stopped")
     launch.kill()
     launch.end()

@@ -1,5 +1,6 @@
 """Each recipe that `raydap prepare` prints, as a user runs it: a session that attaches later reaches the workers."""
 
+import functools
 import json
 import os
 import subprocess
@@ -39,6 +40,7 @@ print("result: " + str(ray.get(running)), flush=True)
 """
 
 
+@functools.cache
 def recipes() -> str:
     return subprocess.run([sys.executable, "-m", "raydap", "prepare"], capture_output=True, text=True).stdout
 
@@ -98,17 +100,15 @@ def test_a_program_or_a_job(
     assert "result: over" in child.output
 
 
-@pytest.fixture
-def prepared_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A cluster of its own, which has the environment that `raydap prepare` says."""
+@pytest.fixture(scope="module")
+def prepared_cluster() -> Iterator[Cluster]:
+    """A cluster of its own, which has the environment that `raydap prepare` says. Each test runs its own job there."""
     said = subprocess.run([sys.executable, "-m", "raydap", "prepare", "--json"], capture_output=True, text=True)
     environment = json.loads(said.stdout)["ray_start"]
     line = recipe("ray start --head")
     for name, value in environment.items():
         assert f"{name}={value}" in line
-        monkeypatch.setenv(name, value)
-    with Cluster(num_cpus=2, network="127.78") as started:
-        monkeypatch.undo()
+    with Cluster(num_cpus=2, network="127.78", env=environment) as started:
         yield started
 
 

@@ -15,6 +15,7 @@ from local_cluster import Child, Cluster, clean_environment
 
 from support.bridge import Hub
 from support.look import line_of
+from support.paused_workers import paused_workers
 from support.raydap_command import RAYDAP, raydap
 from support.terminal import Terminal
 
@@ -24,7 +25,7 @@ import sys
 import threading
 import ray
 
-END = sys.argv[1]
+END, RANKS = sys.argv[1], [int(rank) for rank in sys.argv[2:]]
 
 @ray.remote(num_cpus=0.1)
 class Trainer:
@@ -36,9 +37,8 @@ class Trainer:
         return loss
 
 ray.init()
-trainers = [Trainer.remote() for _ in range(3)]
-refs = [trainer.train.remote(rank) for rank, trainer in enumerate(trainers)]
-print("running", os.getpid())
+trainers = [Trainer.remote() for _ in RANKS]
+refs = [trainer.train.remote(rank) for rank, trainer in zip(RANKS, trainers)]
 print("result:", sorted(ray.get(refs)))
 """
 
@@ -61,20 +61,25 @@ def program(tmp_path: Path, children: ExitStack) -> Path:
 
 
 @pytest.fixture
-def ordinary(run_driver: Callable[..., Child], program: Path) -> Child:
-    """The program without raydap; one worker waits at breakpoint()."""
-    driver = run_driver(program, str(program.parent / "end"))
-    driver.wait_for("running")
-    return driver
+def ordinary(run_driver: Callable[..., Child], cluster: Cluster, program: Path) -> Callable[..., Child]:
+    """`ordinary(*ranks)` starts the program without raydap. The worker of rank 2 waits at breakpoint() then."""
+
+    def start(*ranks: int) -> Child:
+        driver = run_driver(program, str(program.parent / "end"), *map(str, ranks))
+        # Until then the commands would be asked again and again.
+        paused_workers(cluster, 1)
+        return driver
+
+    return start
 
 
 @pytest.fixture
 def prepared(cluster: Cluster, program: Path, children: ExitStack) -> Child:
     """The program as `raydap run` starts it, with agents in its workers."""
-    command = [*RAYDAP, "run", str(program), str(program.parent / "end")]
+    command = [*RAYDAP, "run", str(program), str(program.parent / "end"), "0", "1", "2"]
     env = {"RAY_ADDRESS": cluster.address}
     driver = children.enter_context(Child(command, program.with_suffix(".log"), env, program.parent))
-    driver.wait_for("running")
+    paused_workers(cluster, 1)
     return driver
 
 
@@ -103,24 +108,6 @@ def at(found: list[dict[str, Any]], state: str, line: int) -> list[dict[str, Any
     return [row for row in found if (row["state"], row["line"]) == (state, line)]
 
 
-def test_raydap_alone(
-    ordinary: Child, ask: Callable[..., str], cluster: Cluster, environment: Mapping[str, str]
-) -> None:
-    """It says who waits where, and what to do; and leaves all as it is."""
-    trainers(ask, lambda rows: len(at(rows, "paused", BREAKPOINT)) == 1)
-    text = raydap(env={**environment, "RAY_API_SERVER_ADDRESS": cluster.dashboard})
-    lines = text[text.index(f"  {cluster.dashboard}  ") :].splitlines()
-    assert "runs train.py, 1 paused worker" in lines[0]
-    assert lines[1].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
-    assert lines[2].split()[0] == "paused"
-    assert lines[2].rstrip().endswith(f"at breakpoint() in train (train.py:{BREAKPOINT})")
-    assert f"RAY_API_SERVER_ADDRESS is {cluster.dashboard}" in text
-    assert "\n  raydap debug " in text
-    assert text.endswith("raydap --help lists all commands.\n")
-    assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
-    assert ordinary.process.poll() is None
-
-
 def test_raydap_alone_where_a_dashboard_does_not_answer(environment: Mapping[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -143,7 +130,15 @@ def test_a_long_wait_is_said_on_a_terminal(words: list[str], environment: Mappin
             assert "looking for the cluster" not in terminal.text
 
 
-def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path, cluster: Cluster) -> None:
+def test_an_ordinary_job_is_shown_and_left_as_it_is(
+    ordinary: Callable[..., Child],
+    ask: Callable[..., str],
+    program: Path,
+    cluster: Cluster,
+    environment: Mapping[str, str],
+) -> None:
+    """By `raydap` alone, `ps`, `stacks`, `eval` and `compare`."""
+    driver = ordinary(0, 1, 2)
     found = trainers(
         ask,
         # Ray's list of tasks is late.
@@ -152,6 +147,29 @@ def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path
             and len(at(rows, "alive", TRAINS)) == 2
         ),
     )
+    check_raydap_alone(raydap(env={**environment, "RAY_API_SERVER_ADDRESS": cluster.dashboard}), cluster)
+    check_ps(ask, found, program)
+    check_stacks(ask, program.with_suffix(".svg"))
+    check_that_nobody_can_be_asked(ask)
+    # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
+    assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
+    assert driver.process.poll() is None
+
+
+def check_raydap_alone(text: str, cluster: Cluster) -> None:
+    """`raydap` without arguments says who waits where, and what to do."""
+    lines = text[text.index(f"  {cluster.dashboard}  ") :].splitlines()
+    assert "runs train.py, 1 paused worker" in lines[0]
+    assert lines[1].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
+    assert lines[2].split()[0] == "paused"
+    assert lines[2].rstrip().endswith(f"at breakpoint() in train (train.py:{BREAKPOINT})")
+    assert f"RAY_API_SERVER_ADDRESS is {cluster.dashboard}" in text
+    assert "\n  raydap debug " in text
+    assert text.endswith("raydap --help lists all commands.\n")
+
+
+def check_ps(ask: Callable[..., str], found: list[dict[str, Any]], program: Path) -> None:
+    """`found` has the three trainers."""
     (paused,) = at(found, "paused", BREAKPOINT)
     assert (paused["file"], paused["task"], paused["threads"]) == (str(program), "Trainer.train", [])
     assert sorted(row["rank"] for row in found) == [0, 1, 2]
@@ -165,26 +183,26 @@ def test_an_ordinary_job(ordinary: Child, ask: Callable[..., str], program: Path
     assert [line.split()[0] for line in table[2:]] == ["alive", "alive"]
     assert all(f"below train (train.py:{TRAINS})" in line for line in table[2:])
 
+
+def check_stacks(ask: Callable[..., str], picture: Path) -> None:
+    """In each of the formats."""
     tree = ask("stacks", "actor:Trainer")
     assert f"2 train (train.py:{TRAINS})" in tree
     folded = ask("stacks", "actor:Trainer", "--folded").splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in folded) == 3
     root = json.loads(ask("stacks", "actor:Trainer", "--json"))["root"]
     assert root["count"] == 3
-    picture = program.with_suffix(".svg")
     assert ask("stacks", "--svg", str(picture)) == ""
     assert picture.read_text().startswith("<svg")
 
-    # Workers without an agent cannot be asked, and are not stopped for it.
+
+def check_that_nobody_can_be_asked(ask: Callable[..., str]) -> None:
+    """Workers without an agent cannot be asked, and are not stopped for it."""
     assert "No worker in this set can be asked" in ask("eval", "rank", "actor:Trainer", code=1)
     # The driver, two trainers, and as many idle workers as Ray keeps.
     unasked = re.search(r"1 wait at breakpoint\(\) and (\d+) run without an agent", ask("compare", "rank", code=1))
     assert unasked is not None
     assert int(unasked[1]) >= 3
-
-    # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
-    assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
-    assert ordinary.process.poll() is None
 
 
 def test_a_prepared_job(prepared: Child, ask: Callable[..., str], program: Path) -> None:
@@ -204,9 +222,10 @@ def test_a_prepared_job(prepared: Child, ask: Callable[..., str], program: Path)
 
 
 def test_beside_an_editor(
-    children: ExitStack, cluster: Cluster, environment: Mapping[str, str], ordinary: Child, program: Path
+    children: ExitStack, cluster: Cluster, environment: Mapping[str, str], ordinary: Callable[..., Child], program: Path
 ) -> None:
     """The commands see the stops of the editor's session, and leave it as it is."""
+    driver = ordinary(1, 2)
     command = [*RAYDAP, "adapter"]
     client = children.enter_context(Client.spawn(command, env=clean_environment(environment)))
     client.start_session("attach", {"dashboard": cluster.dashboard})
@@ -222,17 +241,18 @@ def test_beside_an_editor(
     assert not [event for event in client.events if event["event"] in ("continued", "terminated")]
     client.request("continue", threadId=stop["threadId"])
     program.with_name("end").touch()
-    ordinary.wait_for(r"result: \[0.0, 0.25, 0.5\]")
+    driver.wait_for(r"result: \[0.25, 0.5\]")
 
 
 def test_on_a_hub(
     children: ExitStack,
     cluster: Cluster,
     environment: Mapping[str, str],
-    ordinary: Child,
+    ordinary: Callable[..., Child],
     tmp_path: Path,
     connect_to: Callable[[str, int], Client],
 ) -> None:
+    ordinary(1, 2)
     hub = Hub.start(tmp_path / "hub.log", "--dashboard", cluster.dashboard)
     children.callback(hub.child.end)
     token = tmp_path / "token"
@@ -274,16 +294,21 @@ def test_wrong_words(ask: Callable[..., str], environment: Mapping[str, str]) ->
 
 
 def test_watch_colours_and_width(
-    ordinary: Child, cluster: Cluster, environment: Mapping[str, str], children: ExitStack, program: Path
+    ordinary: Callable[..., Child],
+    cluster: Cluster,
+    environment: Mapping[str, str],
+    children: ExitStack,
+    program: Path,
 ) -> None:
+    ordinary(1, 2)
     ps = [*RAYDAP, "ps", "--dashboard", cluster.dashboard]
     watch = children.enter_context(Terminal([*ps, "--watch", "actor:Trainer"], environment, columns=90))
-    watch.wait_for(r"^paused +Trainer\{\d\}.*\n(alive +Trainer.*\n?){2}")
+    watch.wait_for(r"^paused +Trainer\{\d\}.*\nalive +Trainer")
     assert b"\x1b[" in watch.raw
     assert all(len(line) <= 90 for line in watch.text.splitlines())
     program.with_name("end").touch()
-    # The actors that have done their work are looked at anew.
-    watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\n(alive +Trainer\{\d\} (?!.*below train).*\n?){2}\Z")
+    # The actor that has done its work is looked at anew.
+    watch.wait_for(r"^STATE .*\n^paused +Trainer\S* .*\nalive +Trainer\{\d\} (?!.*below train).*\n?\Z")
     watch.send("\x03")
     assert watch.wait() == 130, watch.text
     plain = children.enter_context(Terminal([*ps, "actor:Trainer"], {**environment, "NO_COLOR": "1"}, columns=90))

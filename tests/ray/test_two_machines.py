@@ -1,9 +1,11 @@
 """Programs on a cluster of two machines: the other one has sockets of its own, which only the relay reaches."""
 
+import json
 import os
 import re
 import select
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -15,11 +17,16 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, clean_environment
 
+from support import legacy_job
 from support.everybody import Everybody
 from support.gdb import need_gdb
 from support.launched import STARTS_PYTHONS, ended, line_of, stopped_line
+from support.legacy_job import Job
 from support.look import go_on, problems
+from support.raydap_command import environment
 from support.two_machines import FAR, HEAD, TwoMachines
+
+WAIT_S = 120.0
 
 PROGRAM = """\
 import multiprocessing
@@ -120,8 +127,10 @@ def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_th
 ) -> None:
     with machines.without_raydap():
         source = STARTS_PYTHONS.replace("num_cpus=0.1", 'num_cpus=0.1, resources={"far": 0.1}')
+        # One task is enough there.
+        source = source.replace("(2, 3)", "(2,)")
         launch(far_client, machines, tmp_path, source, "# in a child", submit=submit, python=sys.executable)
-        for parents in ("child of driver", *2 * [("child of run", "child of worker")]):
+        for parents in ("child of driver", ("child of run", "child of worker")):
             stop = far_client.wait_event("stopped")
             assert stopped_line(far_client, stop).endswith("# in a child")
             (name,) = (
@@ -129,7 +138,7 @@ def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_th
             )
             assert name.startswith(parents)
             go_on(far_client, stop)
-        assert "result: [2, 4, 6]" in ended(far_client)
+        assert "result: [2, 4]" in ended(far_client)
     assert problems(far_client) == []
 
 
@@ -362,3 +371,83 @@ def test_native_code_there_is_shown_from_outside(
     assert driver.wait() == 0, driver.output
     assert "result: kept" in driver.output
     assert problems(far_client) == []
+
+
+DOCTORED = """\
+import ray
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1}, runtime_env={"env_vars": {"RAY_DEBUG": "yes"}})
+class Trainer:
+    def ready(self):
+        return "ready"
+
+@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+def collect():
+    breakpoint()
+
+ray.init()
+trainer = Trainer.remote()
+print(ray.get(trainer.ready.remote()), flush=True)
+ray.get(collect.remote())
+"""
+
+
+def doctor(machines: TwoMachines, *options: str) -> list[dict[str, Any]]:
+    command = [*machines.head, sys.executable, "-m", "raydap", "doctor", "--json", *options]
+    env = clean_environment({"TMPDIR": str(machines.private)})
+    done = subprocess.run(command, env=env, capture_output=True, timeout=WAIT_S, check=False)
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_the_doctor_looks_at_the_other_machine_through_ray_though_raydap_is_not_installed_there(
+    machines: TwoMachines, children: ExitStack, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(DOCTORED)
+    command = [*machines.head, sys.executable, str(program)]
+    driver = children.enter_context(Child(command, tmp_path / "driver.log", {"RAY_ADDRESS": machines.address}))
+    driver.wait_for("ready")
+    # The doctor would have to be asked again and again.
+    wait_for(lambda: len(machines.paused_workers()) == 1)
+    with machines.without_raydap():
+        findings = doctor(machines, "--dashboard", machines.dashboard, "--break", f"{program}:10")
+    assert any(one["check"] == "dashboard" and "1 of all paused" in one["what"] for one in findings)
+    by_check = {name: [one for one in findings if one["check"] == name] for name in {one["check"] for one in findings}}
+    assert [one["what"] for one in by_check["nodes"]] == ["2 nodes said what is there."]
+    (python,) = by_check["python-version"]
+    assert HEAD in python["what"]
+    assert FAR in python["what"]
+    blocked = [one for one in by_check["route"] if one["severity"] == "note"]
+    assert [one["subject"] for one in blocked] == [FAR]
+    assert "over Ray" in blocked[0]["why"]
+    (value,) = by_check["variables"]
+    assert value["subject"] == "actor Trainer"
+    # Its debug port is seen there, and nowhere else.
+    assert [one["what"] for one in by_check["debug-port"]] == [
+        "Something listens at the debug port of each worker that has one."
+    ]
+    reached = [one["what"] for one in by_check["breakpoints"] if one["severity"] == "ok"]
+    assert any(f"on {FAR})" in what for what in reached)
+
+
+def test_a_pdb_of_rays_old_debugger_there_is_reached_over_the_relay(
+    machines: TwoMachines, children: ExitStack, tmp_path: Path
+) -> None:
+    job = Job(tmp_path, machines.address, machines.head, TMPDIR=str(machines.private))
+    children.enter_context(job.child)
+    (name,) = job.start("collect", resource="far")
+    command = [*machines.head, sys.executable, "-m", "raydap", "debug", "--dashboard", machines.dashboard]
+    done = subprocess.run(
+        command,
+        input="pdb\np total\nn\nc\n",
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=WAIT_S,
+        env=environment(),
+        check=True,
+    )
+    assert f"legacy.py({legacy_job.line_of('# the second line')})collect()" in done.stdout
+    assert "The task runs on." in done.stdout
+    job.child.wait_for(f"{name} gives 4")

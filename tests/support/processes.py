@@ -86,16 +86,6 @@ def waits_for_debuggee(pid: int) -> bool:
     return b"--for-server" in command and connected.isdisjoint(_open_files(pid))
 
 
-def descendants(pid: int) -> set[int]:
-    """The pids of the children of a process, of their children, and so on."""
-    found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        with contextlib.suppress(OSError):  # It has ended just now.
-            for child in map(int, (task / "children").read_text().split()):
-                found |= {child, *descendants(child)}
-    return found
-
-
 def waiting_connections(pid: int) -> int:
     """How many connections to Unix sockets of this process it has not accepted (proc(5), /proc/net/unix)."""
     rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]

@@ -107,7 +107,14 @@ class TwoMachines:
 
     def actors(self) -> list[dict[str, Any]]:
         """All that Ray lists, those that have ended too (ray/util/state/common.py, ActorState)."""
-        ask = f"from urllib.request import urlopen; print(urlopen('{self.dashboard}/api/v0/actors').read().decode())"
+        return self._listed("actors")
+
+    def paused_workers(self) -> list[dict[str, Any]]:
+        """Those that wait for a debugger (ray/util/state/common.py, WorkerState)."""
+        return [row for row in self._listed("workers?detail=1") if row["is_alive"] and row["num_paused_threads"]]
+
+    def _listed(self, kind: str) -> list[dict[str, Any]]:
+        ask = f"from urllib.request import urlopen; print(urlopen('{self.dashboard}/api/v0/{kind}').read().decode())"
         said = subprocess.run([*self.head, sys.executable, "-c", ask], check=True, capture_output=True, text=True)
         rows: list[dict[str, Any]] = json.loads(said.stdout)["data"]["result"]["result"]
         return rows
@@ -123,7 +130,7 @@ class TwoMachines:
     def _start(self, stack: ExitStack, name: str, command: list[str]) -> None:
         # With it, whatever fails on a node becomes a paused worker, raydap's own actors too.
         child = Child(command, self._directory / name, {"RAY_DEBUG_POST_MORTEM": "1"})
-        stack.push(child)
+        stack.callback(child.kill)
         child.wait_for("Ray runtime started")
 
     def _set_up(self, where: list[str], script: str, *args: str) -> None:
