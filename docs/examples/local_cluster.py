@@ -95,10 +95,12 @@ class Child:
 
     def kill(self) -> None:
         """Kills the process and all that descends from it, also what has a session of its own, as Ray's workers."""
-        for pid in descendants(self.pid):
+        found = descendants(self.pid)
+        for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.end(0)
+        # Where there is no /proc, the process has to end the others itself.
+        self.end(seconds=0 if found else 15)
 
 
 class Cluster:
