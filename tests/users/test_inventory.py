@@ -51,10 +51,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "cluster/machine/outside_looks.py": ("users/test_races.py::test_odd_folders_in_proc_are_passed_over", KERNEL),
     "cluster/jobs/prepared_job.py": (PART,),
     "cluster/jobs/prepared_search.py": ("users/test_races.py::test_the_memory_of_another_users_process_is_not_read",),
-    "cluster/ray_process/ray_driver.py": (
-        "inworker/test_code_of_other_users.py::test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none",
-        TCP,
-    ),
     "cluster/dashboard/ray_token.py": ("token file of Ray",),
     "cluster/relay/relay_actor.py": (
         "socket of a relay",
@@ -66,10 +62,11 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         "users/test_races.py::test_code_for_a_process_is_in_a_file_that_no_other_user_can_replace",
         "users/test_races.py::test_a_link_takes_the_name_of_a_file_that_a_process_has_run",
     ),
-    "cluster/machine/session_sockets.py": (
+    "cluster/machine/raylets.py": (
+        "inworker/test_code_of_other_users.py::test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none",
         "users/test_races.py::test_the_memory_of_another_users_process_is_not_read",
     ),
-    "tcp_sockets.py": (KERNEL,),
+    "tcp_sockets.py": (KERNEL, TCP),
     "doctor/session_breakpoints.py": (NAMED,),
     "hub/connection_file.py": (
         "runtime folder",

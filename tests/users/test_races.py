@@ -14,7 +14,7 @@ import pytest
 
 from raydap.cluster.injection import gdb_injection, remote_exec
 from raydap.cluster.machine import outside_looks
-from raydap.cluster.machine.session_sockets import raylets
+from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.survey import node_survey
 from raydap.inworker import stuck_adapter

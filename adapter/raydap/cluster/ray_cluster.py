@@ -18,7 +18,7 @@ from raydap.cluster.dashboard.node_polling import NodePolling
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
-from raydap.cluster.machine import session_sockets
+from raydap.cluster.machine import raylets
 from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
@@ -63,7 +63,7 @@ class RayCluster:
     """Finds the cluster that the settings name, and polls it. Implements `Source`.
 
     `patient`: a program is being launched, so a cluster that is missing may be starting. Its driver's agent reports
-    which cluster it has joined (`note_cluster`). `is_local` is that of PreparedSearch.
+    which cluster it has joined (`note_cluster`).
     """
 
     def __init__(
@@ -73,7 +73,6 @@ class RayCluster:
         patient: bool = False,
         environ: Mapping[str, str] = os.environ,
         timing: Timing | None = None,
-        is_local: Callable[[str], bool] = lambda address: True,
     ) -> None:
         self._settings = settings
         self._emit = emit
@@ -111,7 +110,7 @@ class RayCluster:
         self._alive = AlivePolling(polls, lambda: self._reached().alive(), emit)
         self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
         self._nodes = NodePolling(lambda: self._reached().nodes(), emit)
-        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, is_local, emit)
+        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, emit)
 
     def note_user_activity(self) -> None:
         """Polls quickly for a while."""
@@ -221,7 +220,7 @@ class RayCluster:
             with suppress(ProblemError):
                 session = await self._dashboard.session_name()
         if session is not None:
-            sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
+            sockets = await asyncio.to_thread(raylets.sockets_folder, session, self._environ)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
         # Before anything is waited for: a list of all workers would have the paused ones as running.
         self._report(paused, asked_at)

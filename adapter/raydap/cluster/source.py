@@ -47,11 +47,8 @@ class Source(Protocol):
         """Agents are looked for on all nodes, so AgentsExpected would be no news."""
 
 
-def choose(
-    settings: AttachSettings, emit: Callable[[Event], None], patient: bool, is_local: Callable[[str], bool]
-) -> Source:
-    """The source that the settings name. `patient` as in StartDiscovery. `is_local` says whether an address is this
-    machine's."""
+def choose(settings: AttachSettings, emit: Callable[[Event], None], patient: bool) -> Source:
+    """The source that the settings name. `patient` as in StartDiscovery."""
     if settings.workers is not None:
         return FixedAddresses(settings.workers, emit)
-    return RayCluster(settings, emit, patient, is_local=is_local)
+    return RayCluster(settings, emit, patient)

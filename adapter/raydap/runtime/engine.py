@@ -67,7 +67,7 @@ class Engine:
         self._workers: dict[WorkerKey, Peer] = {}
         self._dialer = WorkerDialer("auto" if hub_settings is None else hub_settings.relay, self._cluster_access)
         relay = None if self._dialer.mode == "never" else self._dialer.relay
-        self._injection = AgentInjection(relay, tcp.is_local_address)
+        self._injection = AgentInjection(relay)
         self._source: Source | None = None
         self._source_tasks = Tasks()
         self._alive_watch: asyncio.Task[None] | None = None
@@ -260,7 +260,7 @@ class Engine:
     # The source of workers.
 
     def _start_discovery(self, effect: effects.StartDiscovery) -> None:
-        self._source = sources.choose(effect.settings, self._handle, effect.patient, tcp.is_local_address)
+        self._source = sources.choose(effect.settings, self._handle, effect.patient)
         self._source_tasks.spawn(self._run_source(self._source))
 
     async def _run_source(self, source: Source) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from raydap.cluster.relay.relay_client import Relay
 from raydap.runtime.tasks import Tasks
-from raydap.transport import tcp
+from raydap.tcp_sockets import is_local_address
 
 log = logging.getLogger("raydap")
 
@@ -62,7 +62,7 @@ class NodeAgents:
             self._watches.pop(node_id).cancel()
             self._silent.discard(node_id)
         for node_id, address in nodes.items():
-            if node_id not in self._watches and (self._everywhere or not tcp.is_local_address(address)):
+            if node_id not in self._watches and (self._everywhere or not is_local_address(address)):
                 self._silent.add(node_id)
                 self._watches[node_id] = self._tasks.spawn(self._watch(node_id))
         self._tasks.spawn(self._tell())

@@ -16,6 +16,7 @@ from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import ForkedWaits, PausedWorker
 from raydap.runtime import agent_connections
+from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer
 
@@ -66,7 +67,7 @@ class WorkerDialer:
         try:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_BEFORE_RELAY_TIMEOUT_S)
         except OSError as error:
-            if isinstance(error, ConnectionRefusedError) and tcp.is_local_address(target.host):
+            if isinstance(error, ConnectionRefusedError) and is_local_address(target.host):
                 raise
             try:
                 reason = f"a direct connection fails ({error.strerror or error})"
@@ -109,7 +110,7 @@ class WorkerDialer:
 
     def _looks_itself(self, host: str, node_id: str) -> bool:
         """Return whether raydap reads processes of this node from outside without the relay."""
-        return tcp.is_local_address(host) and not (self.mode == "always" and node_id)
+        return is_local_address(host) and not (self.mode == "always" and node_id)
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""

@@ -44,8 +44,8 @@ class Ways:
         return ours
 
     def start(self, actor: bool, local: bool, relay: bool = True) -> str:
-        it = AgentInjection(self if relay else None, lambda _: local)  # type: ignore[arg-type]
-        row = PausedWorker(WorkerKey("w1"), "10.0.0.1", 0, 7, "10.0.0.1", "n1")
+        it = AgentInjection(self if relay else None)  # type: ignore[arg-type]
+        row = PausedWorker(WorkerKey("w1"), "127.0.0.1" if local else "192.0.2.1", 0, 7, "10.0.0.1", "n1")
         return asyncio.run(it.start(InjectAgent(row, actor, True)))
 
 

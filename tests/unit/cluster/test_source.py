@@ -18,4 +18,4 @@ from raydap.core.settings import AttachSettings, LaunchSettings
     ],
 )
 def test_the_settings_choose_the_source(settings: AttachSettings, kind: type) -> None:
-    assert isinstance(choose(settings, print, patient=False, is_local=bool), kind)
+    assert isinstance(choose(settings, print, patient=False), kind)

@@ -22,14 +22,13 @@ from typing import Any
 from raydap import tcp_sockets
 from raydap.cluster.injection import gdb_injection
 from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
-from raydap.cluster.machine import outside_looks, session_sockets
-from raydap.cluster.machine.session_sockets import raylets, user_ids
+from raydap.cluster.machine import outside_looks, raylets
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_actor import leave_agent
 from raydap.tcp_sockets import connected, listening
 from raydap.tcp_sockets import read as read_sockets
 
-BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, session_sockets, tcp_sockets)
+BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, raylets, tcp_sockets)
 
 PYTHON_TIMEOUT_S = 20.0
 """Seconds for a Python to say which packages it has. It takes 0.1 on an idle machine."""
@@ -183,7 +182,7 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
     words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
     script = next((os.path.join(cwd, word) for word in words if word.endswith(".py")), "")
     # Its environment names a program, and a folder from which that imports. Another user could choose both.
-    python = pythons.of(environ) if user_ids(str(folder)) == {os.getuid()} else ""
+    python = pythons.of(environ) if raylets.user_ids(str(folder)) == {os.getuid()} else ""
     own = [cwd, *(each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
     if script:
         own.append(os.path.dirname(script))
@@ -306,10 +305,9 @@ def _open_sockets(proc: Path) -> Iterator[tuple[str, Path]]:
 
 def _raylet(session: str, host: str, proc: Path) -> tuple[int, dict[str, str]]:
     """The process of this node's raylet, and its options; 0 and nothing if it is not seen from here."""
-    for folder, words in raylets(proc):
-        options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+    for pid, options in raylets.raylets(proc):
         if (options.get("--session-name"), options.get("--node_ip_address")) == (session, host):
-            return int(folder.name), options
+            return pid, options
     return 0, {}
 
 
