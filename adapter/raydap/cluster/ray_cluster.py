@@ -8,26 +8,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from raydap.cluster.dashboard import labels, ray_token, unfinished_work
-from raydap.cluster.dashboard.alive_polling import AlivePolling
 from raydap.cluster.dashboard.dashboard_address import Launched, Location, chosen, resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.label_polling import LabelPolling
 from raydap.cluster.dashboard.labels import Row
-from raydap.cluster.dashboard.node_polling import NodePolling
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
 from raydap.cluster.machine import raylets
 from raydap.cluster.relay.relay_client import ClusterAccess
+from raydap.cluster.source import Source
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     ActorsListed,
     DiscoveryFailed,
     DiscoveryReady,
     Event,
+    NodesAlive,
     PausedWorker,
     RayStateListed,
+    WorkersAlive,
     WorkersPaused,
 )
 from raydap.core.ray_state import ListCut
@@ -36,6 +37,9 @@ from raydap.core.settings import AttachSettings, LaunchSettings
 LONGEST_PAUSE_S = 15.0
 """The longest pause of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy
 machine is slow for some seconds. A worker that pauses then must still be seen soon."""
+
+ALIVE_PERIOD_S, NODES_PERIOD_S = 2.0, 1.0
+"""The periods of the polls for all workers, while a client watches them, and for the nodes that are alive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,8 @@ class Timing:
     """As in Polls."""
 
 
-class RayCluster:
-    """Finds the cluster that the settings name, and polls it. Implements `Source`.
+class RayCluster(Source):
+    """Finds the cluster that the settings name, and polls it.
 
     `patient`: a program is being launched, so a cluster that is missing may be starting. Its driver's agent reports
     which cluster it has joined (`note_cluster`).
@@ -107,9 +111,9 @@ class RayCluster:
         polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
         self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), emit)
         self._jobs = Jobs(polls, self._ask_jobs, emit)
-        self._alive = AlivePolling(polls, lambda: self._reached().alive(), emit)
         self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
-        self._nodes = NodePolling(lambda: self._reached().nodes(), emit)
+        self._nodes: Mapping[str, str] = {}
+        self._several_nodes = asyncio.Event()
         self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, emit)
 
     def note_user_activity(self) -> None:
@@ -128,8 +132,8 @@ class RayCluster:
         """Poll until it is cancelled, and retry after each ProblemError. May be called again after any exception."""
         polls = [Poll(self._polls, self._poll, wake=self._news, longest_s=LONGEST_PAUSE_S)]
         if self._settings.reach != "paused":
-            polls.append(Poll(self._polls, self._nodes.poll, after=self._contact))
-            polls.append(Poll(self._polls, self._prepared.poll, after=self._nodes.several))
+            polls.append(Poll(self._polls, self._poll_nodes, after=self._contact))
+            polls.append(Poll(self._polls, self._prepared.poll, after=self._several_nodes))
         self._answered_at = time.monotonic()
         self._outage_reported = False
         runs = [asyncio.ensure_future(poll.run()) for poll in polls]
@@ -158,7 +162,8 @@ class RayCluster:
     async def watch_alive(self) -> None:
         # Clients show the list of workers below the line that names the cluster and its jobs.
         await self._jobs.listed.wait()
-        await self._alive.run()
+        # A new poll each time: the run before may have been cancelled without having ended yet.
+        await Poll(self._polls, self._poll_alive, "all workers").run()
 
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
         await asyncio.gather(self._exit_reasons.look_up(worker), self._jobs.look_for_ends())
@@ -205,6 +210,22 @@ class RayCluster:
         await self._jobs.list()
         self._contact.set()
         return self._next_poll_s()
+
+    async def _poll_alive(self) -> float:
+        self._emit(WorkersAlive(await self._reached().alive()))
+        return ALIVE_PERIOD_S
+
+    async def _poll_nodes(self) -> float:
+        """Report which nodes are alive if that has changed. A cluster that does not answer keeps its nodes."""
+        nodes = await self._reached().nodes()
+        if nodes != self._nodes:
+            self._nodes = nodes
+            self._emit(NodesAlive(nodes))
+        if len(nodes) > 1:
+            self._several_nodes.set()
+        else:
+            self._several_nodes.clear()
+        return NODES_PERIOD_S
 
     def _grace_s(self, problem: Problem) -> float:
         """The seconds for which a failure is not reported: a cluster may be starting, or end with its program."""
