@@ -124,9 +124,11 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "transport/stdio.py": (OWN,),
     "transport/tcp.py": (TCP, OWN),
     "transport/unix.py": (
-        "socket of raydap",
         "folder of a driver",
         "users/test_peers.py::test_what_they_serve_is_sent_nothing",
+    ),
+    "private_listener.py": (
+        "socket of raydap",
         "users/test_races.py::test_a_link_takes_the_place_of_a_new_socket",
     ),
 }

@@ -14,6 +14,7 @@ from raydap.bounded_wait import wait_for
 from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.raydap_calls import CALL_PREFIX
+from raydap.private_listener import Listener
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
 from raydap.runtime.agent_connections import HELLO_TIMEOUT_S, Hello, decode_hello, own_name, read_hello
@@ -66,7 +67,7 @@ class Agents:
         self._launched = False
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
-        self._listeners: list[unix.Listener] = []
+        self._listeners: list[Listener] = []
         self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
@@ -104,7 +105,7 @@ class Agents:
         self._reached.add(folder)
         self._searching.add(folder)
         try:
-            self._listeners.append(unix.Listener(os.path.join(folder, self._name), self._accepted))
+            self._listeners.append(Listener(os.path.join(folder, self._name), self._accepted))
         except OSError as error:
             log.warning("processes that begin cannot call raydap in %s: %s", folder, error)
         # Those that began before raydap listened have their sockets by now.
