@@ -36,7 +36,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "client/own_session.py": (OWN,),
     "client/pdb_connection.py": (TCP,),
     "client/session_connections.py": (OWN,),
-    "cluster/injection/agent_source.py": (PART,),
     "cluster/injection/gdb_injection.py": (
         "users/test_races.py::test_code_for_gdb_is_in_a_file_without_a_name",
         KERNEL,

@@ -5,8 +5,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
-from raydap.cluster.injection import agent_source, gdb_injection, remote_exec
+from raydap.cluster.injection import gdb_injection, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
+from raydap.cluster.injection.injection_script import agent_source
 from raydap.cluster.injection.remote_exec import RemoteExecFailed
 from raydap.cluster.relay.relay_client import Relay
 from raydap.core.effects import InjectAgent
@@ -63,13 +64,11 @@ async def _over_relay(relay: Relay, way: str, target: InjectAgent) -> None:
 
 
 async def _by_remote_exec(target: InjectAgent) -> None:
-    await asyncio.to_thread(remote_exec.run_in_process, target.worker.pid, _source(target))
+    row = target.worker
+    await asyncio.to_thread(remote_exec.run_in_process, row.pid, agent_source(row.key, target.children))
 
 
 async def _by_gdb(target: InjectAgent) -> None:
     row = target.worker
-    await asyncio.to_thread(gdb_injection.run_in_process, row.pid, row.key, _source(target), row.node)
-
-
-def _source(target: InjectAgent) -> str:
-    return agent_source.injected(target.worker.key, target.children)
+    source = agent_source(row.key, target.children)
+    await asyncio.to_thread(gdb_injection.run_in_process, row.pid, row.key, source, row.node)

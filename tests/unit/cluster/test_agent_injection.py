@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.agent_injection import AgentInjection
-from raydap.cluster.injection import agent_source, gdb_injection, remote_exec
+from raydap.cluster.injection import gdb_injection, injection_script, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.core.effects import InjectAgent
 from raydap.core.events import PausedWorker
@@ -79,7 +79,7 @@ def test_without_any_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_text_that_travels_is_a_program() -> None:
-    text = agent_source.injected("0123", children=False)
+    text = injection_script.agent_source("0123", children=False)
     names: dict[str, Any] = {}
     # This process is no worker, so nothing starts here.
     exec(compile(text, "<test>", "exec"), names)

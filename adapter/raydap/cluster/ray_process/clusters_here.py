@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from raydap.cluster.machine.raylets import raylets
-from raydap.cluster.ray_process.gcs_client import gcs_client
+from raydap.cluster.ray_process.ray_driver import gcs_client
 
 COMMANDS = ("adapter", "connect", "serve")
 """The commands of raydap whose processes speak DAP with editors."""

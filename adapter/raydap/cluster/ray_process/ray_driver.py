@@ -1,12 +1,29 @@
-"""Becomes a driver of the cluster that is debugged; runs in processes of their own (relay_process.py and others).
+"""Asks a GCS, or becomes a driver of the cluster that is debugged; runs in processes of their own (raydap_process.py).
 
 Ray's client ends its process when the GCS does not answer, so raydap itself never joins a cluster.
 """
 
 import logging
+import socket
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
 
 from raydap.cluster.machine.raylets import raylets
 from raydap.tcp_sockets import is_local_address
+
+_CONNECT_TIMEOUT_S = 3.0
+
+
+def gcs_client(address: str) -> Any:
+    """Return Ray's client of the GCS at `host:port`. Raises OSError if nothing listens there."""
+    # It would retry for a minute where nothing listens.
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
+
+    from ray._raylet import GcsClient  # type: ignore[attr-defined,unused-ignore]  # It is compiled.
+
+    return GcsClient(address=address)
 
 
 def join(session: str, name: str) -> None:
@@ -24,6 +41,23 @@ def join(session: str, name: str) -> None:
         log_to_driver=False,
         logging_level=logging.ERROR,
     )
+
+
+def on_node(node_id: str) -> dict[str, Any]:
+    """Return the options of an actor or a task on the node with this Ray id, which takes no CPU from others."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return {"num_cpus": 0, "scheduling_strategy": NodeAffinitySchedulingStrategy(node_id, soft=False)}
+
+
+def start_actor(node_id: str, kind: type, by_value: Iterable[ModuleType]) -> Any:
+    """Start an actor on the node and return its handle. The modules travel along, because raydap need not be installed
+    there."""
+    import ray
+
+    for module in by_value:
+        ray.cloudpickle.register_pickle_by_value(module)
+    return ray.remote(kind).options(max_restarts=0, **on_node(node_id)).remote()
 
 
 def _raylet_options(session: str) -> dict[str, str]:

@@ -120,7 +120,9 @@ class Nodes:
         """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
         node = self._nodes.get(node_id)
         if node is None:
-            node = self._nodes[node_id] = Node(self._start(node_id))
+            node = self._nodes[node_id] = Node(
+                ray_driver.start_actor(node_id, relay_actor.RaydapRelay, (relay_actor, *relay_actor.BY_VALUE))
+            )
             node.running.add_done_callback(partial(self._ended, node_id, node))
         try:
             await asyncio.wait_for(node.ready.wait(), ACTOR_TIMEOUT_S)
@@ -144,18 +146,6 @@ class Nodes:
         if self._nodes.get(node_id) is node:
             del self._nodes[node_id]
             sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(error)}\n")
-
-    def _start(self, node_id: str) -> Any:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        import ray
-
-        # raydap need not be installed on the node.
-        for module in (relay_actor, *relay_actor.BY_VALUE):
-            ray.cloudpickle.register_pickle_by_value(module)
-        where = NodeAffinitySchedulingStrategy(node_id, soft=False)
-        options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": where}
-        return ray.remote(relay_actor.RaydapRelay).options(**options).remote()
 
 
 class Relay:

@@ -23,6 +23,7 @@ from raydap import tcp_sockets
 from raydap.cluster.injection import gdb_injection
 from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
 from raydap.cluster.machine import outside_looks, raylets
+from raydap.cluster.machine.outside_looks import read_bytes
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_actor import leave_agent
 from raydap.tcp_sockets import connected, listening
@@ -179,7 +180,7 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
     except OSError:
         return {"visible": False}
     environ = _environ(folder)
-    words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+    words = os.fsdecode(read_bytes(folder / "cmdline")).split("\0")
     script = next((os.path.join(cwd, word) for word in words if word.endswith(".py")), "")
     # Its environment names a program, and a folder from which that imports. Another user could choose both.
     python = pythons.of(environ) if raylets.user_ids(str(folder)) == {os.getuid()} else ""
@@ -288,7 +289,7 @@ class _Ports:
         folder = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
         if folder is None:
             return {}
-        words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+        words = os.fsdecode(read_bytes(folder / "cmdline")).split("\0")
         return {"pid": int(folder.name), "command": " ".join(words).strip()[:300]}
 
 
@@ -313,7 +314,7 @@ def _raylet(session: str, host: str, proc: Path) -> tuple[int, dict[str, str]]:
 
 def _environ(folder: Path) -> dict[str, str]:
     """The environment that a process began with. What it has changed since is not seen."""
-    entries = os.fsdecode(_bytes(folder / "environ")).split("\0")
+    entries = os.fsdecode(read_bytes(folder / "environ")).split("\0")
     return dict(entry.partition("=")[::2] for entry in entries if "=" in entry)
 
 
@@ -324,7 +325,7 @@ def _told(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _libraries(folder: Path) -> list[str]:
-    text = os.fsdecode(_bytes(folder / "maps"))
+    text = os.fsdecode(read_bytes(folder / "maps"))
     return [known for library, known in _LIBRARIES.items() if f"/{library}" in text]
 
 
@@ -341,7 +342,7 @@ def _gdb_version() -> str:
 
 
 def _has_amx(proc: Path) -> bool:
-    return b" amx_tile" in _bytes(proc / "cpuinfo")
+    return b" amx_tile" in read_bytes(proc / "cpuinfo")
 
 
 def _digest(path: str) -> str:
@@ -359,11 +360,4 @@ def _digest(path: str) -> str:
 
 
 def _text(path: Path) -> str:
-    return _bytes(path).decode(errors="replace").strip()
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    return read_bytes(path).decode(errors="replace").strip()
