@@ -105,7 +105,7 @@ class Engine:
             await self._tasks.wait()
 
     def _close_clients(self, and_kept: bool = False) -> None:
-        for peer in self.clients.remove_all("raydap ends", and_kept):
+        for peer in self.clients.remove_all(and_kept):
             self._close_peer(peer)
 
     def _close_peer(self, peer: Peer) -> None:

@@ -44,15 +44,12 @@ class Rest:
         url: str,
         environ: Mapping[str, str],
         timeout_s: float = REQUEST_TIMEOUT_S,
-        limit: int = MAX_ANSWER,
         check: Callable[[], object] | None = None,
     ) -> None:
         self.url = url
         self.where = str(URL(url).with_user(None))
         self._timeout_s = timeout_s
         self._check = check
-        self.limit = limit
-        """Bytes that an answer may have at most."""
         self._token = ray_token.find(environ)
         self.sends_token = self._token is not None and ray_token.wanted(environ)
         redirects = aiohttp.TraceConfig()
@@ -75,7 +72,7 @@ class Rest:
             await asyncio.to_thread(self._check)
         with _as_problem(self.where, self._timeout_s):
             connection = await self._session.ws_connect(
-                self.url + path, headers=self._headers(), max_msg_size=self.limit, heartbeat=self._timeout_s
+                self.url + path, headers=self._headers(), max_msg_size=MAX_ANSWER, heartbeat=self._timeout_s
             )
         async with connection:
             yield connection
@@ -117,8 +114,8 @@ class Rest:
                 body = bytearray()
                 async for chunk in response.content.iter_chunked(65536):
                     body += chunk
-                    if len(body) > self.limit:
-                        error = not_a_dashboard(self.where, f"answers with more than {self.limit} bytes")
+                    if len(body) > MAX_ANSWER:
+                        error = not_a_dashboard(self.where, f"answers with more than {MAX_ANSWER} bytes")
                         raise AnswerTooLong(error.problem)
                 return response.status, bytes(body)
 

@@ -7,7 +7,7 @@ import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,25 +157,20 @@ class _Process:
         except OSError as error:
             raise RelayFailed(f"raydap cannot open more connections ({error.strerror})") from None
         ours.setblocking(False)
-        try:
-            with theirs:
-                await wait_for(self._pass(theirs), OPEN_TIMEOUT_S)
-            loop = asyncio.get_running_loop()
-            question = {"node_id": node_id, **target}
-            await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")
-            answer = await wait_for(_answer(ours), OPEN_TIMEOUT_S)
-        except asyncio.TimeoutError:
-            ours.close()
-            raise RelayFailed(f"no answer within {OPEN_TIMEOUT_S:g} s") from None
-        except OSError as error:
-            ours.close()
-            raise _ProcessEnded(f"its process has ended ({error.strerror or error})") from None
-        except BaseException:
-            ours.close()
-            raise
-        if answer.get("ok") is True:
-            return ours
-        ours.close()
+        with ExitStack() as failed:
+            failed.callback(ours.close)
+            try:
+                with theirs:
+                    await wait_for(self._pass(theirs), OPEN_TIMEOUT_S)
+                await asyncio.get_running_loop().sock_sendall(ours, ray_query.line({"node_id": node_id, **target}))
+                answer = await wait_for(_answer(ours), OPEN_TIMEOUT_S)
+            except asyncio.TimeoutError:
+                raise RelayFailed(f"no answer within {OPEN_TIMEOUT_S:g} s") from None
+            except OSError as error:
+                raise _ProcessEnded(f"its process has ended ({error.strerror or error})") from None
+            if answer.get("ok") is True:
+                failed.pop_all()
+                return ours
         if "refused" not in answer:
             raise RelayFailed(answer["error"])
         raise ConnectionRefusedError(answer["error"]) if answer["refused"] else OSError(answer["error"])
