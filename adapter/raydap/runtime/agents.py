@@ -19,8 +19,8 @@ from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
 from raydap.runtime.agent_connections import HELLO_TIMEOUT_S, Hello, decode_hello, own_name, read_hello
 from raydap.runtime.node_agents import NodeAgents
-from raydap.runtime.tasks import Tasks
 from raydap.runtime.worker_dialer import WorkerDialer
+from raydap.tasks import Tasks
 from raydap.transport import unix
 
 log = logging.getLogger("raydap")

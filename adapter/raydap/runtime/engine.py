@@ -29,8 +29,8 @@ from raydap.runtime import file_checks
 from raydap.runtime.agents import Agents
 from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
-from raydap.runtime.tasks import Tasks
 from raydap.runtime.worker_dialer import WorkerDialer
+from raydap.tasks import Tasks
 from raydap.transport import runtime_folder, tcp
 from raydap.transport.peer import Peer
 

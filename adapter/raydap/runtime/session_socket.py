@@ -12,7 +12,7 @@ from pathlib import Path
 
 from raydap.private_listener import Listener
 from raydap.runtime.clients import Clients
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 from raydap.transport import runtime_folder
 from raydap.transport.peer import Peer
 

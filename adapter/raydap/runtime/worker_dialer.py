@@ -43,8 +43,7 @@ class WorkerDialer:
         self, mode: Literal["auto", "always", "never"], cluster_access: Callable[[], Awaitable[ClusterAccess | None]]
     ) -> None:
         self.mode = mode
-        self._cluster_access = cluster_access
-        self.relay = Relay(self._relay_access)
+        self.relay = Relay(cluster_access)
         self._relay_nodes: set[str] = set()
 
     async def dial(
@@ -133,9 +132,3 @@ class WorkerDialer:
             self._relay_nodes.add(target.node_id)
             log.info("node %s is reached over the relay: %s", target.node_id, reason)
         return await tcp.adopt(connection, on_message, lambda why: on_gone(f"{why} over the relay"))
-
-    async def _relay_access(self) -> ClusterAccess:
-        access = await self._cluster_access()
-        if access is None:
-            raise RelayFailed("the dashboard does not say which cluster this is")
-        return access

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from raydap import private_listener
+from raydap import private_listener, tasks
 from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay import relay_channels
 from raydap.cluster.relay.relay_channels import CHUNK, OPEN, OPENED, Channel, Channels, Frame
@@ -23,8 +23,9 @@ from raydap.inworker import leftover_sockets, private_sockets
 from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.private_sockets import peer_is_trusted
 from raydap.private_listener import Listener, check_length
+from raydap.tasks import Tasks
 
-BY_VALUE = (leftover_sockets, outside_looks, private_listener, private_sockets, relay_channels)
+BY_VALUE = (leftover_sockets, outside_looks, private_listener, private_sockets, relay_channels, tasks)
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -55,7 +56,7 @@ class RaydapRelay:
         self._channels = Channels()
         self._calls: dict[int, tuple[bytes, Connection]] = {}
         self._call_numbers = itertools.count(1)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         with suppress(Exception):
             leave_agent()
 
@@ -71,15 +72,13 @@ class RaydapRelay:
         for frame in frames:
             number, kind, target = frame
             if kind == OPEN:
-                task = asyncio.ensure_future(self._serve(self._channels.add(number), target))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._tasks.spawn(self._serve(self._channels.add(number), target))
             else:
                 self._channels.take([frame])
 
     async def finish(self) -> None:
         """Returns when the connections whose ends have come are closed, and what belongs to them is gone."""
-        await asyncio.gather(*self._tasks)
+        await self._tasks.wait()
 
     async def _serve(self, channel: Channel, target: Mapping[str, Any]) -> None:
         """One connection, until its end. `target` is as in relay_process.py."""
@@ -167,20 +166,19 @@ class AgentWatch:
         self._known: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._accepted: set[socket.socket] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     async def begin(self) -> None:
         """Returns when agents can call; raises OSError."""
         await self._listen()
-        self._spawn(self._find())
+        self._tasks.spawn(self._find())
 
     async def tell(self, channel: Channel) -> None:
         while True:
             await channel.send(await self._lines.get())
 
     def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
+        self._tasks.cancel()
         for connection in self._accepted:
             connection.close()
         if self._listener is not None:
@@ -193,7 +191,7 @@ class AgentWatch:
 
     def _take(self, connection: socket.socket) -> None:
         self._accepted.add(connection)
-        self._spawn(self._called(connection))
+        self._tasks.spawn(self._called(connection))
 
     async def _called(self, connection: socket.socket) -> None:
         """Takes an agent's call. A connection that says nothing is that of another node: `is_served`."""
@@ -219,7 +217,7 @@ class AgentWatch:
                 present = {name for name in names if _AGENT.fullmatch(name)}
                 fresh = present - self._known
                 self._known = present
-                asked = [self._spawn(self._ask(name)) for name in fresh]
+                asked = [self._tasks.spawn(self._ask(name)) for name in fresh]
                 if not has_searched:
                     await asyncio.gather(*asked)
             if not has_searched:
@@ -251,12 +249,6 @@ class AgentWatch:
 
     def _tell(self, line: Mapping[str, Any]) -> None:
         self._lines.put_nowait(json.dumps(line).encode() + b"\n")
-
-    def _spawn(self, work: Any) -> "asyncio.Task[None]":
-        task: asyncio.Task[None] = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
 
 async def first_line(reader: asyncio.StreamReader) -> bytes:

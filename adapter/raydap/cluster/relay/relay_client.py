@@ -50,10 +50,10 @@ class ClusterAccess:
 class Relay:
     """Starts the process when it is first needed, and again after its end. Must be closed.
 
-    `cluster_access` says which cluster is being debugged; it raises RelayFailed if that is not known.
+    `cluster_access` says which cluster is being debugged, if that is known.
     """
 
-    def __init__(self, cluster_access: Callable[[], Awaitable[ClusterAccess]]) -> None:
+    def __init__(self, cluster_access: Callable[[], Awaitable[ClusterAccess | None]]) -> None:
         self._cluster_access = cluster_access
         self._process: _Process | None = None
         self._starting = asyncio.Lock()
@@ -85,6 +85,8 @@ class Relay:
     async def _running(self) -> "_Process":
         async with self._starting:
             access = await self._cluster_access()
+            if access is None:
+                raise RelayFailed("the dashboard does not say which cluster this is")
             if self._process is not None and self._process.alive and self._process.session == access.session:
                 return self._process
             if self._failure is not None:

@@ -35,6 +35,7 @@ from raydap.cluster.injection import injection_script
 from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_channels import OPEN, Channel, Channels
+from raydap.tasks import Tasks
 
 ACTOR_TIMEOUT_S = 20.0
 CLOSE_TIMEOUT_S = 5.0
@@ -154,7 +155,7 @@ class Relay:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._nodes = Nodes()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -165,7 +166,7 @@ class Relay:
             await asyncio.wait_for(self._finish(), CLOSE_TIMEOUT_S)
 
     async def _finish(self) -> None:
-        await asyncio.gather(*self._tasks)
+        await self._tasks.wait()
         await self._nodes.finish()
 
     def _take(self) -> None:
@@ -174,9 +175,7 @@ class Relay:
         except OSError:
             data, descriptors = b"", []
         for descriptor in descriptors:
-            task = asyncio.ensure_future(self._serve(socket.socket(fileno=descriptor)))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.spawn(self._serve(socket.socket(fileno=descriptor)))
         if not data:
             asyncio.get_running_loop().remove_reader(self._control)
             self._ended.set()
