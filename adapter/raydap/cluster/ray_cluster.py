@@ -12,7 +12,6 @@ from raydap.cluster.dashboard.dashboard_address import Launched, Location, chose
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.label_polling import LabelPolling
-from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
@@ -81,13 +80,9 @@ class RayCluster(Source):
         self._settings = settings
         self._emit = emit
         self._patient = patient
-        self._environ = dict(environ)
-        if isinstance(settings, LaunchSettings) and not settings.submit:
-            # The launched program finds its cluster by this environment, so the source uses the same one.
-            self._environ.update({name: value for name, value in settings.env.items() if value is not None})
-            for name in settings.env:
-                if settings.env[name] is None:
-                    self._environ.pop(name, None)
+        # The launched program finds its cluster by this environment, so the source uses the same one.
+        own = settings.env if isinstance(settings, LaunchSettings) and not settings.submit else {}
+        self._environ = {name: value for name, value in {**environ, **own}.items() if value is not None}
         self._timing = timing or Timing()
         self._launched = _launched(settings) if patient else ""
         self._joined: str | None = None
@@ -110,11 +105,11 @@ class RayCluster(Source):
         """The sentences about lists that were cut. Each is reported once."""
         polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
         self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), emit)
-        self._jobs = Jobs(polls, self._ask_jobs, emit)
+        self._jobs = Jobs(polls, lambda: self._reached().jobs(), emit)
         self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
         self._nodes: Mapping[str, str] = {}
         self._several_nodes = asyncio.Event()
-        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, emit)
+        self._prepared = PreparedSearch(lambda: self._reached().jobs(), lambda: self._reached().actors(), emit)
 
     def note_user_activity(self) -> None:
         """Polls quickly for a while."""
@@ -150,7 +145,7 @@ class RayCluster(Source):
 
     async def list_actors(self) -> None:
         try:
-            rows = await self._ask_actors()
+            rows = await self._reached().actors()
         except ProblemError:
             rows = []
         self._emit(ActorsListed(tuple(map(labels.listed_actor, rows))))
@@ -182,12 +177,6 @@ class RayCluster(Source):
         if self._dashboard is None:
             raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "No dashboard is reached."))
         return self._dashboard
-
-    async def _ask_actors(self) -> list[Row]:
-        return await self._reached().actors()
-
-    async def _ask_jobs(self) -> list[Row]:
-        return await self._reached().jobs()
 
     async def _poll(self) -> float:
         """Ask for paused workers once, and report what has changed. Raises ProblemError after it has reported it."""
