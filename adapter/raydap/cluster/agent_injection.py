@@ -8,7 +8,6 @@ from functools import partial
 from raydap.cluster.injection import gdb_injection, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.cluster.injection.injection_script import agent_source
-from raydap.cluster.injection.remote_exec import RemoteExecFailed
 from raydap.cluster.relay.relay_client import Relay
 from raydap.core.effects import InjectAgent
 from raydap.tcp_sockets import is_local_address
@@ -38,7 +37,7 @@ class AgentInjection:
                     await way(target)
                     log.info("agent of %s: by %s", target.worker.key, name)
                     return ""
-                except (OSError, InjectionFailed, RemoteExecFailed) as error:
+                except (OSError, InjectionFailed) as error:
                     log.info("no agent for %s by %s: %s", target.worker.key, name, error)
                     reasons[str(error)] = None
         return "; ".join(reasons) or "raydap's machine is not in its cluster"

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
-from raydap.cluster.injection import actor_calls, gdb_injection
+from raydap.cluster.injection import actor_calls
+from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.cluster.ray_process import ray_driver
 from raydap.inworker.agent_code import AGENT_FILES, child_settings
 
@@ -51,7 +52,7 @@ async def _by_gdb(question: Mapping[str, Any], source: str) -> None:
     call = ray.remote(task()).options(**options).remote(program(), arguments)
     refusal = await asyncio.wait_for(call, TASK_TIMEOUT_S)
     if refusal:
-        raise gdb_injection.InjectionFailed(refusal)
+        raise InjectionFailed(refusal)
 
 
 def program() -> str:
