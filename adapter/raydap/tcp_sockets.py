@@ -50,6 +50,17 @@ def listening(sockets: Iterable[TcpSocket], host: str, port: int) -> TcpSocket |
     return min(found, key=lambda one: one.host in _ANY, default=None)
 
 
+def is_local_address(host: str) -> bool:
+    """Return whether `host` is a literal address that this machine has, so that only this machine can listen there."""
+    try:
+        place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
+        with socket.socket(place[0], place[1]) as probe:
+            probe.bind(place[4])
+    except OSError:
+        return False
+    return True
+
+
 def _socket(words: list[str]) -> TcpSocket:
     host, port = _address(words[1])
     return TcpSocket(host, port, words[3] == _LISTEN, int(words[7]), _address(words[2]), int(words[9]))

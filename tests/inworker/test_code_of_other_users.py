@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.jobs import prepared_job
-from raydap.cluster.machine import local_raylet, session_sockets
+from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.survey import node_survey
 from raydap.inworker.agent_code import packed_start_files
@@ -143,8 +143,8 @@ def test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none(shared: P
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
         assert Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"raylet\0")
-        assert session_sockets.find(SESSION, {"RAY_TMPDIR": str(shared)}) == ""
-        assert local_raylet.find({"n1"}) is None
+        assert raylets.sockets_folder(SESSION, {"RAY_TMPDIR": str(shared)}) == ""
+        assert raylets.cluster_of({"n1"}) is None
         with pytest.raises(RuntimeError, match="has no node of the cluster that belongs to this user or to root"):
             ray_driver.join(SESSION, "raydap")
         process.communicate(b"\n")

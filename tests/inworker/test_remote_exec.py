@@ -10,6 +10,7 @@ import pytest
 from local_cluster import Child
 
 from raydap.cluster.injection import remote_exec
+from raydap.cluster.injection.gdb_injection import InjectionFailed
 
 pytestmark = [
     pytest.mark.core,
@@ -79,7 +80,7 @@ def test_a_busy_process_runs_the_text(run: Callable[..., Child], tmp_path: Path,
 
 def test_what_comes_too_late_does_nothing(run: Callable[..., Child], tmp_path: Path, folder: Path) -> None:
     child = run(LOCKED)
-    with pytest.raises(remote_exec.RemoteExecFailed, match="its main thread runs no Python now"):
+    with pytest.raises(InjectionFailed, match="its main thread runs no Python now"):
         remote_exec.run_in_process(child.pid, SAY)
     assert end(child, tmp_path) == "up\nfree 4999950000\n"
     assert os.listdir(folder) == []
@@ -87,7 +88,7 @@ def test_what_comes_too_late_does_nothing(run: Callable[..., Child], tmp_path: P
 
 def test_a_process_that_forbids_it(run: Callable[..., Child], tmp_path: Path, folder: Path) -> None:
     child = run(BUSY, PYTHON_DISABLE_REMOTE_DEBUG="1")
-    with pytest.raises(remote_exec.RemoteExecFailed, match=r"sys.remote_exec fails \(.*not enabled"):
+    with pytest.raises(InjectionFailed, match=r"sys.remote_exec fails \(.*not enabled"):
         remote_exec.run_in_process(child.pid, SAY)
     assert end(child, tmp_path) == "up\n"
     assert os.listdir(folder) == []

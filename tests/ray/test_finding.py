@@ -55,7 +55,7 @@ with Cluster(num_cpus=1) as cluster:
 FOREIGN = """\
 import subprocess, sys
 raylet = ["raylet", "-c", "read x", "--gcs-address=10.255.0.1:6379"]
-subprocess.Popen(raylet, executable="/bin/sh", stdin=subprocess.PIPE, user=65534)
+subprocess.Popen(raylet, executable={!r}, stdin=subprocess.PIPE, user=65534)
 subprocess.run([sys.executable, "-m", "raydap", "adapter", "--listen", "127.0.0.1:0"])
 """
 
@@ -197,10 +197,14 @@ def test_a_cluster_of_another_user_is_never_taken(
     hidden: Callable[..., Child], connect_to: Callable[[str, int], Client]
 ) -> None:
     """A process with a raylet's command line plays it: another user's Ray cannot be run where Python is private."""
-    host, port = hidden(FOREIGN).wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
-    client = connect_to(host, int(port))
-    client.request("initialize", adapterID="raydap")
-    told = refusal(client)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = shutil.copy("/bin/sh", os.path.join(folder, "raylet"))
+        child = hidden(FOREIGN.format(program))
+        host, port = child.wait_for(r"raydap listening on ([\d.]+):(\d+)").groups()
+        client = connect_to(host, int(port))
+        client.request("initialize", adapterID="raydap")
+        told = refusal(client)
     assert told.startswith("You have started no Ray cluster on this machine; name one of nobody if you may debug it:")
     assert '"dashboard": "10.255.0.1:6379" (by nobody, since ' in told
     assert told.endswith("[raydap 2008]")

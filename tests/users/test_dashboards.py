@@ -66,7 +66,7 @@ Ask = Callable[[Dashboard], Awaitable[object]]
 
 
 async def look_for_prepared(dashboard: Dashboard) -> None:
-    search = PreparedSearch(dashboard.jobs, dashboard.actors, lambda address: False, lambda event: None)
+    search = PreparedSearch(dashboard.jobs, dashboard.actors, lambda event: None)
     search.look_at_jobs(await dashboard.jobs())
     await search.poll()
 

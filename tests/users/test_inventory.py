@@ -36,7 +36,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "client/own_session.py": (OWN,),
     "client/pdb_connection.py": (TCP,),
     "client/session_connections.py": (OWN,),
-    "cluster/injection/agent_source.py": (PART,),
     "cluster/injection/gdb_injection.py": (
         "users/test_races.py::test_code_for_gdb_is_in_a_file_without_a_name",
         KERNEL,
@@ -51,10 +50,6 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "cluster/machine/outside_looks.py": ("users/test_races.py::test_odd_folders_in_proc_are_passed_over", KERNEL),
     "cluster/jobs/prepared_job.py": (PART,),
     "cluster/jobs/prepared_search.py": ("users/test_races.py::test_the_memory_of_another_users_process_is_not_read",),
-    "cluster/ray_process/ray_driver.py": (
-        "inworker/test_code_of_other_users.py::test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none",
-        TCP,
-    ),
     "cluster/dashboard/ray_token.py": ("token file of Ray",),
     "cluster/relay/relay_actor.py": (
         "socket of a relay",
@@ -66,10 +61,11 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         "users/test_races.py::test_code_for_a_process_is_in_a_file_that_no_other_user_can_replace",
         "users/test_races.py::test_a_link_takes_the_name_of_a_file_that_a_process_has_run",
     ),
-    "cluster/machine/session_sockets.py": (
+    "cluster/machine/raylets.py": (
+        "inworker/test_code_of_other_users.py::test_a_process_of_theirs_with_the_command_line_of_a_raylet_is_none",
         "users/test_races.py::test_the_memory_of_another_users_process_is_not_read",
     ),
-    "tcp_sockets.py": (KERNEL,),
+    "tcp_sockets.py": (KERNEL, TCP),
     "doctor/session_breakpoints.py": (NAMED,),
     "hub/connection_file.py": (
         "runtime folder",
@@ -127,9 +123,11 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "transport/stdio.py": (OWN,),
     "transport/tcp.py": (TCP, OWN),
     "transport/unix.py": (
-        "socket of raydap",
         "folder of a driver",
         "users/test_peers.py::test_what_they_serve_is_sent_nothing",
+    ),
+    "private_listener.py": (
+        "socket of raydap",
         "users/test_races.py::test_a_link_takes_the_place_of_a_new_socket",
     ),
 }

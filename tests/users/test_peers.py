@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from raydap import private_listener
 from raydap.cluster.relay import relay_actor
 from raydap.inworker.agent_code import AGENT_FILES
 from raydap.runtime.clients import Clients
@@ -33,7 +34,7 @@ Serve = Callable[[Path, Take], AbstractAsyncContextManager[str]]
 
 @asynccontextmanager
 async def raydap(folder: Path, take: Take) -> AsyncIterator[str]:
-    listener = unix.Listener(str(folder / "raydap-call-1-1"), take)
+    listener = private_listener.Listener(str(folder / "raydap-call-1-1"), take)
     try:
         yield listener.path
     finally:

@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
+from raydap import private_listener
 from raydap.cluster.injection import gdb_injection, remote_exec
 from raydap.cluster.machine import outside_looks
-from raydap.cluster.machine.session_sockets import raylets
+from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.survey import node_survey
 from raydap.inworker import stuck_adapter
 from raydap.inworker.agent_socket import AgentSocket
 from raydap.inworker.private_sockets import listen_privately
-from raydap.transport import runtime_folder, unix
+from raydap.transport import runtime_folder
 from support.made_up_proc import add_process
 from support.other_users import ATTACKER, acting_as, needs_root, not_forever
 from users.user_files import SECRET, Place
@@ -29,7 +30,7 @@ pytestmark = needs_root
 
 
 def listen(path: str) -> None:
-    unix.listen(path).close()
+    private_listener.listen(path).close()
 
 
 def listen_over_relay(path: str) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from raydap import private_listener
 from raydap.cluster.dashboard import ray_token
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.survey import node_survey
@@ -200,7 +201,7 @@ def _use_driver_folder(shared: Path, home: Path) -> object:
 
 
 def _listen(shared: Path, home: Path) -> object:
-    listening = unix.listen(str(shared / "raydap-call-1-1"))
+    listening = private_listener.listen(str(shared / "raydap-call-1-1"))
     listening.close()
     return None
 

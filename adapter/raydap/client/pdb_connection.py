@@ -11,6 +11,7 @@ from raydap.bounded_wait import wait_for
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.relay.relay_client import Relay, RelayFailed
 from raydap.inworker import calls, safe_pdb
+from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp
 
 CONNECT_TIMEOUT_S = 3.0
@@ -34,7 +35,7 @@ class NotReached(OSError):
 
 async def dial(found: LegacyBreakpoint, relay: Relay) -> socket.socket:
     """Connects to a pdb, which takes one client only: `PdbConnection.begin` has to follow. Raises NotReached."""
-    is_local = tcp.is_local_address(found.node)
+    is_local = is_local_address(found.node)
     if is_local or found.external:
         try:
             return await _dial_directly(found.host, found.port)

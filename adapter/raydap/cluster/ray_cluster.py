@@ -8,26 +8,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from raydap.cluster.dashboard import labels, ray_token, unfinished_work
-from raydap.cluster.dashboard.alive_polling import AlivePolling
 from raydap.cluster.dashboard.dashboard_address import Launched, Location, chosen, resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.label_polling import LabelPolling
-from raydap.cluster.dashboard.labels import Row
-from raydap.cluster.dashboard.node_polling import NodePolling
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll, Polls
 from raydap.cluster.jobs.job_list import Jobs
 from raydap.cluster.jobs.prepared_search import PreparedSearch
-from raydap.cluster.machine import session_sockets
+from raydap.cluster.machine import raylets
 from raydap.cluster.relay.relay_client import ClusterAccess
+from raydap.cluster.source import Source
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     ActorsListed,
     DiscoveryFailed,
     DiscoveryReady,
     Event,
+    NodesAlive,
     PausedWorker,
     RayStateListed,
+    WorkersAlive,
     WorkersPaused,
 )
 from raydap.core.ray_state import ListCut
@@ -36,6 +36,9 @@ from raydap.core.settings import AttachSettings, LaunchSettings
 LONGEST_PAUSE_S = 15.0
 """The longest pause of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy
 machine is slow for some seconds. A worker that pauses then must still be seen soon."""
+
+ALIVE_PERIOD_S, NODES_PERIOD_S = 2.0, 1.0
+"""The periods of the polls for all workers, while a client watches them, and for the nodes that are alive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,11 @@ class Timing:
     """As in Polls."""
 
 
-class RayCluster:
-    """Finds the cluster that the settings name, and polls it. Implements `Source`.
+class RayCluster(Source):
+    """Finds the cluster that the settings name, and polls it.
 
     `patient`: a program is being launched, so a cluster that is missing may be starting. Its driver's agent reports
-    which cluster it has joined (`note_cluster`). `is_local` is that of PreparedSearch.
+    which cluster it has joined (`note_cluster`).
     """
 
     def __init__(
@@ -73,18 +76,13 @@ class RayCluster:
         patient: bool = False,
         environ: Mapping[str, str] = os.environ,
         timing: Timing | None = None,
-        is_local: Callable[[str], bool] = lambda address: True,
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._patient = patient
-        self._environ = dict(environ)
-        if isinstance(settings, LaunchSettings) and not settings.submit:
-            # The launched program finds its cluster by this environment, so the source uses the same one.
-            self._environ.update({name: value for name, value in settings.env.items() if value is not None})
-            for name in settings.env:
-                if settings.env[name] is None:
-                    self._environ.pop(name, None)
+        # The launched program finds its cluster by this environment, so the source uses the same one.
+        own = settings.env if isinstance(settings, LaunchSettings) and not settings.submit else {}
+        self._environ = {name: value for name, value in {**environ, **own}.items() if value is not None}
         self._timing = timing or Timing()
         self._launched = _launched(settings) if patient else ""
         self._joined: str | None = None
@@ -107,11 +105,11 @@ class RayCluster:
         """The sentences about lists that were cut. Each is reported once."""
         polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
         self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), emit)
-        self._jobs = Jobs(polls, self._ask_jobs, emit)
-        self._alive = AlivePolling(polls, lambda: self._reached().alive(), emit)
+        self._jobs = Jobs(polls, lambda: self._reached().jobs(), emit)
         self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
-        self._nodes = NodePolling(lambda: self._reached().nodes(), emit)
-        self._prepared = PreparedSearch(self._ask_jobs, self._ask_actors, is_local, emit)
+        self._nodes: Mapping[str, str] = {}
+        self._several_nodes = asyncio.Event()
+        self._prepared = PreparedSearch(lambda: self._reached().jobs(), lambda: self._reached().actors(), emit)
 
     def note_user_activity(self) -> None:
         """Polls quickly for a while."""
@@ -129,8 +127,8 @@ class RayCluster:
         """Poll until it is cancelled, and retry after each ProblemError. May be called again after any exception."""
         polls = [Poll(self._polls, self._poll, wake=self._news, longest_s=LONGEST_PAUSE_S)]
         if self._settings.reach != "paused":
-            polls.append(Poll(self._polls, self._nodes.poll, after=self._contact))
-            polls.append(Poll(self._polls, self._prepared.poll, after=self._nodes.several))
+            polls.append(Poll(self._polls, self._poll_nodes, after=self._contact))
+            polls.append(Poll(self._polls, self._prepared.poll, after=self._several_nodes))
         self._answered_at = time.monotonic()
         self._outage_reported = False
         runs = [asyncio.ensure_future(poll.run()) for poll in polls]
@@ -147,7 +145,7 @@ class RayCluster:
 
     async def list_actors(self) -> None:
         try:
-            rows = await self._ask_actors()
+            rows = await self._reached().actors()
         except ProblemError:
             rows = []
         self._emit(ActorsListed(tuple(map(labels.listed_actor, rows))))
@@ -159,7 +157,8 @@ class RayCluster:
     async def watch_alive(self) -> None:
         # Clients show the list of workers below the line that names the cluster and its jobs.
         await self._jobs.listed.wait()
-        await self._alive.run()
+        # A new poll each time: the run before may have been cancelled without having ended yet.
+        await Poll(self._polls, self._poll_alive, "all workers").run()
 
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
         await asyncio.gather(self._exit_reasons.look_up(worker), self._jobs.look_for_ends())
@@ -178,12 +177,6 @@ class RayCluster:
         if self._dashboard is None:
             raise ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, "No dashboard is reached."))
         return self._dashboard
-
-    async def _ask_actors(self) -> list[Row]:
-        return await self._reached().actors()
-
-    async def _ask_jobs(self) -> list[Row]:
-        return await self._reached().jobs()
 
     async def _poll(self) -> float:
         """Ask for paused workers once, and report what has changed. Raises ProblemError after it has reported it."""
@@ -207,6 +200,22 @@ class RayCluster:
         self._contact.set()
         return self._next_poll_s()
 
+    async def _poll_alive(self) -> float:
+        self._emit(WorkersAlive(await self._reached().alive()))
+        return ALIVE_PERIOD_S
+
+    async def _poll_nodes(self) -> float:
+        """Report which nodes are alive if that has changed. A cluster that does not answer keeps its nodes."""
+        nodes = await self._reached().nodes()
+        if nodes != self._nodes:
+            self._nodes = nodes
+            self._emit(NodesAlive(nodes))
+        if len(nodes) > 1:
+            self._several_nodes.set()
+        else:
+            self._several_nodes.clear()
+        return NODES_PERIOD_S
+
     def _grace_s(self, problem: Problem) -> float:
         """The seconds for which a failure is not reported: a cluster may be starting, or end with its program."""
         if self._ever_answered:
@@ -221,7 +230,7 @@ class RayCluster:
             with suppress(ProblemError):
                 session = await self._dashboard.session_name()
         if session is not None:
-            sockets = await asyncio.to_thread(session_sockets.find, session, self._environ)
+            sockets = await asyncio.to_thread(raylets.sockets_folder, session, self._environ)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
         # Before anything is waited for: a list of all workers would have the paused ones as running.
         self._report(paused, asked_at)

@@ -1,19 +1,27 @@
-"""Where paused workers come from: the interface of all sources, and the choice of one."""
+"""Where paused workers come from: the interface of all sources, and the source for given addresses."""
 
-from collections.abc import Callable
-from typing import Protocol
+import asyncio
+from collections.abc import Callable, Iterable
 
-from raydap.cluster.fixed_addresses import FixedAddresses
-from raydap.cluster.ray_cluster import RayCluster
 from raydap.cluster.relay.relay_client import ClusterAccess
-from raydap.core.events import Event, PausedWorker
-from raydap.core.settings import AttachSettings
+from raydap.core.events import (
+    ActorsListed,
+    DiscoveryReady,
+    Event,
+    PausedWorker,
+    RayStateListed,
+    WorkersAlive,
+    WorkersPaused,
+)
+from raydap.core.ray_state import RayState
+from raydap.protocol.types import WorkerKey
 
 
-class Source(Protocol):
+class Source:
     """One source of workers. The engine runs it and cannot tell which one it has.
 
-    `run` may raise anything: the engine reports it as DiscoveryFailed. The other methods answer what they can.
+    `run` may raise anything: the engine reports it as DiscoveryFailed. The other methods answer what they can; here
+    nothing is known.
     """
 
     async def run(self) -> None:
@@ -36,6 +44,7 @@ class Source(Protocol):
 
     async def cluster_access(self) -> ClusterAccess | None:
         """What the relay needs to join the cluster; None without a cluster, and while it does not answer."""
+        return None
 
     def note_user_activity(self) -> None:
         """The user did something, so news should come quickly for a while."""
@@ -47,11 +56,33 @@ class Source(Protocol):
         """Agents are looked for on all nodes, so AgentsExpected would be no news."""
 
 
-def choose(
-    settings: AttachSettings, emit: Callable[[Event], None], patient: bool, is_local: Callable[[str], bool]
-) -> Source:
-    """The source that the settings name. `patient` as in StartDiscovery. `is_local` says whether an address is this
-    machine's."""
-    if settings.workers is not None:
-        return FixedAddresses(settings.workers, emit)
-    return RayCluster(settings, emit, patient, is_local=is_local)
+class FixedAddresses(Source):
+    """The source for the argument `workers`: plain debugpy processes at given addresses, with or without Ray.
+
+    Reports each distinct `host:port` once, as a worker that waits. Never dials to look: debugpy accepts one client and
+    cannot be attached to after a connection that was dropped. Nothing else is known of these workers.
+    """
+
+    def __init__(self, addresses: Iterable[str], emit: Callable[[Event], None]) -> None:
+        self._workers = tuple(_worker(address) for address in dict.fromkeys(addresses))
+        self._emit = emit
+
+    async def run(self) -> None:
+        self._emit(DiscoveryReady("the given workers"))
+        self._emit(WorkersPaused(self._workers))
+
+    async def list_actors(self) -> None:
+        self._emit(ActorsListed(()))
+
+    async def list_unfinished_work(self, number: int, delay_s: float) -> None:
+        await asyncio.sleep(delay_s)
+        self._emit(RayStateListed(number, RayState(problem="the workers were named by their addresses.")))
+
+    async def watch_alive(self) -> None:
+        self._emit(WorkersAlive({}))
+
+
+def _worker(address: str) -> PausedWorker:
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    return PausedWorker(WorkerKey(address), host, int(port), node=host, worker_type="TARGET")

@@ -8,7 +8,6 @@ import os
 import platform
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from raydap.bounded_wait import wait_for
@@ -16,14 +15,14 @@ from raydap.cluster.dashboard import dashboard_address, ray_token
 from raydap.cluster.dashboard.dashboard_client import Dashboard, is_own
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.legacy import legacy_breakpoints
-from raydap.cluster.machine.session_sockets import raylets
+from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.doctor import session_breakpoints
 from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
 from raydap.hub import machine_status
-from raydap.transport import tcp
+from raydap.tcp_sockets import is_local_address
 
 log = logging.getLogger("raydap")
 
@@ -99,7 +98,7 @@ async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
         gcs=await asyncio.to_thread(_gcs, session),
         nodes=nodes,
         ports=await _ray_ports(dashboard),
-        local_nodes=frozenset(node_id for node_id, host in nodes.items() if tcp.is_local_address(host)),
+        local_nodes=frozenset(node_id for node_id, host in nodes.items() if is_local_address(host)),
         workers=tuple(one for one in workers if not is_own(one.label) and not _is_rays(one, known_jobs)),
         actors=tuple(actor for actor in actors if actor.get("class_name") not in _RAYS_ACTORS),
         jobs=tuple(jobs),
@@ -217,8 +216,7 @@ async def _deployments(dashboard: Dashboard) -> dict[str, Row]:
 
 def _gcs(session: str) -> str:
     """The address of the GCS, as a raylet of this machine has it; "" if there is none."""
-    for _, words in raylets(Path("/proc")):
-        options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+    for _, options in raylets():
         if options.get("--session-name") == session:
             return options.get("--gcs-address", "")
     return ""

@@ -14,7 +14,7 @@ from websockets.protocol import Protocol
 from raydap.hub.hub_token import TokenVerifier
 from raydap.hub.token_filter import TokenFilter
 from raydap.runtime.clients import Clients
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 from raydap.transport import tcp
 from raydap.transport.peer import Peer
 from raydap.transport.websocket import WebSocketPeer

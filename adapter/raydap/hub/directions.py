@@ -7,7 +7,7 @@ import textwrap
 from raydap.bounded_wait import wait_for
 from raydap.hub.hub_job import Hub
 from raydap.hub.server import is_loopback
-from raydap.transport import tcp
+from raydap.tcp_sockets import is_local_address
 
 _CONNECT_TIMEOUT_S = 3.0
 
@@ -24,7 +24,7 @@ async def direct_host(hub: Hub) -> str | None:
     must not get the token.
     """
     host = _listening(hub)
-    if is_loopback(host) and not tcp.is_local_address(hub.node):
+    if is_loopback(host) and not is_local_address(hub.node):
         return None
     try:
         _, writer = await wait_for(asyncio.open_connection(host, hub.port), _CONNECT_TIMEOUT_S)

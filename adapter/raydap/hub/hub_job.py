@@ -19,7 +19,8 @@ import msgspec
 import raydap
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
-from raydap.cluster.jobs.ray_job import ENDED, RayJob, submit
+from raydap.cluster.jobs.job_list import ENDED
+from raydap.cluster.jobs.ray_job import RayJob, submit
 from raydap.core.errors import Code, Problem, ProblemError
 
 METADATA = {"raydap": "hub"}

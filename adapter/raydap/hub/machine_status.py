@@ -20,7 +20,6 @@ from raydap.core.events import PausedWorker
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.tcp_sockets import TcpSocket
-from raydap.transport import tcp
 
 MACHINE_TIMEOUT_S = 10.0
 CLUSTER_TIMEOUT_S = 3.0
@@ -180,7 +179,7 @@ def _silent(paused: Iterable[PausedWorker]) -> dict[Any, bool | None]:
     sockets = tcp_sockets.read()
     return {
         worker.key: None
-        if sockets is None or not tcp.is_local_address(worker.host)
+        if sockets is None or not tcp_sockets.is_local_address(worker.host)
         else tcp_sockets.listening(sockets, worker.host, worker.port) is None
         for worker in paused
     }
@@ -204,7 +203,7 @@ def _hubs(
             hubs.append(HubStatus(hub.url, hub.pid, started, _clients(sockets, hub.port), debugs))
         else:
             forwarded = None
-            if sockets is not None and tcp.is_local_address(hub.host):
+            if sockets is not None and tcp_sockets.is_local_address(hub.host):
                 forwarded = tcp_sockets.listening(sockets, hub.host, hub.port) is not None
             hubs.append(HubStatus(hub.url, None, None, None, named, forwarded))
     for process in serving.values():

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from raydap.hub.hub_token import TokenVerifier
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 from raydap.wire import envelope
 
 log = logging.getLogger("raydap")

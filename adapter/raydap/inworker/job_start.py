@@ -22,7 +22,7 @@ JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 
 
 def start(find: Callable[[str], str], packed: str, session: str, name: str, children: bool) -> None:
-    """Becomes the program. `find` is that of machine/session_sockets.py, and `packed` are the sources of an agent.
+    """Becomes the program. `find` is `sockets_folder` of machine/raylets.py, and `packed` are the sources of an agent.
     raydap listens under this `name` in the folder of sockets of this Ray `session`, on each of its nodes."""
     try:
         forget_metadata()

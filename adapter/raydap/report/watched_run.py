@@ -32,7 +32,7 @@ from raydap.report.stop_looks import Look, look, resume
 from raydap.report.watch_arguments import Watch
 from raydap.report.watched_lines import SeenLine, Told, WatchedLines
 from raydap.report.watched_session import WatchedSession
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 
 MAX_LOOKS = 64
 """Stops that are looked at a time. A worker that stops meanwhile is counted, and runs on at once."""

@@ -8,18 +8,19 @@ import re
 import secrets
 import socket
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from raydap.bounded_wait import wait_for
 from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.raydap_calls import CALL_PREFIX
+from raydap.private_listener import Listener
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import prepared_environment
 from raydap.runtime.agent_connections import HELLO_TIMEOUT_S, Hello, decode_hello, own_name, read_hello
 from raydap.runtime.node_agents import NodeAgents
-from raydap.runtime.tasks import Tasks
 from raydap.runtime.worker_dialer import WorkerDialer
+from raydap.tasks import Tasks
 from raydap.transport import unix
 
 log = logging.getLogger("raydap")
@@ -61,12 +62,12 @@ class Agents:
         if dialer is not None and dialer.mode != "never":
             everywhere = dialer.mode == "always"
             self._nodes = NodeAgents(
-                dialer.relay, self._name, everywhere, self._found_far, self._accepted_far, self._searched
+                dialer.relay, self._name, everywhere, self._found_far, self._accepted, self._searched
             )
         self._launched = False
         self._tasks = Tasks()
         self._waiting: dict[WorkerKey, socket.socket] = {}
-        self._listeners: list[unix.Listener] = []
+        self._listeners: list[Listener] = []
         self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
@@ -104,7 +105,7 @@ class Agents:
         self._reached.add(folder)
         self._searching.add(folder)
         try:
-            self._listeners.append(unix.Listener(os.path.join(folder, self._name), self._accepted))
+            self._listeners.append(Listener(os.path.join(folder, self._name), self._accepted))
         except OSError as error:
             log.warning("processes that begin cannot call raydap in %s: %s", folder, error)
         # Those that began before raydap listened have their sockets by now.
@@ -143,31 +144,26 @@ class Agents:
         if not self._searching:
             self._emit(AgentsSearched())
 
-    def _accepted(self, connection: socket.socket, private: bool = False) -> None:
-        self._tasks.spawn(self._called(connection, private))
+    def _accepted(self, connection: socket.socket, node_id: str = "", private: bool = False) -> None:
+        self._tasks.spawn(self._called(connection, node_id, private))
 
-    def _accepted_far(self, connection: socket.socket, node_id: str) -> None:
-        self._tasks.spawn(self._called(connection, node_id=node_id))
-
-    async def _called(self, connection: socket.socket, private: bool = False, node_id: str = "") -> None:
+    async def _called(self, connection: socket.socket, node_id: str, private: bool) -> None:
         """`private`: nobody else can know the socket. `node_id` is that of another node, over the relay."""
-        try:
-            hello = await read_hello(connection)
-        except OSError as error:
-            log.info("an agent called and said nothing of use: %s", error)
-            connection.close()
-            return
-        except BaseException:
-            connection.close()
-            raise
-        if not private and not self._is_for_us(hello):
-            connection.close()
-            return
-        if hello.nodes:
-            if private and hello.cluster:
-                self._on_joined(hello.cluster)
-            await self._let_driver_go_on(connection, hello)
-            return
+        with ExitStack() as unwanted:
+            unwanted.callback(connection.close)
+            try:
+                hello = await read_hello(connection)
+            except OSError as error:
+                log.info("an agent called and said nothing of use: %s", error)
+                return
+            if not private and not self._is_for_us(hello):
+                return
+            if hello.nodes:
+                if private and hello.cluster:
+                    self._on_joined(hello.cluster)
+                await self._let_driver_go_on(connection, hello)
+                return
+            unwanted.pop_all()
         self._known.add(hello.socket)
         row = hello.row(node_id)
         self.release(row.key)
@@ -177,12 +173,11 @@ class Agents:
     async def _let_driver_go_on(self, connection: socket.socket, hello: Hello) -> None:
         """When its workers can call from each node. It waits for a few seconds at most, if it gets a byte first
         (inworker/driver_agent.py)."""
-        with connection:
-            if self._nodes is not None and hello.nodes > 1:
-                with suppress(OSError):
-                    connection.send(b"\n")
-                self._emit(AgentsExpected(f"driver {hello.pid} has joined it"))
-                await self._nodes.listening(hello.nodes)
+        if self._nodes is not None and hello.nodes > 1:
+            with suppress(OSError):
+                connection.send(b"\n")
+            self._emit(AgentsExpected(f"driver {hello.pid} has joined it"))
+            await self._nodes.listening(hello.nodes)
 
     def _is_for_us(self, hello: Hello) -> bool:
         """A launched program is debugged alone."""
@@ -222,14 +217,16 @@ class Agents:
             if isinstance(error, TimeoutError) or error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE):
                 self._known.discard(path)  # It is too busy to answer, or raydap is short of descriptors.
             return
-        if hello.holder != own_name() and self._is_for_us(hello):
-            self._emit(AgentFound(hello.row()))
+        self._found(hello, "")
 
     def _found_far(self, line: bytes, node_id: str) -> None:
         try:
             hello = decode_hello(line)
         except OSError as error:
             log.info("an agent on another node said nothing of use: %s", error)
-            return
+        else:
+            self._found(hello, node_id)
+
+    def _found(self, hello: Hello, node_id: str) -> None:
         if hello.holder != own_name() and self._is_for_us(hello):
             self._emit(AgentFound(hello.row(node_id)))

@@ -74,14 +74,14 @@ class Clients:
         self._gone(client, "left")
         return peer
 
-    def remove_all(self, reason: str, and_kept: bool = False) -> list[Peer]:
+    def remove_all(self, and_kept: bool = False) -> list[Peer]:
         """The core gets ClientGone for each; the caller closes the connections. Without `and_kept` those remain that
         are kept although their clients have left."""
         remaining = set() if and_kept else self._kept & self._guests
         clients = [client for client in self._peers if client not in remaining]
         peers = [self._peers[client] for client in clients]
         for client in clients:
-            self._gone(client, reason)
+            self._gone(client, "raydap ends")
         return peers
 
     async def wait_left(self) -> None:

@@ -18,7 +18,7 @@ from raydap.core.settings import LaunchSettings
 from raydap.runtime.output_pipe import OutputPipe
 from raydap.runtime.prepared_environment import is_off
 
-_TERMINATE_TIMEOUT_S = 5.0
+TERMINATE_TIMEOUT_S = 5.0
 _DRAIN_TIMEOUT_S = 2.0
 _CATEGORIES: dict[int, Literal["stdout", "stderr"]] = {1: "stdout", 2: "stderr"}
 
@@ -53,14 +53,12 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         settings: LaunchSettings,
         emit: Callable[[Event], None],
         environ: Mapping[str, str] = os.environ,
-        terminate_timeout_s: float = _TERMINATE_TIMEOUT_S,
         prepare: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._environ = environ
         self._prepare = prepare
-        self._terminate_timeout_s = terminate_timeout_s
         self._transport: asyncio.SubprocessTransport | None = None
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders = {fd: decoder(errors="replace") for fd in _CATEGORIES}
@@ -105,7 +103,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
     async def stop(self) -> None:
         """Ends the program's process group and returns when DebuggeeExited has been emitted.
 
-        The group gets SIGTERM, and SIGKILL after `terminate_timeout_s`. May be called while `start` runs.
+        The group gets SIGTERM, and SIGKILL after TERMINATE_TIMEOUT_S. May be called while `start` runs.
         """
         await self._started.wait()
         if self._transport is None:
@@ -113,7 +111,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         if not self._exited.is_set():
             self._signal(signal.SIGTERM)
             try:
-                await wait_for(self._exited.wait(), self._terminate_timeout_s)
+                await wait_for(self._exited.wait(), TERMINATE_TIMEOUT_S)
             except asyncio.TimeoutError:
                 self._signal(signal.SIGKILL)
         await self._finished.wait()

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 from raydap.bounded_wait import wait_for
-from raydap.cluster import source as sources
 from raydap.cluster.agent_injection import AgentInjection
 from raydap.cluster.jobs.debuggee_job import DebuggeeJob
+from raydap.cluster.ray_cluster import RayCluster
 from raydap.cluster.relay.relay_client import ClusterAccess
-from raydap.cluster.source import Source
+from raydap.cluster.source import FixedAddresses, Source
 from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
@@ -29,8 +29,8 @@ from raydap.runtime import file_checks
 from raydap.runtime.agents import Agents
 from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
-from raydap.runtime.tasks import Tasks
 from raydap.runtime.worker_dialer import WorkerDialer
+from raydap.tasks import Tasks
 from raydap.transport import runtime_folder, tcp
 from raydap.transport.peer import Peer
 
@@ -67,7 +67,7 @@ class Engine:
         self._workers: dict[WorkerKey, Peer] = {}
         self._dialer = WorkerDialer("auto" if hub_settings is None else hub_settings.relay, self._cluster_access)
         relay = None if self._dialer.mode == "never" else self._dialer.relay
-        self._injection = AgentInjection(relay, tcp.is_local_address)
+        self._injection = AgentInjection(relay)
         self._source: Source | None = None
         self._source_tasks = Tasks()
         self._alive_watch: asyncio.Task[None] | None = None
@@ -105,7 +105,7 @@ class Engine:
             await self._tasks.wait()
 
     def _close_clients(self, and_kept: bool = False) -> None:
-        for peer in self.clients.remove_all("raydap ends", and_kept):
+        for peer in self.clients.remove_all(and_kept):
             self._close_peer(peer)
 
     def _close_peer(self, peer: Peer) -> None:
@@ -151,8 +151,7 @@ class Engine:
             self._source.note_user_activity()
 
     def _drop_client(self, effect: effects.DropClient) -> None:
-        peer = self.clients.drop(effect.client)
-        if peer is not None:
+        if peer := self.clients.drop(effect.client):
             self._close_peer(peer)
 
     def _open_child_port(self, _: effects.OpenChildPort) -> None:
@@ -248,19 +247,21 @@ class Engine:
         self._tasks.spawn(tell(), lambda error: self._handle(event("", _reason(error))))
 
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
-        peer = self._workers.get(effect.worker)
-        if peer is not None:
+        if peer := self._workers.get(effect.worker):
             peer.send(effect.data)
 
     def _hang_up(self, effect: effects.HangUp) -> None:
-        peer = self._workers.pop(effect.worker, None)
-        if peer is not None:
+        if peer := self._workers.pop(effect.worker, None):
             self._close_peer(peer)
 
     # The source of workers.
 
     def _start_discovery(self, effect: effects.StartDiscovery) -> None:
-        self._source = sources.choose(effect.settings, self._handle, effect.patient, tcp.is_local_address)
+        settings = effect.settings
+        if settings.workers is not None:
+            self._source = FixedAddresses(settings.workers, self._handle)
+        else:
+            self._source = RayCluster(settings, self._handle, effect.patient)
         self._source_tasks.spawn(self._run_source(self._source))
 
     async def _run_source(self, source: Source) -> None:
@@ -357,9 +358,6 @@ class Engine:
     async def _look_for(self, paths: tuple[str, ...]) -> None:
         self._handle(ev.FilesChecked(await file_checks.existing(paths)))
 
-    def _log(self, effect: effects.Log) -> None:
-        log.log(getattr(logging, effect.level.upper()), "%s", effect.text)
-
 
 _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.SendToClient: Engine._send_to_client,
@@ -389,7 +387,7 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.StartDebuggee: Engine._start_debuggee,
     effects.StopDebuggee: Engine._stop_debuggee,
     effects.CheckFiles: Engine._check_files,
-    effects.Log: Engine._log,
+    effects.Log: lambda _, effect: log.log(getattr(logging, effect.level.upper()), "%s", effect.text),
 }
 
 

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Callable, Mapping
 
 from raydap.cluster.relay.relay_client import Relay
-from raydap.runtime.tasks import Tasks
-from raydap.transport import tcp
+from raydap.tasks import Tasks
+from raydap.tcp_sockets import is_local_address
 
 log = logging.getLogger("raydap")
 
@@ -47,7 +47,7 @@ class NodeAgents:
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._known = 0
         self._silent: set[str] = set()
-        self._changed = asyncio.Condition()
+        self._changed = asyncio.Event()
 
     @property
     def watched(self) -> set[str]:
@@ -62,24 +62,21 @@ class NodeAgents:
             self._watches.pop(node_id).cancel()
             self._silent.discard(node_id)
         for node_id, address in nodes.items():
-            if node_id not in self._watches and (self._everywhere or not tcp.is_local_address(address)):
+            if node_id not in self._watches and (self._everywhere or not is_local_address(address)):
                 self._silent.add(node_id)
                 self._watches[node_id] = self._tasks.spawn(self._watch(node_id))
-        self._tasks.spawn(self._tell())
+        self._changed.set()
         return self.watched - before
 
     async def listening(self, nodes: int) -> None:
         """Returns when agents on all nodes can call, and these are at least so many nodes."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._known >= nodes and not self._silent)
+        while self._known < nodes or self._silent:
+            self._changed.clear()
+            await self._changed.wait()
 
     async def close(self) -> None:
         self._tasks.cancel()
         await self._tasks.wait()
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
 
     async def _watch(self, node_id: str) -> None:
         """Until it is cancelled; through all ends of the node's actor."""
@@ -90,7 +87,7 @@ class NodeAgents:
                 log.info("agents on node %s are reached over the relay", node_id)
                 delay = RETRY_S
                 self._silent.discard(node_id)
-                await self._tell()
+                self._changed.set()
                 await self._read(node_id, connection)
                 log.info("agents on node %s are not reached any more; raydap tries again", node_id)
             except OSError as error:

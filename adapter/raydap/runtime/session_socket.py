@@ -10,9 +10,10 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
+from raydap.private_listener import Listener
 from raydap.runtime.clients import Clients
-from raydap.runtime.tasks import Tasks
-from raydap.transport import runtime_folder, unix
+from raydap.tasks import Tasks
+from raydap.transport import runtime_folder
 from raydap.transport.peer import Peer
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ class SessionSocket:
     def __init__(self, path: Path, clients: Clients) -> None:
         self._clients = clients
         self._tasks = Tasks()
-        self._listener = unix.Listener(str(path), self._take)
+        self._listener = Listener(str(path), self._take)
 
     @classmethod
     async def serve(cls, clients: Clients, environ: Mapping[str, str] = os.environ) -> "SessionSocket | None":

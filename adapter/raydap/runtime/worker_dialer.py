@@ -16,6 +16,7 @@ from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import ForkedWaits, PausedWorker
 from raydap.runtime import agent_connections
+from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp, unix
 from raydap.transport.peer import Peer
 
@@ -42,8 +43,7 @@ class WorkerDialer:
         self, mode: Literal["auto", "always", "never"], cluster_access: Callable[[], Awaitable[ClusterAccess | None]]
     ) -> None:
         self.mode = mode
-        self._cluster_access = cluster_access
-        self.relay = Relay(self._relay_access)
+        self.relay = Relay(cluster_access)
         self._relay_nodes: set[str] = set()
 
     async def dial(
@@ -66,7 +66,7 @@ class WorkerDialer:
         try:
             return await tcp.dial(target.host, target.port, on_message, on_gone, DIRECT_BEFORE_RELAY_TIMEOUT_S)
         except OSError as error:
-            if isinstance(error, ConnectionRefusedError) and tcp.is_local_address(target.host):
+            if isinstance(error, ConnectionRefusedError) and is_local_address(target.host):
                 raise
             try:
                 reason = f"a direct connection fails ({error.strerror or error})"
@@ -109,7 +109,7 @@ class WorkerDialer:
 
     def _looks_itself(self, host: str, node_id: str) -> bool:
         """Return whether raydap reads processes of this node from outside without the relay."""
-        return tcp.is_local_address(host) and not (self.mode == "always" and node_id)
+        return is_local_address(host) and not (self.mode == "always" and node_id)
 
     async def close(self) -> None:
         """Ends the relay. Workers should be detached before."""
@@ -132,9 +132,3 @@ class WorkerDialer:
             self._relay_nodes.add(target.node_id)
             log.info("node %s is reached over the relay: %s", target.node_id, reason)
         return await tcp.adopt(connection, on_message, lambda why: on_gone(f"{why} over the relay"))
-
-    async def _relay_access(self) -> ClusterAccess:
-        access = await self._cluster_access()
-        if access is None:
-            raise RelayFailed("the dashboard does not say which cluster this is")
-        return access

@@ -10,7 +10,7 @@ from raydap.cluster.dashboard import ray_token
 from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.legacy.legacy_watch import LegacyWatch
-from raydap.cluster.machine import local_raylet
+from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process.gcs_keys import GcsKeys, KeysUnknown
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.relay.relay_client import ClusterAccess
@@ -92,20 +92,21 @@ class LegacyListing:
         while not (nodes := {entry.node_id for entry in live.workers.values() if entry.node_id}):
             self._take({})
             await asyncio.sleep(PAUSE_S)
-        raylet = await asyncio.to_thread(local_raylet.find, nodes)
-        if raylet is None:
+        cluster = await asyncio.to_thread(raylets.cluster_of, nodes)
+        if cluster is None:
             raise QueryFailed(_NO_NODE)
-        await self._wait_any(raylet.gcs)
+        session, gcs = cluster
+        await self._wait_any(gcs)
         environ = self._environ
         try:
-            await self._start(raylet.gcs, environ)
+            await self._start(gcs, environ)
         except QueryFailed as failure:
             # ray/exceptions.py: Ray raises AuthenticationError for a missing token.
             if "AuthenticationError" not in str(failure) or ray_token.find(environ) is None:
                 raise
             environ = ray_token.with_token_mode(environ)
-            await self._start(raylet.gcs, environ)
-        self.access = ClusterAccess(raylet.session, environ)
+            await self._start(gcs, environ)
+        self.access = ClusterAccess(session, environ)
         while True:
             self._take(await self._watch.entries())
 

@@ -100,19 +100,6 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
                 connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-def is_local_address(host: str) -> bool:
-    """Whether `host` is a literal address that this machine has, so that only this machine can listen there."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[
-            0
-        ]
-        with socket.socket(family, kind) as probe:
-            probe.bind(address)
-    except OSError:
-        return False
-    return True
-
-
 class _HeldCalls:
     """Holds calls back, in order, until they are released."""
 

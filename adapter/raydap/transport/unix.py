@@ -1,31 +1,20 @@
 """Connections on Unix sockets that only this user can use."""
 
 import asyncio
-import errno
-import logging
 import os
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
 from raydap.inworker.private_folders import safe_parent
-from raydap.inworker.private_sockets import listen_privately, peer_is_trusted
-
-log = logging.getLogger("raydap")
-
-ACCEPT_DELAY_S = 1.0
-"""Seconds until a process without a free descriptor looks again whether it can take a connection, as in asyncio."""
+from raydap.private_listener import PATH_LIMIT, Listener, check_user
 
 LINE_LIMIT = 4096
 """Bytes of a line."""
 
 _FOLDER_LENGTH = len("/raydap-12345678/")
 """Bytes that tempfile adds for a folder."""
-
-PATH_LIMIT = 107
-"""Bytes of the path of a socket (unix(7), sockaddr_un)."""
 
 
 async def dial(path: str, timeout_s: float) -> socket.socket:
@@ -94,65 +83,6 @@ async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:
         return await wait_for(reading, timeout_s)
     except asyncio.TimeoutError:
         raise TimeoutError(f"nothing came within {timeout_s:g} s") from None
-
-
-def check_user(connection: socket.socket) -> None:
-    """Raise PermissionError if the peer is neither this user's nor root's."""
-    if not peer_is_trusted(connection):
-        raise PermissionError("it belongs to another user")
-
-
-def listen(path: str) -> socket.socket:
-    """Return a socket on which only this user can connect. Raises OSError."""
-    if len(os.fsencode(path)) > PATH_LIMIT:
-        raise OSError(errno.ENAMETOOLONG, "its path is too long for a socket", path)
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listening.setblocking(False)
-    try:
-        listen_privately(listening, path, 1000)
-    except BaseException:
-        listening.close()
-        raise
-    return listening
-
-
-class Listener:
-    """Accepts connections of this user, on a socket that only this user can use. Raises OSError if it cannot."""
-
-    def __init__(self, path: str, on_connection: Callable[[socket.socket], None]) -> None:
-        self.path = path
-        self._on_connection = on_connection
-        self._socket = listen(path)
-        self._retry: asyncio.TimerHandle | None = None
-        asyncio.get_running_loop().add_reader(self._socket, self._accept)
-
-    def _accept(self) -> None:
-        try:
-            connection, _ = self._socket.accept()
-        except BlockingIOError:
-            return
-        except OSError as error:
-            # It would be called again at once, as long as the connection waits.
-            log.warning("raydap cannot take a connection (%s); it tries again", error.strerror)
-            loop = asyncio.get_running_loop()
-            loop.remove_reader(self._socket)
-            self._retry = loop.call_later(ACCEPT_DELAY_S, loop.add_reader, self._socket, self._accept)
-            return
-        connection.setblocking(False)
-        try:
-            check_user(connection)
-        except OSError:
-            connection.close()
-            return
-        self._on_connection(connection)
-
-    def close(self) -> None:
-        if self._retry is not None:
-            self._retry.cancel()
-        asyncio.get_running_loop().remove_reader(self._socket)
-        self._socket.close()
-        with suppress(OSError):
-            os.unlink(self.path)
 
 
 class PrivateListener(Listener):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.agent_injection import AgentInjection
-from raydap.cluster.injection import agent_source, gdb_injection, remote_exec
+from raydap.cluster.injection import gdb_injection, injection_script, remote_exec
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.core.effects import InjectAgent
 from raydap.core.events import PausedWorker
@@ -44,8 +44,8 @@ class Ways:
         return ours
 
     def start(self, actor: bool, local: bool, relay: bool = True) -> str:
-        it = AgentInjection(self if relay else None, lambda _: local)  # type: ignore[arg-type]
-        row = PausedWorker(WorkerKey("w1"), "10.0.0.1", 0, 7, "10.0.0.1", "n1")
+        it = AgentInjection(self if relay else None)  # type: ignore[arg-type]
+        row = PausedWorker(WorkerKey("w1"), "127.0.0.1" if local else "192.0.2.1", 0, 7, "10.0.0.1", "n1")
         return asyncio.run(it.start(InjectAgent(row, actor, True)))
 
 
@@ -79,7 +79,7 @@ def test_without_any_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_text_that_travels_is_a_program() -> None:
-    text = agent_source.injected("0123", children=False)
+    text = injection_script.agent_source("0123", children=False)
     names: dict[str, Any] = {}
     # This process is no worker, so nothing starts here.
     exec(compile(text, "<test>", "exec"), names)
@@ -105,7 +105,7 @@ def test_code_that_runs_late_does_nothing(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(remote_exec, "RUN_TIMEOUT_S", 0.05)
     sent: list[Path] = []
     monkeypatch.setattr("sys.remote_exec", lambda pid, path: sent.append(Path(path)), raising=False)
-    with pytest.raises(remote_exec.RemoteExecFailed, match="runs no Python now"):
+    with pytest.raises(InjectionFailed, match="runs no Python now"):
         remote_exec.run_in_process(7, "raise SystemExit")
     exec(sent[0].read_text(), {})
     assert not sent[0].exists()

@@ -148,10 +148,11 @@ def test_a_redirect_is_not_followed() -> None:
     assert [request.path for request in fake.requests] == ["/api/v0/workers"]
 
 
-def test_a_huge_answer_is_given_up() -> None:
+def test_a_huge_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raydap.cluster.dashboard.rest.MAX_ANSWER", 100_000)
     fake = FakeDashboard()
     fake.answers["/api/v0/workers"] = text(200, "[" * 200_000)
-    assert problem(fake, limit=100_000).code is Code.DASHBOARD_GARBAGE
+    assert problem(fake).code is Code.DASHBOARD_GARBAGE
 
 
 def test_a_dashboard_that_does_not_answer_is_given_up() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from raydap.cluster.fixed_addresses import FixedAddresses
+from raydap.cluster.source import FixedAddresses
 from raydap.core.events import DiscoveryReady, Event, PausedWorker, WorkersAlive, WorkersPaused
 from raydap.protocol.types import WorkerKey
 

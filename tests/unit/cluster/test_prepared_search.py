@@ -21,8 +21,8 @@ PLAIN: dict[str, Any] = {
 }
 PREPARED = {**PLAIN, "job_id": "02000000", "runtime_env": HOOK}
 SUBMITTED = {**PLAIN, "type": "SUBMISSION", "submission_id": "raysubmit_7", "driver_info": None}
-NEAR = {**SUBMITTED, "driver_info": {"id": "03000000", "node_ip_address": "10.0.0.1", "pid": "7"}}
-FAR = {**SUBMITTED, "driver_info": {"id": "03000000", "node_ip_address": "10.0.0.2", "pid": "7"}}
+NEAR = {**SUBMITTED, "driver_info": {"id": "03000000", "node_ip_address": "127.0.0.1", "pid": "7"}}
+FAR = {**SUBMITTED, "driver_info": {"id": "03000000", "node_ip_address": "192.0.2.1", "pid": "7"}}
 ACTOR = {"class_name": "Counter", "state": "ALIVE", "serialized_runtime_env": "{}"}
 WITH_AGENT = {**ACTOR, "serialized_runtime_env": '{"env_vars": {}, "worker_process_setup_hook":"raydap_agent"}'}
 
@@ -43,7 +43,6 @@ class Play:
         self.search = PreparedSearch(
             self._jobs,
             self._actors,
-            lambda address: address == "10.0.0.1",
             lambda event: self.told.append(event.reason),
         )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from raydap import private_listener
 from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_actor import RaydapRelay
@@ -127,7 +128,7 @@ def test_without_a_free_descriptor_a_call_waits(
     play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The actor does not try again at once."""
-    monkeypatch.setattr(relay_actor, "ACCEPT_DELAY_S", 0.0)
+    monkeypatch.setattr(private_listener, "ACCEPT_DELAY_S", 0.0)
     accept, failures = socket.socket.accept, 0
 
     def fail(it: socket.socket) -> Any:
@@ -219,7 +220,8 @@ def test_what_a_killed_actor_has_left_is_replaced(play: Callable[..., None], tmp
 def test_another_user_neither_calls_nor_is_called(
     play: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay_actor, "peer_is_trusted", lambda connection: False)
+    for module in (relay_actor, private_listener):
+        monkeypatch.setattr(module, "peer_is_trusted", lambda connection: False)
 
     async def part(it: Play) -> None:
         agent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

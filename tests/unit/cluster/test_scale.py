@@ -43,7 +43,6 @@ class LargeCluster:
 
     where = "http://large:8265"
     sends_token = False
-    limit = MAX_ANSWER
 
     def __init__(self, job_bytes: int, workers: int = 40) -> None:
         self.calls: Counter[str] = Counter()
@@ -67,7 +66,7 @@ class LargeCluster:
             return await self._spend(0, {})
         if path == "/api/jobs/":
             rows = await self._spend(len(self.lists["jobs"]), self.lists["jobs"])
-            if len(rows) * self._job_bytes > self.limit:
+            if len(rows) * self._job_bytes > MAX_ANSWER:
                 raise AnswerTooLong(Problem(Code.DASHBOARD_GARBAGE, "It is too long."))
             return rows
         query: dict[str, list[str]] = {}

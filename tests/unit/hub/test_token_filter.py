@@ -10,7 +10,7 @@ import pytest
 from raydap.hub import hub_token
 from raydap.hub.hub_token import TokenVerifier
 from raydap.hub.token_filter import TokenFilter
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 
 WAIT = 30.0
 

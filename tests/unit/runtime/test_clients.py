@@ -61,8 +61,8 @@ def test_child_session_clients_keep_nothing_alive() -> None:
         assert clients.drop(ONE) is parent
         await left
         assert clients.drop(ONE) is None
-        assert len(clients.remove_all("the end")) == 1
-        assert events[2:] == [ev.ClientGone(ONE, "left"), ev.ClientGone(TWO, "the end")]
+        assert len(clients.remove_all()) == 1
+        assert events[2:] == [ev.ClientGone(ONE, "left"), ev.ClientGone(TWO, "raydap ends")]
 
     asyncio.run(main())
 
@@ -77,10 +77,10 @@ def test_a_connection_that_is_kept_outlives_its_client() -> None:
         assert clients.drop(ONE) is None
         await clients.wait_left()
         connection.message(b"{}")
-        assert len(clients.remove_all("the end")) == 1
-        assert events[2:] == [ev.ClientMessage(ONE, b"{}"), ev.ClientGone(TWO, "the end")]
-        assert clients.remove_all("the end", and_kept=True) == [connection]
-        assert events[4:] == [ev.ClientGone(ONE, "the end")]
+        assert len(clients.remove_all()) == 1
+        assert events[2:] == [ev.ClientMessage(ONE, b"{}"), ev.ClientGone(TWO, "raydap ends")]
+        assert clients.remove_all(and_kept=True) == [connection]
+        assert events[4:] == [ev.ClientGone(ONE, "raydap ends")]
 
     asyncio.run(main())
 

@@ -14,20 +14,24 @@ import pytest
 from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.runtime import debuggee_process
 from raydap.runtime.debuggee_process import DebuggeeProcess, _missing, command, environment
 
 WAIT = 20.0
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debuggee_process, "TERMINATE_TIMEOUT_S", WAIT)
+
+
 class Run:
     """A DebuggeeProcess and its events."""
 
-    def __init__(
-        self, settings: LaunchSettings, environ: Mapping[str, str] | None = None, terminate_timeout_s: float = WAIT
-    ) -> None:
+    def __init__(self, settings: LaunchSettings, environ: Mapping[str, str] | None = None) -> None:
         self.events: list[Event] = []
         self._news = asyncio.Event()
-        self.child = DebuggeeProcess(settings, self._emit, {**os.environ, **(environ or {})}, terminate_timeout_s)
+        self.child = DebuggeeProcess(settings, self._emit, {**os.environ, **(environ or {})})
 
     def _emit(self, event: Event) -> None:
         self.events.append(event)
@@ -180,11 +184,12 @@ time.sleep(600)
     assert _ends(pid)
 
 
-def test_what_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+def test_what_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debuggee_process, "TERMINATE_TIMEOUT_S", 0.05)
     source = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nprint('up')\ntime.sleep(600)"
 
     async def main() -> Run:
-        run = Run(program(tmp_path, source), terminate_timeout_s=0.05)
+        run = Run(program(tmp_path, source))
         await run.child.start()
         await run.until(output="up\n")
         await run.child.stop()

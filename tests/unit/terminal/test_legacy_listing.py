@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.legacy import legacy_breakpoints
-from raydap.cluster.machine import local_raylet
-from raydap.cluster.machine.local_raylet import LocalRaylet
+from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process.gcs_keys import KeysUnknown
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.terminal import legacy_listing
@@ -57,8 +56,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legacy_listing, "PAUSE_S", 0.0)
     monkeypatch.setattr(legacy_listing, "LegacyWatch", FakeWatch)
     monkeypatch.setattr(legacy_listing, "GcsKeys", FakeKeys)
-    where = LocalRaylet("session_1", "10.0.0.1:6379")
-    monkeypatch.setattr(local_raylet, "find", lambda nodes: where if "n1" in nodes else None)
+    where = "session_1", "10.0.0.1:6379"
+    monkeypatch.setattr(raylets, "cluster_of", lambda nodes: where if "n1" in nodes else None)
     monkeypatch.setattr(legacy_breakpoints, "read", lambda key, text, workers: waiting(text, int(key)))
     FakeWatch.looks, FakeWatch.environs, FakeKeys.answers = [], [], [True]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from raydap import private_listener
 from raydap.transport import unix
 
 TURNS = 5
@@ -84,7 +85,7 @@ def test_a_peer_that_says_nothing(pair: Pair) -> None:
 
 def test_without_a_free_descriptor_a_connection_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No error reaches the event loop."""
-    monkeypatch.setattr(unix, "ACCEPT_DELAY_S", 0.0)
+    monkeypatch.setattr(private_listener, "ACCEPT_DELAY_S", 0.0)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     async def main() -> None:
@@ -92,7 +93,7 @@ def test_without_a_free_descriptor_a_connection_waits(tmp_path: Path, monkeypatc
         problems: list[object] = []
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: problems.append(context))
-        listener = unix.Listener(str(tmp_path / "raydap"), accepted.put_nowait)
+        listener = private_listener.Listener(str(tmp_path / "raydap"), accepted.put_nowait)
         with socket.socket(socket.AF_UNIX) as peer:
             peer.connect(listener.path)
             resource.setrlimit(resource.RLIMIT_NOFILE, (peer.fileno(), limits[1]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from raydap.cluster.dashboard.labels import Row, label
-from raydap.cluster.dashboard.rest import AnswerTooLong, Params, Rest, not_a_dashboard
+from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params, Rest, not_a_dashboard
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.protocol.types import WorkerKey
@@ -264,7 +264,7 @@ class Dashboard:
                 return await self.rest.get("/api/jobs/")
             except AnswerTooLong:
                 self._jobs_too_long = True
-                size = f"{self.rest.limit // 1024**2} MiB"
+                size = f"{MAX_ANSWER // 1024**2} MiB"
                 text = f"The list of all jobs has more than {size}, so raydap cannot report how jobs have ended."
                 self._on_cut(text)
         # The Jobs API has neither filters nor pages.

@@ -4,8 +4,8 @@ import asyncio
 import json
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import aiohttp
@@ -44,15 +44,12 @@ class Rest:
         url: str,
         environ: Mapping[str, str],
         timeout_s: float = REQUEST_TIMEOUT_S,
-        limit: int = MAX_ANSWER,
         check: Callable[[], object] | None = None,
     ) -> None:
         self.url = url
         self.where = str(URL(url).with_user(None))
         self._timeout_s = timeout_s
         self._check = check
-        self.limit = limit
-        """Bytes that an answer may have at most."""
         self._token = ray_token.find(environ)
         self.sends_token = self._token is not None and ray_token.wanted(environ)
         redirects = aiohttp.TraceConfig()
@@ -75,7 +72,7 @@ class Rest:
             await asyncio.to_thread(self._check)
         with _as_problem(self.where, self._timeout_s):
             connection = await self._session.ws_connect(
-                self.url + path, headers=self._headers(), max_msg_size=self.limit, heartbeat=self._timeout_s
+                self.url + path, headers=self._headers(), max_msg_size=MAX_ANSWER, heartbeat=self._timeout_s
             )
         async with connection:
             yield connection
@@ -90,12 +87,12 @@ class Rest:
             sent = self._token if self.sends_token else None
             raise ProblemError(ray_token.problem(f"The Ray dashboard at {self.where}", sent))
         if 300 <= status < 400:
-            raise self._not_a_dashboard(f"redirects to another page (HTTP {status})")
+            raise not_a_dashboard(self.where, f"redirects to another page (HTTP {status})")
         try:
             return json.loads(body)
         except (ValueError, RecursionError):
             start = body[:200].decode(errors="replace")
-            raise self._not_a_dashboard(f"does not answer with JSON (HTTP {status})", start) from None
+            raise not_a_dashboard(self.where, f"does not answer with JSON (HTTP {status})", start) from None
 
     async def _request(self, method: str, path: str, params: Params | None) -> tuple[int, bytes]:
         if self._session.closed:
@@ -117,16 +114,13 @@ class Rest:
                 body = bytearray()
                 async for chunk in response.content.iter_chunked(65536):
                     body += chunk
-                    if len(body) > self.limit:
-                        error = self._not_a_dashboard(f"answers with more than {self.limit} bytes")
+                    if len(body) > MAX_ANSWER:
+                        error = not_a_dashboard(self.where, f"answers with more than {MAX_ANSWER} bytes")
                         raise AnswerTooLong(error.problem)
                 return response.status, bytes(body)
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"} if self.sends_token else {}
-
-    def _not_a_dashboard(self, what: str, detail: str = "") -> ProblemError:
-        return not_a_dashboard(self.where, what, detail)
 
 
 async def _refuse_redirect(*_: object) -> None:
@@ -138,27 +132,22 @@ def not_a_dashboard(where: str, what: str, detail: str = "") -> ProblemError:
     return ProblemError(Problem(Code.DASHBOARD_GARBAGE, text, detail))
 
 
-class _as_problem:
-    """Turns aiohttp's and the system's exceptions into the Problem that they mean."""
+@contextmanager
+def _as_problem(where: str, timeout_s: float) -> Iterator[None]:
+    """Turn aiohttp's and the system's exceptions into the Problem that they mean."""
+    try:
+        yield
+    except asyncio.TimeoutError as error:
+        raise _unreachable(where, f"did not answer within {timeout_s:g} s", error) from None
+    except (aiohttp.ServerDisconnectedError, OSError) as error:
+        raise _unreachable(where, f"cannot be reached ({_reason(error)})", error) from None
+    except (aiohttp.ClientError, ValueError) as error:
+        raise not_a_dashboard(where, "does not speak HTTP as a dashboard does", _text(error)) from None
 
-    def __init__(self, where: str, timeout_s: float) -> None:
-        self._where = where
-        self._timeout_s = timeout_s
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, asyncio.TimeoutError):
-            raise self._unreachable(f"did not answer within {self._timeout_s:g} s", error) from None
-        if isinstance(error, (aiohttp.ServerDisconnectedError, OSError)):
-            raise self._unreachable(f"cannot be reached ({_reason(error)})", error) from None
-        if isinstance(error, (aiohttp.ClientError, ValueError)):
-            raise not_a_dashboard(self._where, "does not speak HTTP as a dashboard does", _text(error)) from None
-
-    def _unreachable(self, what: str, error: BaseException) -> ProblemError:
-        text = f"The Ray dashboard at {self._where} {what}; is the cluster running, and the port forwarded?"
-        return ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, _text(error)))
+def _unreachable(where: str, what: str, error: BaseException) -> ProblemError:
+    text = f"The Ray dashboard at {where} {what}; is the cluster running, and the port forwarded?"
+    return ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, _text(error)))
 
 
 def _reason(error: aiohttp.ServerDisconnectedError | OSError) -> str:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from raydap.cluster.injection.gdb_injection import InjectionFailed
+
 CALL_TIMEOUT_S = 2.0
 """Seconds for the actor to run it. An idle one needs 10 to 400 ms (measured)."""
 
@@ -20,33 +22,32 @@ _waiting: set[str] = set()
 """The ids of the workers whose actor has been sent a call that it has not run yet. One is enough."""
 
 
-class CallFailed(Exception):
-    """The reason, for users, why an actor does not run something (yet)."""
-
-
 async def run_in_actor(worker_id: str, source: str) -> None:
     """Runs this text in the actor of a worker (Ray's hex id). It sets `problem`, "" or a reason for users.
 
-    Raises CallFailed, and the errors of Ray. A call that was sent cannot be taken back: it runs when the actor is free.
+    Raises InjectionFailed, and the errors of Ray. A call that was sent cannot be taken back: it runs when the actor is
+    free.
     """
     if worker_id in _waiting:
-        raise CallFailed("its actor is busy, so it starts an agent only when its method ends")
+        raise InjectionFailed("its actor is busy, so it starts an agent only when its method ends")
     try:
         handle = await asyncio.to_thread(_handle, worker_id)
         # Nobody has to see it in Ray's lists, and it must never run twice.
         options = {"name": "raydap", "enable_task_events": False, "max_task_retries": 0}
         call = handle.__ray_call__.options(**options).remote(_by_value(), source)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise CallFailed(f"raydap does not know how to call an actor of this version of Ray ({error!r})") from error
+        raise InjectionFailed(
+            f"raydap does not know how to call an actor of this version of Ray ({error!r})"
+        ) from error
     answer = asyncio.ensure_future(_result(call))
     _waiting.add(worker_id)
     answer.add_done_callback(lambda _: _waiting.discard(worker_id))
     try:
         problem = await asyncio.wait_for(asyncio.shield(answer), CALL_TIMEOUT_S)
     except asyncio.TimeoutError:
-        raise CallFailed("its actor is busy, so it starts an agent only when its method ends") from None
+        raise InjectionFailed("its actor is busy, so it starts an agent only when its method ends") from None
     if problem:
-        raise CallFailed(problem)
+        raise InjectionFailed(problem)
 
 
 async def _result(call: Any) -> str:
@@ -108,7 +109,7 @@ _actors = ActorTable(_read_actors)
 
 
 def _handle(worker_id: str) -> Any:
-    """A handle of the actor that lives in this worker. Waits for the GCS. Raises CallFailed if there is none.
+    """A handle of the actor that lives in this worker. Waits for the GCS. Raises InjectionFailed if there is none.
 
     Source: ray/_private/state.py, actor_table; ray/src/ray/protobuf/core_worker.proto, ActorHandle; and
     ray/includes or _raylet.pyx, make_actor_handle, which would load the actor's class, with all that it imports.
@@ -121,7 +122,7 @@ def _handle(worker_id: str) -> Any:
 
     actor = _actors.find(worker_id)
     if actor is None:
-        raise CallFailed("it runs no actor")
+        raise InjectionFailed("it runs no actor")
     proto: Any = core_worker_pb2.ActorHandle(
         actor_id=actor.actor_id,
         owner_address=actor.owner_address,

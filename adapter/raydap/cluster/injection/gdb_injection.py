@@ -80,7 +80,7 @@ _LIBRARIES = ("/libpython3", "/libc[.-]", "/libpthread[.-]")
 
 
 class InjectionFailed(Exception):
-    """The reason, for users, why the code does not run in the process."""
+    """The reason, for users, why the code does not run in the process (yet)."""
 
 
 def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:

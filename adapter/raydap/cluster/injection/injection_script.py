@@ -1,47 +1,58 @@
-"""Brings code into workers through Ray; a part of relay_process.py, and of its process.
+"""The code that starts an agent in a worker that runs already, and the ways to bring it there through Ray.
 
-The request is `{"inject": ..., "way": ..., "pid": ..., "node_id": ..., "node": ..., "children": ...}`: the worker's hex
-id, one of WAYS, its process, Ray's id of its node, the node's name for users, and whether subprocesses have agents.
+`answer` is a part of relay_process.py, and of its process. The request is `{"inject": ..., "way": ..., "pid": ...,
+"node_id": ..., "node": ..., "children": ...}`: the worker's hex id, "actor" or "gdb", its process, Ray's id of its
+node, the node's name for users, and whether subprocesses have agents.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
-from raydap.cluster.injection import actor_calls, agent_source, gdb_injection
+from raydap.cluster.injection import actor_calls
+from raydap.cluster.injection.gdb_injection import InjectionFailed
+from raydap.cluster.ray_process import ray_driver
+from raydap.inworker.agent_code import AGENT_FILES, child_settings
 
 TASK_TIMEOUT_S = 45.0
 """Seconds for a task on another node: a worker for it may have to start first, and then gdb has its time."""
 
 
+def agent_source(worker_id: str, children: bool) -> str:
+    """A program that sets `problem` to "" or to the reason why no agent starts (inworker/injected_agent.py).
+    `worker_id` is Ray's hex id of the worker that is meant. `children`: its subprocesses have agents, too."""
+    folder = resources.files("raydap.inworker")
+    names = child_settings(str(folder), children)
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in AGENT_FILES]
+    code = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("worker_setup.py", "injected_agent.py")]
+    return "\n".join([*code, f"problem = start_injected_agent({texts!r}, {names!r}, {worker_id!r})\n"])
+
+
 async def answer(question: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of relay_process.py. It has `refused` even so, because Ray itself has not failed."""
     try:
-        await WAYS[question["way"]](question, agent_source.injected(question["inject"], question["children"]))
+        source = agent_source(question["inject"], question["children"])
+        if question["way"] == "actor":
+            await actor_calls.run_in_actor(question["inject"], source)
+        else:
+            await _by_gdb(question, source)
     except Exception as error:
         return {"error": " ".join(str(error).split()) or type(error).__name__, "refused": False}
     return {"ok": True}
 
 
-async def _by_actor(question: Mapping[str, Any], source: str) -> None:
-    await actor_calls.run_in_actor(question["inject"], source)
-
-
 async def _by_gdb(question: Mapping[str, Any], source: str) -> None:
     """Runs gdb on the worker's node, in a task of its own."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
     import ray
 
-    where = NodeAffinitySchedulingStrategy(question["node_id"], soft=False)
-    options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": where, "name": "raydap"}
+    options = {"max_retries": 0, "name": "raydap", **ray_driver.on_node(question["node_id"])}
     arguments = json.dumps([question["pid"], question["inject"], source, question["node"]])
     call = ray.remote(task()).options(**options).remote(program(), arguments)
     refusal = await asyncio.wait_for(call, TASK_TIMEOUT_S)
     if refusal:
-        raise gdb_injection.InjectionFailed(refusal)
+        raise InjectionFailed(refusal)
 
 
 def program() -> str:
@@ -65,7 +76,3 @@ def task() -> Callable[[str, str], str]:
 
     run.__module__ = "__main__"
     return run
-
-
-WAYS: dict[str, Callable[[Mapping[str, Any], str], Awaitable[None]]] = {"actor": _by_actor, "gdb": _by_gdb}
-"""The names of the ways (agent_injection.py)."""

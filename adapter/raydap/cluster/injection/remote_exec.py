@@ -10,14 +10,11 @@ import sys
 import tempfile
 import time
 
+from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.inworker.private_folders import safe_parent
 
 RUN_TIMEOUT_S = 2.0
 """Seconds for the main thread. A busy one needs 17 ms at most, one in `ray.get` up to 0.9 s (measured)."""
-
-
-class RemoteExecFailed(Exception):
-    """The reason, for users."""
 
 
 def can_run(pid: int, maps: str = "/proc/{pid}/maps") -> bool:
@@ -33,12 +30,12 @@ def can_run(pid: int, maps: str = "/proc/{pid}/maps") -> bool:
 
 
 def run_in_process(pid: int, source: str) -> None:
-    """Lets the process run this text. Raises RemoteExecFailed. Blocks; must not be called in an event loop."""
+    """Lets the process run this text. Raises InjectionFailed. Blocks; must not be called in an event loop."""
     # The process may belong to another user, so it has to be readable. There is no secret in it.
     try:
         descriptor, path = tempfile.mkstemp(prefix="raydap-", suffix=".py", dir=safe_parent())
     except PermissionError as error:
-        raise RemoteExecFailed(f"it needs a file, but {error}") from None
+        raise InjectionFailed(f"it needs a file, but {error}") from None
     head = f"import os\nos.unlink({path!a})\n"
     with open(descriptor, "w", encoding="ascii") as file:
         os.fchmod(descriptor, 0o644)
@@ -48,12 +45,12 @@ def run_in_process(pid: int, source: str) -> None:
             vars(sys)["remote_exec"](pid, path)
         except (OSError, RuntimeError) as error:
             os.unlink(path)
-            raise RemoteExecFailed(f"sys.remote_exec fails ({' '.join(str(error).split())})") from None
+            raise InjectionFailed(f"sys.remote_exec fails ({' '.join(str(error).split())})") from None
         until = time.monotonic() + RUN_TIMEOUT_S
         # The file is looked at by its descriptor: once the process has removed it, another user can take its name.
         while os.fstat(descriptor).st_nlink:
             if time.monotonic() >= until:
                 # The head stays. The process opens the file when its main thread is free, and would report an error.
                 os.truncate(descriptor, len(head))
-                raise RemoteExecFailed("its main thread runs no Python now")
+                raise InjectionFailed("its main thread runs no Python now")
             time.sleep(0.01)

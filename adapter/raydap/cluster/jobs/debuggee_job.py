@@ -13,7 +13,7 @@ from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.cluster.jobs import prepared_job
 from raydap.cluster.jobs.ray_job import RayJob, submit
-from raydap.cluster.machine import session_sockets
+from raydap.cluster.machine import raylets
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
@@ -126,7 +126,7 @@ class DebuggeeJob:
         if self._listen is None:
             return None
         session = await Dashboard(rest).session_name()
-        if session is None or not await asyncio.to_thread(session_sockets.find, session, self._environ):
+        if session is None or not await asyncio.to_thread(raylets.sockets_folder, session, self._environ):
             log.info("the job runs without agents: no node of its cluster is on this machine")
             return None
         return prepared_job.metadata(session, await self._listen(), self._settings.sub_process)

@@ -7,9 +7,8 @@ from raydap.cluster.dashboard.labels import Row, is_own_job, program
 from raydap.cluster.dashboard.polls import Poll, Polls
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
-_ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was stopped"}
-"""The last states of a submitted job (ray/dashboard/modules/job/common.py, JobStatus), as users read them."""
-
+ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was stopped"}
+"""The states that a job never leaves (ray/dashboard/modules/job/common.py, JobStatus), as users read them."""
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)
 """The seconds before each lookup after a worker is gone: Ray knows a moment later that its job has ended, too."""
@@ -64,7 +63,7 @@ def _id(row: Row) -> str:
 
 
 def has_ended(row: Row) -> bool:
-    return str(row.get("status")) in _ENDED  # A row can hold anything, also what has no hash.
+    return str(row.get("status")) in ENDED  # A row can hold anything, also what has no hash.
 
 
 def _name(row: Row) -> str:
@@ -74,7 +73,7 @@ def _name(row: Row) -> str:
 
 def _end(row: Row) -> EndedJob:
     # Ray calls a driver that was not submitted "succeeded" however it ended (job_manager.py has no exit code of it).
-    how = _ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
+    how = ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
     # The lines after the first are the end of the job's log.
     message = str(row.get("message") or "").partition("\n")[0].strip(" ,") if how == "has failed" else ""
     return EndedJob(str(row.get("job_id") or ""), f"Job {_name(row)} {how}" + (f": {message}" if message else "."))

@@ -21,9 +21,9 @@ def metadata(session: str, name: str, children: bool) -> dict[str, str]:
     no secret in it. `session` is the cluster's, and `name` is under what raydap listens there. `children`: the
     program's subprocesses have agents, too."""
     packed = packed_start_files(str(resources.files("raydap.inworker")))
-    code = [_read("raydap.cluster.machine", "session_sockets.py")]
+    code = [_read("raydap.cluster.machine", "raylets.py")]
     code += (_read("raydap.inworker", f"{name}.py") for name in ("private_folders", "start_files", "job_start"))
-    code.append(f"start(find, {packed!r}, {session!r}, {name!r}, {children!r})\n")
+    code.append(f"start(sockets_folder, {packed!r}, {session!r}, {name!r}, {children!r})\n")
     return {_KEY: "\n".join(code)}
 
 

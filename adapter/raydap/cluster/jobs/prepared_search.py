@@ -10,9 +10,10 @@ from pathlib import Path
 
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.jobs.job_list import has_ended
-from raydap.cluster.machine.session_sockets import raylets
+from raydap.cluster.machine.raylets import PROC, raylets
 from raydap.core.events import AgentsExpected
 from raydap.inworker.driver_setup import AGENT_HOOK, CLUSTER_HOOK, SETUP_HOOK, SETUP_HOOK_VARIABLE
+from raydap.tcp_sockets import is_local_address
 
 log = logging.getLogger("raydap")
 
@@ -23,19 +24,17 @@ class PreparedSearch:
     """Emits AgentsExpected at most once; nothing is asked after that, nor after `end`.
 
     `ask_jobs` is Dashboard.jobs, whose answers come to `look_at_jobs`, also those that other polls have asked for.
-    `ask_actors` is Dashboard.actors; it is asked once. `is_local` says whether an address is this machine's.
+    `ask_actors` is Dashboard.actors; it is asked once.
     """
 
     def __init__(
         self,
         ask_jobs: Callable[[], Awaitable[list[Row]]],
         ask_actors: Callable[[], Awaitable[list[Row]]],
-        is_local: Callable[[str], bool],
         emit: Callable[[AgentsExpected], None],
     ) -> None:
         self._ask_jobs = ask_jobs
         self._ask_actors = ask_actors
-        self._is_local = is_local
         self._emit = emit
         self._other_answer = False
         self._actors_known = False
@@ -44,7 +43,7 @@ class PreparedSearch:
     def end(self) -> None:
         self._ended = True
 
-    async def look_at_cluster(self, session: str, proc: Path = Path("/proc")) -> None:
+    async def look_at_cluster(self, session: str, proc: Path = PROC) -> None:
         """At the start of raydap's own node, which is that of the others: `raydap prepare` is for a whole cluster."""
         if not self._ended and await asyncio.to_thread(_is_prepared, session, proc):
             self._expect("the cluster was started for it")
@@ -57,7 +56,7 @@ class PreparedSearch:
                 continue
             if _has_hook(row.get("runtime_env")):
                 self._expect(f"the workers of job {row.get('job_id')} have one")
-            elif row.get("submission_id") and self._has_far_driver(row):
+            elif row.get("submission_id") and _has_far_driver(row):
                 self._expect(f"the driver of job {row.get('submission_id')} runs on another node")
 
     async def poll(self) -> float | None:
@@ -79,12 +78,6 @@ class PreparedSearch:
                 log.info("nothing is prepared in this cluster; raydap starts nothing on its other nodes until then")
         return PERIOD_S
 
-    def _has_far_driver(self, row: Row) -> bool:
-        """Ray does not tell the runtime_env of such a driver, but that of the submission. It may be a prepared one."""
-        driver = row.get("driver_info")
-        address = driver.get("node_ip_address") if isinstance(driver, dict) else None
-        return isinstance(address, str) and not self._is_local(address)
-
     def _expect(self, reason: str) -> None:
         if not self._ended:
             self._ended = True
@@ -95,13 +88,20 @@ def _has_hook(runtime_env: object) -> bool:
     return isinstance(runtime_env, dict) and runtime_env.get(SETUP_HOOK) == AGENT_HOOK
 
 
+def _has_far_driver(row: Row) -> bool:
+    """Ray does not tell the runtime_env of such a driver, but that of the submission. It may be a prepared one."""
+    driver = row.get("driver_info")
+    address = driver.get("node_ip_address") if isinstance(driver, dict) else None
+    return isinstance(address, str) and not is_local_address(address)
+
+
 def _is_prepared(session: str, proc: Path) -> bool:
     """Whether a raylet of this session, and of this user, was started in the environment that `raydap prepare` says.
     Its workers inherit that."""
-    for folder, words in raylets(proc):
-        if f"--session-name={session}" in words:
+    for pid, options in raylets(proc):
+        if options.get("--session-name") == session:
             try:
-                environ = (folder / "environ").read_bytes().split(b"\0")
+                environ = (proc / str(pid) / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue  # It has ended, or is another user's.
             if f"{SETUP_HOOK_VARIABLE}={CLUSTER_HOOK}".encode() in environ:

@@ -9,7 +9,7 @@ import select
 from collections.abc import Iterator
 from typing import Any
 
-from raydap.cluster.ray_process.gcs_client import gcs_client
+from raydap.cluster.ray_process.ray_driver import gcs_client
 
 POLL_S = 1.0
 """Seconds between two looks. One takes less than 1 ms of the GCS."""

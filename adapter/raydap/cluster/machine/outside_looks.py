@@ -81,11 +81,11 @@ def forked_children(pids: Iterable[int], proc: Path = Path("/proc")) -> Iterator
             parent = int((folder / "stat").read_bytes().rpartition(b")")[2].split()[1])
             children.setdefault(parent, []).append(int(folder.name))
     for pid in pids:
-        program = _bytes(proc / str(pid) / "auxv")
+        program = read_bytes(proc / str(pid) / "auxv")
         found = list(children.get(pid, ())) if program else []
         while found:
             child = found.pop()
-            if _bytes(proc / str(child) / "auxv") == program:
+            if read_bytes(proc / str(child) / "auxv") == program:
                 yield pid, child
                 found += children.get(child, ())
 
@@ -93,7 +93,7 @@ def forked_children(pids: Iterable[int], proc: Path = Path("/proc")) -> Iterator
 def _has_waiting_thread(pid: int) -> bool:
     """Return whether a thread of the process waits in the system call in which Ray's breakpoint() waits. A system that
     does not report where threads wait gives "0"."""
-    places = (_bytes(each) for each in Path(f"/proc/{pid}/task").glob("[0-9]*/wchan"))
+    places = (read_bytes(each) for each in Path(f"/proc/{pid}/task").glob("[0-9]*/wchan"))
     return any(b"futex" in place or place in (b"", b"0") for place in places)
 
 
@@ -128,7 +128,8 @@ def breakpoint_caller(frames: list[Mapping[str, Any]]) -> Mapping[str, Any] | No
     return next((frame for number, frame in enumerate(frames) if number > inside[0] and number not in inside), None)
 
 
-def _bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file in /proc; b"" if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError:

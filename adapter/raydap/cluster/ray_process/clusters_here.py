@@ -4,7 +4,8 @@ import os
 import re
 from typing import Any
 
-from raydap.cluster.ray_process.gcs_client import gcs_client
+from raydap.cluster.machine.raylets import raylets
+from raydap.cluster.ray_process.ray_driver import gcs_client
 
 COMMANDS = ("adapter", "connect", "serve")
 """The commands of raydap whose processes speak DAP with editors."""
@@ -39,28 +40,30 @@ def local_clusters() -> list[dict[str, Any]]:
 
     `address` of the GCS; `url` of the dashboard, None if it is not known; `owner`, the name of the user who started it;
     `ours` if that is this user; `started` in seconds since the epoch; `launched` if the raylet descends from the raydap
-    that asks. Raylets are known by their command lines, as in ray/_private/services.py (start_raylet).
+    that asks.
     """
     import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
 
     raydap = os.getppid()
     clusters: dict[str, dict[str, Any]] = {}
-    for process in psutil.process_iter(["cmdline", "create_time", "uids", "username"]):
-        command, uids = process.info["cmdline"] or [""], process.info["uids"]
-        options = dict(word.partition("=")[::2] for word in command if word.startswith("--"))
+    for pid, options in raylets(anyone=True):
         address = options.get("--gcs-address")
-        if not address or os.path.basename(command[0]) not in ("raylet", "raylet.exe"):
+        if not address:
             continue
         # The command of workers is an option, and names the dashboard as host:port; not yet in Ray 2.39.
         dashboard = re.search(r" --webui=(\S+:\d+)( |$)", options.get("--python_worker_command", ""))
-        found = {
-            "address": address,
-            "url": f"http://{dashboard[1]}" if dashboard is not None else None,
-            "owner": process.info["username"] or "",
-            "ours": uids is not None and uids.real == os.getuid(),
-            "started": process.info["create_time"],
-            "launched": _descends(process, raydap),
-        }
+        try:
+            process = psutil.Process(pid)
+            found = {
+                "address": address,
+                "url": f"http://{dashboard[1]}" if dashboard is not None else None,
+                "owner": process.username(),
+                "ours": process.uids().real == os.getuid(),
+                "started": process.create_time(),
+                "launched": _descends(process, raydap),
+            }
+        except psutil.Error:
+            continue  # It has ended meanwhile.
         # The oldest raylet of a cluster is that of its head.
         if address not in clusters or found["started"] < clusters[address]["started"]:
             clusters[address] = found

@@ -1,15 +1,29 @@
-"""Becomes a driver of the cluster that is debugged; runs in processes of their own (relay_process.py and others).
+"""Asks a GCS, or becomes a driver of the cluster that is debugged; runs in processes of their own (raydap_process.py).
 
 Ray's client ends its process when the GCS does not answer, so raydap itself never joins a cluster.
 """
 
 import logging
-import os
 import socket
-from contextlib import suppress
+from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
-_PROGRAMS = ("raylet", "raylet.exe")
+from raydap.cluster.machine.raylets import raylets
+from raydap.tcp_sockets import is_local_address
+
+_CONNECT_TIMEOUT_S = 3.0
+
+
+def gcs_client(address: str) -> Any:
+    """Return Ray's client of the GCS at `host:port`. Raises OSError if nothing listens there."""
+    # It would retry for a minute where nothing listens.
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
+
+    from ray._raylet import GcsClient  # type: ignore[attr-defined,unused-ignore]  # It is compiled.
+
+    return GcsClient(address=address)
 
 
 def join(session: str, name: str) -> None:
@@ -29,47 +43,26 @@ def join(session: str, name: str) -> None:
     )
 
 
+def on_node(node_id: str) -> dict[str, Any]:
+    """Return the options of an actor or a task on the node with this Ray id, which takes no CPU from others."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return {"num_cpus": 0, "scheduling_strategy": NodeAffinitySchedulingStrategy(node_id, soft=False)}
+
+
+def start_actor(node_id: str, kind: type, by_value: Iterable[ModuleType]) -> Any:
+    """Start an actor on the node and return its handle. The modules travel along, because raydap need not be installed
+    there."""
+    import ray
+
+    for module in by_value:
+        ray.cloudpickle.register_pickle_by_value(module)
+    return ray.remote(kind).options(max_restarts=0, **on_node(node_id)).remote()
+
+
 def _raylet_options(session: str) -> dict[str, str]:
-    """Return the options of a raylet of this session on this machine (ray/_private/services.py, start_raylet).
-
-    Another user can start any program with the command line of a raylet, and would get this user's token for Ray.
-    """
-    import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
-
-    for process in psutil.process_iter():
-        # It may have ended just now.
-        with suppress(psutil.Error):
-            if not _has_trusted_user(process):
-                continue  # Another user's process can make reading its command line last forever.
-            command = process.cmdline() or [""]
-            options = dict(word.split("=", 1) for word in command[1:] if "=" in word)
-            found = os.path.basename(command[0]) in _PROGRAMS and options.get("--session-name") == session
-            if found and _is_raylet(process) and _is_local_address(options["--node_ip_address"]):
-                return options
+    """Return the options of a raylet of this session. The list of processes may include those of other containers."""
+    for _, options in raylets():
+        if options.get("--session-name") == session and is_local_address(options["--node_ip_address"]):
+            return options
     raise RuntimeError("raydap's machine has no node of the cluster that belongs to this user or to root")
-
-
-def _has_trusted_user(process: Any) -> bool:
-    """Return whether a process of psutil belongs to this user or root. Raises psutil.Error."""
-    return not hasattr(os, "getuid") or {0, os.getuid()}.issuperset(process.uids())
-
-
-def _is_raylet(process: Any) -> bool:
-    """Return whether a process of this user or root runs the program `raylet`. Raises psutil.Error."""
-    import psutil
-
-    try:
-        return os.path.basename(process.exe()).partition(" ")[0] in _PROGRAMS
-    except psutil.AccessDenied:
-        return True  # It is root's.
-
-
-def _is_local_address(host: str) -> bool:
-    """Whether this machine has this address. The list of processes may include other containers."""
-    try:
-        place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
-        with socket.socket(place[0], place[1]) as probe:
-            probe.bind(place[4])
-    except OSError:
-        return False
-    return True

@@ -5,7 +5,6 @@ imports nothing of raydap but BY_VALUE, which comes along, and Ray only where it
 """
 
 import asyncio
-import errno
 import itertools
 import json
 import os
@@ -16,31 +15,28 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from raydap import private_listener, tasks
 from raydap.cluster.machine import outside_looks
 from raydap.cluster.relay import relay_channels
 from raydap.cluster.relay.relay_channels import CHUNK, OPEN, OPENED, Channel, Channels, Frame
 from raydap.inworker import leftover_sockets, private_sockets
 from raydap.inworker.leftover_sockets import remove_if_ended
-from raydap.inworker.private_sockets import listen_privately, peer_is_trusted
+from raydap.inworker.private_sockets import peer_is_trusted
+from raydap.private_listener import Listener, check_length
+from raydap.tasks import Tasks
 
-BY_VALUE = (leftover_sockets, outside_looks, private_sockets, relay_channels)
+BY_VALUE = (leftover_sockets, outside_looks, private_listener, private_sockets, relay_channels, tasks)
 
 CONNECT_TIMEOUT_S = 10.0
 
 HELLO_TIMEOUT_S = 5.0
 """Seconds for an agent's first line. It may wait for the end of another session first."""
 
-PATH_LIMIT = 107
-"""Bytes of the path of a socket (unix(7), sockaddr_un)."""
-
 HELLO_LIMIT = 4096
 """Bytes of that line."""
 
 FIND_INTERVAL_S = 5.0
 """Seconds between two looks for agents that another raydap was called by. A look lists one folder."""
-
-ACCEPT_DELAY_S = 1.0
-"""Seconds until a process without a free descriptor looks again whether it can take a connection."""
 
 AT_ONCE = 32
 """Agents that are asked who they are at a time."""
@@ -60,7 +56,7 @@ class RaydapRelay:
         self._channels = Channels()
         self._calls: dict[int, tuple[bytes, Connection]] = {}
         self._call_numbers = itertools.count(1)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         with suppress(Exception):
             leave_agent()
 
@@ -76,15 +72,13 @@ class RaydapRelay:
         for frame in frames:
             number, kind, target = frame
             if kind == OPEN:
-                task = asyncio.ensure_future(self._serve(self._channels.add(number), target))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._tasks.spawn(self._serve(self._channels.add(number), target))
             else:
                 self._channels.take([frame])
 
     async def finish(self) -> None:
         """Returns when the connections whose ends have come are closed, and what belongs to them is gone."""
-        await asyncio.gather(*self._tasks)
+        await self._tasks.wait()
 
     async def _serve(self, channel: Channel, target: Mapping[str, Any]) -> None:
         """One connection, until its end. `target` is as in relay_process.py."""
@@ -168,70 +162,39 @@ class AgentWatch:
         self._folder = folder
         self._path = os.path.join(folder, name)
         self._take_call = take_call
-        self._listener: socket.socket | None = None
+        self._listener: Listener | None = None
         self._known: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._accepted: set[socket.socket] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     async def begin(self) -> None:
         """Returns when agents can call; raises OSError."""
         await self._listen()
-        self._spawn(self._find())
+        self._tasks.spawn(self._find())
 
     async def tell(self, channel: Channel) -> None:
         while True:
             await channel.send(await self._lines.get())
 
     def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
+        self._tasks.cancel()
         for connection in self._accepted:
             connection.close()
         if self._listener is not None:
-            asyncio.get_running_loop().remove_reader(self._listener)
             self._listener.close()
-            with suppress(OSError):
-                os.unlink(self._path)
 
     async def _listen(self) -> None:
-        if len(os.fsencode(self._path)) > PATH_LIMIT:
-            raise OSError(errno.ENAMETOOLONG, "the folder of Ray's session has a path that is too long for a socket")
-        if self._listener is not None or await is_served(self._path):
-            return
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.setblocking(False)
-        try:
-            listen_privately(listener, self._path, 1000)
-        except BaseException:
-            listener.close()
-            raise
-        self._listener = listener
-        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+        check_length(self._path)
+        if self._listener is None and not await is_served(self._path):
+            self._listener = Listener(self._path, self._take)
 
-    def _accept(self, listener: socket.socket) -> None:
-        try:
-            connection, _ = listener.accept()
-        except BlockingIOError:
-            return
-        except OSError:
-            # It would be called again at once, as long as the connection waits; see transport/unix.py.
-            asyncio.get_running_loop().remove_reader(listener)
-            self._spawn(self._accept_later(listener))
-            return
+    def _take(self, connection: socket.socket) -> None:
         self._accepted.add(connection)
-        self._spawn(self._called(connection))
-
-    async def _accept_later(self, listener: socket.socket) -> None:
-        await asyncio.sleep(ACCEPT_DELAY_S)
-        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+        self._tasks.spawn(self._called(connection))
 
     async def _called(self, connection: socket.socket) -> None:
         """Takes an agent's call. A connection that says nothing is that of another node: `is_served`."""
-        if not peer_is_trusted(connection):
-            connection.close()
-            return
-        connection.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=connection, limit=HELLO_LIMIT)
         self._accepted.discard(connection)
         hello = b""
@@ -254,7 +217,7 @@ class AgentWatch:
                 present = {name for name in names if _AGENT.fullmatch(name)}
                 fresh = present - self._known
                 self._known = present
-                asked = [self._spawn(self._ask(name)) for name in fresh]
+                asked = [self._tasks.spawn(self._ask(name)) for name in fresh]
                 if not has_searched:
                     await asyncio.gather(*asked)
             if not has_searched:
@@ -286,12 +249,6 @@ class AgentWatch:
 
     def _tell(self, line: Mapping[str, Any]) -> None:
         self._lines.put_nowait(json.dumps(line).encode() + b"\n")
-
-    def _spawn(self, work: Any) -> "asyncio.Task[None]":
-        task: asyncio.Task[None] = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
 
 async def first_line(reader: asyncio.StreamReader) -> bytes:

@@ -7,7 +7,7 @@ import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +50,10 @@ class ClusterAccess:
 class Relay:
     """Starts the process when it is first needed, and again after its end. Must be closed.
 
-    `cluster_access` says which cluster is being debugged; it raises RelayFailed if that is not known.
+    `cluster_access` says which cluster is being debugged, if that is known.
     """
 
-    def __init__(self, cluster_access: Callable[[], Awaitable[ClusterAccess]]) -> None:
+    def __init__(self, cluster_access: Callable[[], Awaitable[ClusterAccess | None]]) -> None:
         self._cluster_access = cluster_access
         self._process: _Process | None = None
         self._starting = asyncio.Lock()
@@ -85,6 +85,8 @@ class Relay:
     async def _running(self) -> "_Process":
         async with self._starting:
             access = await self._cluster_access()
+            if access is None:
+                raise RelayFailed("the dashboard does not say which cluster this is")
             if self._process is not None and self._process.alive and self._process.session == access.session:
                 return self._process
             if self._failure is not None:
@@ -157,25 +159,20 @@ class _Process:
         except OSError as error:
             raise RelayFailed(f"raydap cannot open more connections ({error.strerror})") from None
         ours.setblocking(False)
-        try:
-            with theirs:
-                await wait_for(self._pass(theirs), OPEN_TIMEOUT_S)
-            loop = asyncio.get_running_loop()
-            question = {"node_id": node_id, **target}
-            await loop.sock_sendall(ours, json.dumps(question).encode() + b"\n")
-            answer = await wait_for(_answer(ours), OPEN_TIMEOUT_S)
-        except asyncio.TimeoutError:
-            ours.close()
-            raise RelayFailed(f"no answer within {OPEN_TIMEOUT_S:g} s") from None
-        except OSError as error:
-            ours.close()
-            raise _ProcessEnded(f"its process has ended ({error.strerror or error})") from None
-        except BaseException:
-            ours.close()
-            raise
-        if answer.get("ok") is True:
-            return ours
-        ours.close()
+        with ExitStack() as failed:
+            failed.callback(ours.close)
+            try:
+                with theirs:
+                    await wait_for(self._pass(theirs), OPEN_TIMEOUT_S)
+                await asyncio.get_running_loop().sock_sendall(ours, ray_query.line({"node_id": node_id, **target}))
+                answer = await wait_for(_answer(ours), OPEN_TIMEOUT_S)
+            except asyncio.TimeoutError:
+                raise RelayFailed(f"no answer within {OPEN_TIMEOUT_S:g} s") from None
+            except OSError as error:
+                raise _ProcessEnded(f"its process has ended ({error.strerror or error})") from None
+            if answer.get("ok") is True:
+                failed.pop_all()
+                return ours
         if "refused" not in answer:
             raise RelayFailed(answer["error"])
         raise ConnectionRefusedError(answer["error"]) if answer["refused"] else OSError(answer["error"])

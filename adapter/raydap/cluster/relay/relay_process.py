@@ -35,6 +35,7 @@ from raydap.cluster.injection import injection_script
 from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_channels import OPEN, Channel, Channels
+from raydap.tasks import Tasks
 
 ACTOR_TIMEOUT_S = 20.0
 CLOSE_TIMEOUT_S = 5.0
@@ -120,7 +121,9 @@ class Nodes:
         """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
         node = self._nodes.get(node_id)
         if node is None:
-            node = self._nodes[node_id] = Node(self._start(node_id))
+            node = self._nodes[node_id] = Node(
+                ray_driver.start_actor(node_id, relay_actor.RaydapRelay, (relay_actor, *relay_actor.BY_VALUE))
+            )
             node.running.add_done_callback(partial(self._ended, node_id, node))
         try:
             await asyncio.wait_for(node.ready.wait(), ACTOR_TIMEOUT_S)
@@ -145,18 +148,6 @@ class Nodes:
             del self._nodes[node_id]
             sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(error)}\n")
 
-    def _start(self, node_id: str) -> Any:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        import ray
-
-        # raydap need not be installed on the node.
-        for module in (relay_actor, *relay_actor.BY_VALUE):
-            ray.cloudpickle.register_pickle_by_value(module)
-        where = NodeAffinitySchedulingStrategy(node_id, soft=False)
-        options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": where}
-        return ray.remote(relay_actor.RaydapRelay).options(**options).remote()
-
 
 class Relay:
     """Connects the connections that the hub sends with the actors."""
@@ -164,7 +155,7 @@ class Relay:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._nodes = Nodes()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -175,7 +166,7 @@ class Relay:
             await asyncio.wait_for(self._finish(), CLOSE_TIMEOUT_S)
 
     async def _finish(self) -> None:
-        await asyncio.gather(*self._tasks)
+        await self._tasks.wait()
         await self._nodes.finish()
 
     def _take(self) -> None:
@@ -184,9 +175,7 @@ class Relay:
         except OSError:
             data, descriptors = b"", []
         for descriptor in descriptors:
-            task = asyncio.ensure_future(self._serve(socket.socket(fileno=descriptor)))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.spawn(self._serve(socket.socket(fileno=descriptor)))
         if not data:
             asyncio.get_running_loop().remove_reader(self._control)
             self._ended.set()

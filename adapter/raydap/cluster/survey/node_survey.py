@@ -22,14 +22,15 @@ from typing import Any
 from raydap import tcp_sockets
 from raydap.cluster.injection import gdb_injection
 from raydap.cluster.injection.gdb_injection import CAP_SYS_PTRACE, PTRACE_SCOPE, has_capability, obstacle, user_name
-from raydap.cluster.machine import outside_looks, session_sockets
-from raydap.cluster.machine.session_sockets import raylets, user_ids
+from raydap.cluster.machine import outside_looks, raylets
+from raydap.cluster.machine.outside_looks import read_bytes
+from raydap.cluster.machine.raylets import PROC
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.relay.relay_actor import leave_agent
 from raydap.tcp_sockets import connected, listening
 from raydap.tcp_sockets import read as read_sockets
 
-BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, session_sockets, tcp_sockets)
+BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, raylets, tcp_sockets)
 
 PYTHON_TIMEOUT_S = 20.0
 """Seconds for a Python to say which packages it has. It takes 0.1 on an idle machine."""
@@ -90,7 +91,7 @@ class RaydapSurvey:
             return {"error": f"{type(error).__name__}: {error}"}
 
 
-def report(question: Mapping[str, Any], proc: Path = Path("/proc")) -> dict[str, Any]:
+def report(question: Mapping[str, Any]) -> dict[str, Any]:
     """What node_reports.NodeReport has.
 
     The question has the name of Ray's `session`; the node's address, `host`; `processes`, each with a `key` of the
@@ -98,15 +99,16 @@ def report(question: Mapping[str, Any], proc: Path = Path("/proc")) -> dict[str,
     the SHA-256 `digest` of its content.
     """
     host = question["host"]
-    raylet_pid, options = _raylet(question["session"], host, proc)
+    raylet_pid, options = _raylet(question["session"], host)
     python = next(iter(shlex.split(options.get("--python_worker_command", ""))), "")
-    pythons = _Pythons(python, _environ(proc / str(raylet_pid)))
+    raylet_environ = _environ(PROC / str(raylet_pid))
+    pythons = _Pythons(python, raylet_environ)
     files = _Files(question["files"])
-    ports = _Ports(host, proc)
+    ports = _Ports(host)
     folder = os.path.join(options.get("--session_dir", ""), "sockets")
     processes = {
         one["key"]: {
-            **_process(proc / str(one["pid"]), pythons, files, folder),
+            **_process(PROC / str(one["pid"]), pythons, files, folder),
             "gdb_obstacle": obstacle(one["pid"], host),
             "port": ports.report(one["port"]) if one["port"] and ports.known else None,
         }
@@ -116,13 +118,13 @@ def report(question: Mapping[str, Any], proc: Path = Path("/proc")) -> dict[str,
         "user": user_name(os.geteuid()),
         "machine": platform.machine(),
         "gdb": _gdb_version(),
-        "has_amx": _has_amx(proc),
+        "has_amx": b" amx_tile" in read_bytes(PROC / "cpuinfo"),
         "may_trace": has_capability(CAP_SYS_PTRACE),
-        "ptrace_scope": _text(Path(PTRACE_SCOPE)),
+        "ptrace_scope": read_bytes(Path(PTRACE_SCOPE)).decode(errors="replace").strip(),
         "gdb_obstacle": obstacle(raylet_pid or os.getpid(), host),
         "python": python,
         "external_debugger": options.get("--ray-debugger-external") == "1",
-        "variables": _told(_environ(proc / str(raylet_pid))),
+        "variables": _told(raylet_environ),
         "environments": pythons.known,
         "processes": processes,
         "forked_waits": outside_looks.forked_waits(one["pid"] for one in question["processes"]),
@@ -180,10 +182,10 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
     except OSError:
         return {"visible": False}
     environ = _environ(folder)
-    words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+    words = os.fsdecode(read_bytes(folder / "cmdline")).split("\0")
     script = next((os.path.join(cwd, word) for word in words if word.endswith(".py")), "")
     # Its environment names a program, and a folder from which that imports. Another user could choose both.
-    python = pythons.of(environ) if user_ids(str(folder)) == {os.getuid()} else ""
+    python = pythons.of(environ) if raylets.user_ids(str(folder)) == {os.getuid()} else ""
     own = [cwd, *(each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
     if script:
         own.append(os.path.dirname(script))
@@ -264,11 +266,10 @@ class _Files:
 class _Ports:
     """The sockets of this machine, as they are now. `known` is false if the system does not list them."""
 
-    def __init__(self, host: str, proc: Path) -> None:
-        sockets = read_sockets(proc / "net")
+    def __init__(self, host: str) -> None:
+        sockets = read_sockets()
         self.known = sockets is not None
         self._host = host
-        self._proc = proc
         self._sockets = sockets or []
         self._inodes = {(one.host, one.port): one.inode for one in self._sockets if not one.listens}
         self._owners: dict[str, Path] | None = None
@@ -285,17 +286,17 @@ class _Ports:
         """The process at the other end; empty if it is another machine's, or another user's."""
         if self._owners is None:
             # The processes are looked through once, and only if somebody is connected.
-            self._owners = dict(_open_sockets(self._proc))
+            self._owners = dict(_open_sockets())
         folder = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
         if folder is None:
             return {}
-        words = os.fsdecode(_bytes(folder / "cmdline")).split("\0")
+        words = os.fsdecode(read_bytes(folder / "cmdline")).split("\0")
         return {"pid": int(folder.name), "command": " ".join(words).strip()[:300]}
 
 
-def _open_sockets(proc: Path) -> Iterator[tuple[str, Path]]:
+def _open_sockets() -> Iterator[tuple[str, Path]]:
     """The sockets that processes have open, as the links of their descriptors are, and the folders of the processes."""
-    for folder in proc.glob("[0-9]*"):
+    for folder in PROC.glob("[0-9]*"):
         with suppress(OSError):
             for entry in os.listdir(folder / "fd"):
                 with suppress(OSError):
@@ -304,18 +305,17 @@ def _open_sockets(proc: Path) -> Iterator[tuple[str, Path]]:
                         yield link, folder
 
 
-def _raylet(session: str, host: str, proc: Path) -> tuple[int, dict[str, str]]:
+def _raylet(session: str, host: str) -> tuple[int, dict[str, str]]:
     """The process of this node's raylet, and its options; 0 and nothing if it is not seen from here."""
-    for folder, words in raylets(proc):
-        options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+    for pid, options in raylets.raylets():
         if (options.get("--session-name"), options.get("--node_ip_address")) == (session, host):
-            return int(folder.name), options
+            return pid, options
     return 0, {}
 
 
 def _environ(folder: Path) -> dict[str, str]:
     """The environment that a process began with. What it has changed since is not seen."""
-    entries = os.fsdecode(_bytes(folder / "environ")).split("\0")
+    entries = os.fsdecode(read_bytes(folder / "environ")).split("\0")
     return dict(entry.partition("=")[::2] for entry in entries if "=" in entry)
 
 
@@ -326,7 +326,7 @@ def _told(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _libraries(folder: Path) -> list[str]:
-    text = os.fsdecode(_bytes(folder / "maps"))
+    text = os.fsdecode(read_bytes(folder / "maps"))
     return [known for library, known in _LIBRARIES.items() if f"/{library}" in text]
 
 
@@ -342,10 +342,6 @@ def _gdb_version() -> str:
     return "unknown"
 
 
-def _has_amx(proc: Path) -> bool:
-    return b" amx_tile" in _bytes(proc / "cpuinfo")
-
-
 def _digest(path: str) -> str:
     """Return the SHA-256 of a file; "" for a pipe and the like, and for one that is too long for a source.
 
@@ -358,14 +354,3 @@ def _digest(path: str) -> str:
                 content = file.read(MAX_SOURCE + 1)
                 return hashlib.sha256(content).hexdigest() if len(content) <= MAX_SOURCE else ""
     return ""
-
-
-def _text(path: Path) -> str:
-    return _bytes(path).decode(errors="replace").strip()
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""

@@ -35,13 +35,7 @@ async def _ask(node_id: str, session: str, question: Mapping[str, Any]) -> dict[
 
 
 async def _report(node_id: str, question: Mapping[str, Any]) -> dict[str, Any]:
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    import ray
-
-    where = NodeAffinitySchedulingStrategy(node_id, soft=False)
-    options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": where}
-    actor = ray.remote(node_survey.RaydapSurvey).options(**options).remote()
+    actor = ray_driver.start_actor(node_id, node_survey.RaydapSurvey, (node_survey, *node_survey.BY_VALUE))
     port = await actor.listen.remote(question["host"])
     route = await asyncio.to_thread(_try_to_connect, question["host"], port) if port else None
     return {"route": route, **await actor.report.remote(question)}
@@ -57,10 +51,5 @@ def _try_to_connect(host: str, port: int) -> str:
 
 def survey(question: dict[str, Any]) -> dict[str, Any]:
     """Ask each node. The question is `{"session": ..., "nodes": ...}`, as in `ask_nodes`."""
-    import ray
-
-    # raydap need not be installed on the nodes.
-    for module in (node_survey, *node_survey.BY_VALUE):
-        ray.cloudpickle.register_pickle_by_value(module)
     ray_driver.join(question["session"], "raydap doctor")
     return asyncio.run(ask_nodes(question["session"], question["nodes"]))

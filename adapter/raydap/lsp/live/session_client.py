@@ -11,7 +11,7 @@ from raydap.client.dap_connection import Connect, DapConnection, SessionError
 from raydap.lsp.live.session_state import SessionState, Stop
 from raydap.lsp.live.value_texts import Value
 from raydap.protocol.raydap_messages import WorkerList
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from raydap.client.dap_connection import Connect, SessionError
 from raydap.core.errors import ProblemError
 from raydap.lsp.live.session_client import SessionClient
 from raydap.lsp.live.session_state import SessionState
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 from raydap.transport import runtime_folder
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.core.sets.folding import label
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, WorkerEntry
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 from raydap.terminal import screen
 from raydap.terminal.debugger import pdb_commands, value_commands
 from raydap.terminal.debugger.breakpoint_numbers import as_spec

@@ -1,4 +1,7 @@
-"""Owns asyncio tasks, so that none is lost and none fails without a word."""
+"""Owns asyncio tasks, so that none is lost and none fails without a word.
+
+relay_actor.py brings this module to nodes by value, so it imports nothing of raydap.
+"""
 
 import asyncio
 import logging

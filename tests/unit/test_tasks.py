@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from raydap.runtime.tasks import Tasks
+from raydap.tasks import Tasks
 
 WAIT = 30.0
 
