@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import Effect
-from raydap.core.events import WorkerGone, WorkerLabel
+from raydap.core.events import AgentsEnded, WorkerGone, WorkerLabel
 from raydap.core.workers import worker_entries
 from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
@@ -212,3 +212,26 @@ def test_a_restarted_actor_gets_the_place_of_the_one_that_has_ended(play: Play) 
     play.alive()
     client.inbox.clear()
     play._effects.clear()
+
+
+def test_processes_that_came_and_went_are_forgotten() -> None:
+    play = Play(conform=False)
+    client = launched(play, actor="Trainer")
+    workers = [prepared(play, f"w{number}", WorkerLabel(actor="Other")) for number in range(20)]
+    call(play, *workers)
+    client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+    play.tick(10)
+    play.feed(AgentsEnded({worker.row.agent for worker in workers}))
+    for worker in workers:
+        if worker.connected:
+            worker.connected = False
+            play.feed(WorkerGone(worker.key, "closed"))
+    run = play.bridge.state.run
+    assert not run.prepared
+    assert not run.retries
+    assert not run.paused.labels
+    dials = [worker.dials for worker in workers]
+    client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 8}])
+    play.tick(100)
+    assert [worker.dials for worker in workers] == dials
+    client.inbox.clear()

@@ -228,6 +228,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.WorkersAlive: alive_listing.listed,
     ev.AgentCalled: prepared.called,
     ev.AgentFound: prepared.found,
+    ev.AgentsEnded: prepared.ended,
     ev.NodesAlive: prepared.nodes_alive,
     ev.AgentsExpected: prepared.agents_expected,
     ev.AgentsSearched: prepared.searched,

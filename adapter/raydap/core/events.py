@@ -2,7 +2,7 @@
 
 The core turns each into a list of effects (effects.py). Both are plain data, so tests read like scripts."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -111,6 +111,13 @@ class AgentCalled:
 @dataclass(frozen=True, slots=True)
 class AgentFound:
     worker: PausedWorker
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsEnded:
+    """The processes with these sockets have ended."""
+
+    sockets: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,41 +366,10 @@ class Shutdown:
 
 
 Event = (
-    ClientConnected
-    | ClientAdmitted
-    | ClientMessage
-    | ClientGone
-    | WorkersPaused
-    | WorkersAlive
-    | AgentCalled
-    | AgentFound
-    | NodesAlive
-    | AgentsExpected
-    | AgentInjected
-    | AgentsSearched
-    | AgentAnswered
-    | StackSampled
-    | ForkedWaitsFound
-    | WorkersLabelled
-    | ActorsListed
-    | RayStateListed
-    | DiscoveryReady
-    | DiscoveryFailed
-    | ListCut
-    | WorkerConnected
-    | WorkerMessage
-    | WorkerGone
-    | DebuggeeOutput
-    | DebuggeeStarted
-    | DebuggeeExited
-    | DebuggeeStopped
-    | DebuggeeFailed
-    | ChildPortOpened
-    | ChildPortFailed
-    | FilesChecked
-    | WorkersEnded
-    | JobsListed
-    | JobsEnded
-    | Tick
-    | Shutdown
-)
+    ClientConnected | ClientAdmitted | ClientMessage | ClientGone | WorkersPaused | WorkersAlive | AgentCalled |
+    AgentFound | AgentsEnded | NodesAlive | AgentsExpected | AgentInjected | AgentsSearched | AgentAnswered |
+    StackSampled | ForkedWaitsFound | WorkersLabelled | ActorsListed | RayStateListed | DiscoveryReady |
+    DiscoveryFailed | ListCut | WorkerConnected | WorkerMessage | WorkerGone | DebuggeeOutput | DebuggeeStarted |
+    DebuggeeExited | DebuggeeStopped | DebuggeeFailed | ChildPortOpened | ChildPortFailed | FilesChecked |
+    WorkersEnded | JobsListed | JobsEnded | Tick | Shutdown
+)  # fmt: skip

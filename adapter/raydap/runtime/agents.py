@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 
 from raydap.bounded_wait import wait_for
-from raydap.core.events import AgentCalled, AgentFound, AgentsExpected, AgentsSearched, Event
+from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsExpected, AgentsSearched, Event
 from raydap.inworker.leftover_sockets import remove_if_ended
 from raydap.inworker.raydap_calls import CALL_PREFIX
 from raydap.private_listener import Listener
@@ -71,6 +71,8 @@ class Agents:
         self._reached: set[str] = set()
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
+        self._told: set[str] = set()
+        """The sockets of processes that the core knows."""
         self._searching: set[str] = set()
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
@@ -165,6 +167,7 @@ class Agents:
                 return
             unwanted.pop_all()
         self._known.add(hello.socket)
+        self._told.add(hello.socket)
         row = hello.row(node_id)
         self.release(row.key)
         self._waiting[row.key] = connection
@@ -194,7 +197,11 @@ class Agents:
                 self._searched(folder)
                 return
             present = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)}
-            self._known -= known - present  # Another process can get the number.
+            ended = known - present
+            self._known -= ended  # Another process can get the number.
+            if ended & self._told:
+                self._emit(AgentsEnded(ended & self._told))
+                self._told -= ended
             paths = present - self._known
             self._known |= paths
             asked = [self._tasks.spawn(self._ask(path)) for path in paths]
@@ -229,4 +236,5 @@ class Agents:
 
     def _found(self, hello: Hello, node_id: str) -> None:
         if hello.holder != own_name() and self._is_for_us(hello):
+            self._told.add(hello.socket)
             self._emit(AgentFound(hello.row(node_id)))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.core.events import AgentCalled, AgentFound, AgentsSearched, Event, PausedWorker
+from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsSearched, Event, PausedWorker
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents
@@ -215,11 +215,14 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
         assert await calls.events.get() == AgentsSearched()
         assert calls.events.empty()
         # One that begins later, and calls another raydap.
-        said["raydap-7"] = line(worker_id="w7", holder="raydap 0.0.1 with pid 1")
+        path = str(tmp_path / "raydap-7")
+        said["raydap-7"] = line(worker_id="w7", holder="raydap 0.0.1 with pid 1", socket=path)
         servers.append(await serve("raydap-7"))
         event = await calls.events.get()
         assert isinstance(event, AgentFound)
         assert event.worker.key == "w7"
+        os.unlink(path)
+        assert await calls.events.get() == AgentsEnded({path})
         for server in servers:
             server.close()
 

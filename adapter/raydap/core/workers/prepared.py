@@ -12,6 +12,7 @@ from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import (
     AgentCalled,
     AgentFound,
+    AgentsEnded,
     AgentsExpected,
     AgentsSearched,
     NodesAlive,
@@ -70,6 +71,18 @@ def found(state: State, event: AgentFound) -> None:
         state.run.prepared[event.worker.key] = event.worker
         if state.run.configured:
             _attach_if_needed(state, event.worker)
+
+
+def ended(state: State, event: AgentsEnded) -> None:
+    """Forgets processes that nobody was attached to. The end of the others is known by their connections."""
+    run = state.run
+    for key, row in list(run.prepared.items()):
+        if row.agent in event.sockets and key not in state.workers:
+            del run.prepared[key]
+            run.retries.pop(key, None)
+            run.paused.forget_label(key)
+            if row.worker_type == "CHILD":
+                run.choices.pop(key, None)
 
 
 def nodes_alive(state: State, event: NodesAlive) -> None:
