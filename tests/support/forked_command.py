@@ -12,4 +12,5 @@ def forked_command(arguments: Sequence[str], log: Path, env: Mapping[str, str] |
     printed."""
     with fork_server.SERVER.start(arguments, log, env) as child:
         code = child.wait(TIMEOUT_S)
+    assert "Traceback" not in child.output
     return code, child.output
