@@ -19,6 +19,7 @@ from support.conformance import validate
 from support.debuggee import Debuggee
 from support.examples import load_profiles
 from support.failure_details import FailureFiles
+from support.light_ray import LIGHT
 from support.progress import Progress
 from support.scheduling import FilesAndTests
 from support.time_report import StartReport, TimeReport
@@ -196,19 +197,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         # Ray's dashboard leaves a temporary folder behind.
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
-        cheap = {
-            # Workers that Ray starts in advance are of no use to programs with a runtime_env. Each test is a new job.
-            "RAY_prestart_worker_first_driver": "0",
-            "RAY_enable_worker_prestart": "0",
-            # Ray lists the logs of all workers, also of those that have ended, ten times a second, and twice a second
-            # if there are more than the first number. It reads them as often until it has opened as many as the second
-            # (ray/_private/log_monitor.py).
-            "RAY_LOG_MONITOR_MANY_FILES_THRESHOLD": "0",
-            "RAY_LOG_MONITOR_MAX_OPEN_FILES": "40",
-            # Milliseconds between two reports of what the node's processes use.
-            "REPORTER_UPDATE_INTERVAL_MS": "60000",
-        }
-        started = Cluster(num_cpus=8, env=cheap)
+        started = Cluster(num_cpus=8, env=LIGHT)
     with started:
         yield started
 

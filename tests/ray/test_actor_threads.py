@@ -11,7 +11,7 @@ from local_cluster import Child, Cluster
 from support.launched import ended, line_of, start
 from support.look import evaluate, go_on, local_variables
 
-THREADED = """\
+PROGRAM = """\
 import ray
 
 @ray.remote(num_cpus=0.1, max_concurrency=3)
@@ -22,16 +22,6 @@ class Doubler:
     def double(self, number):
         doubled = number * 2
         return doubled  # in a thread
-
-if __name__ == "__main__":
-    ray.init()
-    doubler = Doubler.remote()
-    for _ in range(2):
-        print("result: " + str(ray.get([doubler.double.remote(number) for number in range(3)])))
-"""
-
-GROUPS = """\
-import ray
 
 @ray.remote(num_cpus=0.1, concurrency_groups={"io": 2, "control": 1})
 class Store:
@@ -44,19 +34,51 @@ class Store:
         return self.items[key]
 
     def write(self, key, number):
-        self.items[key] = number  # in a thread
+        self.items[key] = number  # in the thread of a group
 
 if __name__ == "__main__":
     ray.init()
+    doubler = Doubler.remote()
+    for _ in range(2):
+        print("doubled: " + str(ray.get([doubler.double.remote(number) for number in range(3)])))
     store = Store.remote({})
     for number in range(3):
         ray.get(store.write.remote("a", number))
-        print("result: " + str(ray.get(store.read.remote("a"))))
+        print("read: " + str(ray.get(store.read.remote("a"))))
 """
+
+PLACES = ("# in a thread", "# in the thread of a group")
 
 pytestmark = pytest.mark.core
 
-Play = Callable[[str], tuple[Client, Callable[[], str]]]
+
+class Play:
+    """The program with breakpoints at PLACES, in a session that has launched it."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def begin(self) -> None:
+        """Let the next actor begin."""
+
+    def output(self) -> str:
+        """Return the output of the program at its end."""
+        return ended(self.client)
+
+
+class AttachedPlay(Play):
+    """The same in a session that has attached: each actor is debugged by its adapter from a breakpoint() on."""
+
+    def __init__(self, client: Client, driver: Child) -> None:
+        super().__init__(client)
+        self.driver = driver
+
+    def begin(self) -> None:
+        go_on(self.client, self.client.wait_event("stopped"))
+
+    def output(self) -> str:
+        assert self.driver.wait() == 0, self.driver.output
+        return self.driver.output
 
 
 @pytest.fixture(params=["launch", "attach"])
@@ -68,33 +90,28 @@ def play(
     attach: Callable[..., Client],
     tmp_path: Path,
 ) -> Play:
-    """`play(source)` runs a program with a breakpoint "in a thread". It returns a client, and a function that returns
-    the output of the program at its end. With `attach` the actor is debugged by its adapter."""
-
-    def launch(source: str) -> tuple[Client, Callable[[], str]]:
-        start(client, cluster, tmp_path, source, "# in a thread")
-        return client, lambda: ended(client)
-
-    def attach_to_driver(source: str) -> tuple[Client, Callable[[], str]]:
-        attach()
-        program = tmp_path / "program.py"
-        program.write_text(source.replace('"begun"', "breakpoint()"))
-        wanted = [{"line": line_of(source, "# in a thread")}]
-        client.request("setBreakpoints", source={"path": str(program)}, breakpoints=wanted)
-        driver = run_driver(program)
-        go_on(client, client.wait_event("stopped"))
-
-        def output() -> str:
-            assert driver.wait() == 0, driver.output
-            return driver.output
-
-        return client, output
-
-    return launch if request.param == "launch" else attach_to_driver
+    if request.param == "launch":
+        start(client, cluster, tmp_path, PROGRAM, *PLACES)
+        return Play(client)
+    attach()
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace('"begun"', "breakpoint()"))
+    wanted = [{"line": line_of(PROGRAM, text)} for text in PLACES]
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=wanted)
+    return AttachedPlay(client, run_driver(program))
 
 
-def test_three_threads_of_an_actor_stop_at_one_line_twice(play: Play) -> None:
-    client, output = play(THREADED)
+def test_threads_of_an_actor_and_of_a_concurrency_group_stop_and_run_on(play: Play) -> None:
+    play.begin()
+    three_threads_of_an_actor_stop_at_one_line_twice(play.client)
+    play.begin()
+    the_thread_of_a_concurrency_group_stops(play.client)
+    results = play.output()
+    assert results.count("doubled: [0, 2, 4]\n") == 2
+    assert [f"read: {number}\n" in results for number in range(3)] == [True] * 3
+
+
+def three_threads_of_an_actor_stop_at_one_line_twice(client: Client) -> None:
     seen: Counter[str] = Counter()
     for _ in range(2):
         stops = [client.wait_event("stopped") for _ in range(3)]
@@ -103,14 +120,10 @@ def test_three_threads_of_an_actor_stop_at_one_line_twice(play: Play) -> None:
             assert evaluate(client, stop, "number * 3") in ("0", "3", "6")
             go_on(client, stop)
     assert seen == {"0": 2, "2": 2, "4": 2}
-    assert output().count("result: [0, 2, 4]\n") == 2
 
 
-def test_the_threads_of_a_concurrency_group_stop_and_run_on(play: Play) -> None:
-    client, output = play(GROUPS)
+def the_thread_of_a_concurrency_group_stops(client: Client) -> None:
     for number in range(3):
         stop = client.wait_event("stopped")
         assert local_variables(client, stop)["number"] == str(number)
         go_on(client, stop)
-    results = output()
-    assert [f"result: {number}\n" in results for number in range(3)] == [True] * 3

@@ -38,7 +38,7 @@ class Trainer:
 if __name__ == "__main__":
     ray.init()
     trainers = []
-    for rank in range(6):
+    for rank in range(4):
         trainers.append(Trainer.remote(rank))
         print(f"pid of {rank}: {ray.get(trainers[-1].pid.remote())}", flush=True)
     calls = [trainer.train.remote() for trainer in trainers]
@@ -56,11 +56,11 @@ def test_all_arrive_at_a_barrier(client: Client, cluster: Cluster, tmp_path: Pat
     barriers = [{"line": line_of(PROGRAM, text), "hitCondition": "all"} for text in ("# the barrier", "# the second")]
     launch(client, cluster, program, barriers)
     for step in range(3):
-        stops = [client.wait_event("stopped", timeout=60) for _ in range(6)]
+        stops = [client.wait_event("stopped", timeout=60) for _ in range(4)]
         assert {stop["reason"] for stop in stops} == {"breakpoint"}
         assert client.request("raydap/barriers") == {"barriers": []}
         (group,) = client.request("raydap/evaluate", expression="step")["groups"]
-        assert (len(group["members"]), group["value"]) == (6, str(step))
+        assert (len(group["members"]), group["value"]) == (4, str(step))
         client.request("raydap/continue")
 
     # Nobody is shown, and the progress says who is missing, and where that one is.
@@ -71,7 +71,7 @@ def test_all_arrive_at_a_barrier(client: Client, cluster: Cluster, tmp_path: Pat
     numbers = {rank: sorted(pids.values()).index(pid) for rank, pid in pids.items()}
     first = numbers.pop(0)
     wanted = {
-        f"5 of 6 arrived, missing: Trainer{{{first}}} (running, program.py:{line})" for line in (behind - 1, behind)
+        f"3 of 4 arrived, missing: Trainer{{{first}}} (running, program.py:{line})" for line in (behind - 1, behind)
     }
     client.wait_event("progressUpdate", lambda body: body["message"] in wanted, timeout=60)
     assert client.request("threads") == {"threads": []}
@@ -79,17 +79,17 @@ def test_all_arrive_at_a_barrier(client: Client, cluster: Cluster, tmp_path: Pat
     assert numbers_in(barrier["label"]) == set(numbers.values())
     assert barrier["text"] in wanted
 
-    os.kill(pids[5], signal.SIGKILL)
-    client.wait_event("progressUpdate", lambda body: "4 of 5 arrived" in body["message"], timeout=60)
+    os.kill(pids[3], signal.SIGKILL)
+    client.wait_event("progressUpdate", lambda body: "2 of 3 arrived" in body["message"], timeout=60)
     os.kill(pids[0], signal.SIGKILL)
-    stops = [client.wait_event("stopped", timeout=60) for _ in range(4)]
+    stops = [client.wait_event("stopped", timeout=60) for _ in range(2)]
     client.wait_event("progressEnd", lambda body: body["progressId"] == progress["progressId"])
     for stop in stops:
         go_on(client, stop)
     text = ended(client)
     assert [line for line in text.splitlines() if line.startswith("trained")] == [
         "trained: died",
-        *[f"trained: {rank + 2}" for rank in range(1, 5)],
+        *[f"trained: {rank + 2}" for rank in range(1, 3)],
         "trained: died",
     ]
 

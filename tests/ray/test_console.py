@@ -22,7 +22,7 @@ class Walker:
         breakpoint()
         return number
 
-walkers = [Walker.remote() for _ in range(3)]
+walkers = [Walker.remote() for _ in range(2)]
 print("result: " + str(ray.get([walker.walk.remote(number) for number, walker in enumerate(walkers)])))
 sys.exit(3)
 """
@@ -44,7 +44,7 @@ def test_a_submitted_job_from_the_first_line_to_the_last(
     client = attach()
     first = client.wait_event("output", lambda body: "raydap is connected" in body["output"])["output"]
     assert cluster.dashboard in first
-    for _ in range(3):
+    for _ in range(2):
         go_on(client, client.wait_event("stopped"))
     last = client.wait_event("output", lambda body: "has failed" in body["output"])["output"]
     assert last.startswith(f"Job walkers.py ({job}) has failed: ")
@@ -58,7 +58,7 @@ def test_a_driver_that_is_killed_takes_its_workers_with_it_in_one_line(
     first = client.wait_event("output", lambda body: "raydap is connected" in body["output"])["output"]
     assert "No worker is paused" in first
     driver = run_driver(WALKERS)
-    stops = [client.wait_event("stopped") for _ in range(3)]
+    stops = [client.wait_event("stopped") for _ in range(2)]
     driver.process.send_signal(signal.SIGKILL)
     for _ in stops:
         client.wait_event("thread", lambda body: body["reason"] == "exited")
@@ -71,7 +71,7 @@ def test_a_killed_worker_is_told_with_its_name_and_rays_reason(
 ) -> None:
     client = attach()
     driver = run_driver(WALKERS)
-    stops = [client.wait_event("stopped") for _ in range(3)]
+    stops = [client.wait_event("stopped") for _ in range(2)]
     pid = int(evaluate(client, stops[1], "__import__('os').getpid()"))
     names = {thread["id"]: thread["name"] for thread in client.request("threads")["threads"]}
     while not names[stops[1]["threadId"]].startswith(f"Walker {pid} · walk"):

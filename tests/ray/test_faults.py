@@ -4,6 +4,7 @@ These tests break a cluster of their own.
 """
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,7 +17,11 @@ from local_cluster import Child, Cluster
 
 from support import processes
 from support.bridge import Hub
-from support.look import attach_to, evaluate, go_on, local_variables, problems, walk
+from support.everybody import Everybody
+from support.gdb import need_gdb
+from support.launched import stopped_line
+from support.light_ray import LIGHT
+from support.look import attach_to, evaluate, go_on, line_of, local_variables, problems, walk
 from support.paused_workers import paused_workers
 from support.second_node import kill_node, service, start_node
 
@@ -62,6 +67,32 @@ for call in [run.remote(0), run.remote(1)]:
 print(f"result: {arrived}")
 """
 
+LOOPS = """\
+import os
+import time
+
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Loop:
+    def run(self, file):
+        turns = 0
+        while not os.path.exists(file):
+            turns += 1  # again and again
+            time.sleep(0.01)
+        return "ran on"
+
+ray.init(_node_ip_address=HERE)  # Otherwise it may be a driver of the node that dies.
+stop = os.path.abspath("stop")
+near, doomed = [Loop.options(resources={place: 0.01}).remote() for place in PLACES]
+calls = [near.run.remote(stop), doomed.run.remote(stop)]
+print("running", flush=True)
+try:
+    print("result: " + str(ray.get(calls[1])))
+except ray.exceptions.RayError as error:
+    print("result: " + " ".join(map(str, [type(error).__name__, ray.get(calls[0])])))
+"""
+
 PID = "__import__('os').getpid()"
 
 
@@ -74,7 +105,7 @@ def parts() -> Iterator[ExitStack]:
 
 @pytest.fixture(scope="module")
 def cluster(parts: ExitStack) -> Cluster:
-    return parts.enter_context(Cluster(num_cpus=4, network="127.78"))
+    return parts.enter_context(Cluster(num_cpus=4, network="127.78", env=LIGHT))
 
 
 @pytest.fixture
@@ -118,6 +149,45 @@ def test_a_node_that_dies(attach: Callable[..., Client], run_driver: Callable[..
     assert "result: [0, 'ActorUnavailableError']" in driver.output or "result: [0, 'ActorDiedError']" in driver.output
     (text,) = problems(client)
     assert text.endswith("the other workers go on. [raydap 3003]")
+
+
+def test_a_node_that_dies_while_one_of_its_workers_is_reached(
+    cluster: Cluster,
+    client: Client,
+    attach: Callable[..., Client],
+    run_driver: Callable[..., Child],
+    doomed_node: str,
+    tmp_path: Path,
+    children: ExitStack,
+) -> None:
+    """While raydap starts an agent in one of its workers: all others stay as they are, and can be reached."""
+    need_gdb()
+    source = LOOPS.replace("PLACES", repr([f"node:{cluster.host}", "doomed"])).replace("HERE", repr(cluster.host))
+    driver = run_driver(source, cwd=tmp_path)
+    children.callback((tmp_path / "stop").touch)
+    driver.wait_for("running")
+    attach(reach="any")
+    everybody = Everybody(client)
+    everybody.wait(lambda it: len(it.here("Loop.run")) == 2)
+    rows = {row["node"]: row for row in everybody.here("Loop.run")}
+    doomed = rows.pop(doomed_node)
+    (near,) = rows.values()
+    # Its agent is started by a call of the actor, which is busy.
+    client.request("raydap/attach", workers=[doomed["key"]])
+    kill_node(doomed_node)
+    everybody.wait(lambda it: it.workers[doomed["key"]]["state"] == "gone")
+    program = next(tmp_path.glob("program*.py"))
+    line = {"line": line_of(source, "# again and again")}
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[line])
+    client.request("raydap/attach", workers=[near["key"]])
+    stop = client.wait_event("stopped")
+    assert stopped_line(client, stop).endswith("# again and again")
+    client.request("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+    (tmp_path / "stop").touch()
+    go_on(client, stop)
+    assert driver.wait() == 0, driver.output
+    assert re.search(r"result: \w+Error ran on", driver.output), driver.output
+    assert len(problems(client)) <= 1, "\n".join(problems(client))
 
 
 def test_a_worker_killed_while_it_runs(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:

@@ -19,6 +19,7 @@ from dap_client import Client, RequestFailed
 from local_cluster import Child, Cluster, clean_environment
 
 from support.bridge import Bridge
+from support.light_ray import LIGHT
 from support.look import go_on, problems
 from support.paused_workers import paused_workers
 
@@ -71,7 +72,7 @@ breakpoint()
 
 @pytest.fixture(scope="module")
 def another() -> Iterator[Cluster]:
-    with Cluster(num_cpus=1, network="127.78") as started:
+    with Cluster(num_cpus=1, network="127.78", env=LIGHT) as started:
         yield started
 
 
@@ -87,7 +88,7 @@ def hidden(tmp_path: Path, children: ExitStack) -> Callable[..., Child]:
     def start(source: str, *args: str) -> Child:
         path = tmp_path / "hidden.py"
         path.write_text(source)
-        child = Child([*hide, sys.executable, str(path), *args], tmp_path / "hidden.log")
+        child = Child([*hide, sys.executable, str(path), *args], tmp_path / "hidden.log", LIGHT)
         # The first process of a namespace heeds no polite signal.
         children.callback(child.end, 0)
         return child
@@ -212,28 +213,37 @@ def test_a_cluster_of_another_user_is_never_taken(
 
 @pytest.mark.usefixtures("another")
 def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
-    client: Client, tmp_path: Path, children: ExitStack, run_program: Callable[..., Child]
+    tmp_path: Path,
+    children: ExitStack,
+    connect_to: Callable[[str, int], Client],
+    run_program: Callable[..., Child],
 ) -> None:
-    """Not a newer one, where the driver of another program is paused."""
+    """Not a newer one, where the driver of another program is paused. Newer Ray makes a token in the home folder for
+    what `ray.init()` starts, and raydap sends it from there."""
     # Short and under /tmp: Ray puts Unix sockets below it, whose paths are limited to 107 bytes.
     temp = tempfile.mkdtemp(prefix="raydap-", dir="/tmp")
     children.callback(shutil.rmtree, temp, ignore_errors=True)
-    program, fifo = tmp_path / "late_stop.py", tmp_path / "fifo"
+    program, fifo, home = tmp_path / "late_stop.py", tmp_path / "fifo", tmp_path / "home"
     program.write_text(LATE_STOP)
     os.mkfifo(fifo)
+    home.mkdir()
+    bridge = Bridge.start(tmp_path / "late.log", env={"HOME": str(home)})
+    children.callback(bridge.end)
+    client = connect_to(bridge.host, bridge.port)
     client.timeout = 90
-    environment = {"RAY_ADDRESS": None, "RAY_TMPDIR": temp}
+    environment = {**LIGHT, "RAY_ADDRESS": None, "RAY_TMPDIR": temp, "RAY_AUTH_MODE": None}
     client.start_session(
         "launch", {"program": str(program), "args": [str(fifo)], "cwd": str(tmp_path), "env": environment}
     )
     client.wait_event("output", lambda body: "up" in body["output"])
-    with Cluster(num_cpus=1, network="127.79") as newer:
+    with Cluster(num_cpus=1, network="127.79", env=LIGHT) as newer:
         run_program(ONE_STOP, env={"RAY_ADDRESS": newer.address})
         paused_workers(newer, 1)
         fifo.write_text("go on")
         go_on(client, client.wait_event("stopped"))
         assert client.wait_event("exited") == {"exitCode": 0}
         paused_workers(newer, 1)
+    assert problems(client) == []
     printed = "".join(message["body"]["output"] for message in client.events if message["event"] == "output")
     assert "frozen modules" not in printed, "debugpy warns of them when it is imported"
 
@@ -263,7 +273,7 @@ def test_a_cluster_that_wants_a_token_and_then_goes_away(
 ) -> None:
     token = "a" * 64
     right = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
-    cluster = run_program(CLUSTER, env=right)
+    cluster = run_program(CLUSTER, env={**LIGHT, **right})
     address, dashboard = cluster.wait_for(r"cluster (\S+) (\S+)").groups()
 
     def client_with(token: str) -> Client:
@@ -292,22 +302,3 @@ def test_a_cluster_that_wants_a_token_and_then_goes_away(
     assert dashboard in told
     assert "[raydap 2002]" in told
     assert len(problems(client)) == 1
-
-
-def test_a_program_with_a_cluster_of_its_own_that_wants_a_token_by_default(
-    tmp_path: Path, children: ExitStack, connect_to: Callable[[str, int], Client]
-) -> None:
-    """Newer Ray makes a token in the home folder for what `ray.init()` starts, and raydap sends it from there."""
-    program = tmp_path / "alone.py"
-    program.write_text(ONE_STOP.replace("ray.init()", "ray.init(num_cpus=1, include_dashboard=True)"))
-    home = tmp_path / "home"
-    home.mkdir()
-    bridge = Bridge.start(tmp_path / "alone.log", env={"HOME": str(home)})
-    children.callback(bridge.end)
-    client = connect_to(bridge.host, bridge.port)
-    client.timeout = 90
-    environment = {"RAY_AUTH_MODE": None, "RAY_ADDRESS": None}
-    client.start_session("launch", {"program": str(program), "cwd": str(tmp_path), "env": environment})
-    go_on(client, client.wait_event("stopped"))
-    assert client.wait_event("exited") == {"exitCode": 0}
-    assert problems(client) == []

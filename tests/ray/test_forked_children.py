@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -13,8 +12,8 @@ import pytest
 from dap_client import Client
 from local_cluster import Child, Cluster
 
+from support.forked_command import forked_command
 from support.look import bodies, evaluate, go_on, line_of, local_variables, name_of, user_frames
-from support.raydap_command import RAYDAP, TIMEOUT_S, environment
 
 DRIVER = """\
 import multiprocessing
@@ -47,42 +46,46 @@ def work(number, how):
     return {"by_fork": by_fork, "by_multiprocessing": by_multiprocessing}[how](number)
 
 ray.init()
-print("result: " + str(ray.get(work.remote(21, sys.argv[1]))))
+print("result: " + str(ray.get([work.remote(21, how) for how in sys.argv[1:]])))
 """
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("how", ["by_fork", "by_multiprocessing"])
 def test_it_stops_in_a_child_of_an_attached_worker(
-    attach: Callable[..., Client], run_driver: Callable[..., Child], how: str
+    attach: Callable[..., Client], run_driver: Callable[..., Child]
 ) -> None:
     client = attach()
-    driver = run_driver(DRIVER, how)
-    stop = client.wait_event("stopped")
-    name_of(client, stop, "work")
-    parent = evaluate(client, stop, "os.getpid()")
-    go_on(client, stop)
-    stop = client.wait_event("stopped")
-    name_of(client, stop, "child of work")
-    assert user_frames(client, stop)[0]["name"] == "double"
-    assert local_variables(client, stop) == {"doubled": "42", "number": "21"}
-    assert evaluate(client, stop, "os.getppid()") == parent
-    client.send("continue", threadId=stop["threadId"])  # The child may end before it has answered.
+    driver = run_driver(DRIVER, "by_fork", "by_multiprocessing")
+    stops = [client.wait_event("stopped") for _ in range(2)]
+    parents = set()
+    for stop in stops:
+        name_of(client, stop, "work")
+        parents.add(evaluate(client, stop, "os.getpid()"))
+        go_on(client, stop)
+    stops = [client.wait_event("stopped") for _ in range(2)]
+    for stop in stops:
+        name_of(client, stop, "child of work")
+        assert user_frames(client, stop)[0]["name"] == "double"
+        assert local_variables(client, stop) == {"doubled": "42", "number": "21"}
+    assert {evaluate(client, stop, "os.getppid()") for stop in stops} == parents
+    assert len(parents) == 2
+    for stop in stops:
+        client.send("continue", threadId=stop["threadId"])  # The child may end before it has answered.
     assert driver.wait() == 0, driver.output
-    assert "result: 42" in driver.output
+    assert "result: [42, 42]" in driver.output
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("how", ["by_fork", "by_multiprocessing"])
 def test_it_does_nothing_in_a_child_of_a_worker_that_was_let_go(
-    attach: Callable[..., Client], run_driver: Callable[..., Child], how: str
+    attach: Callable[..., Client], run_driver: Callable[..., Child]
 ) -> None:
     client = attach()
-    driver = run_driver(DRIVER, how)
-    client.wait_event("stopped")
+    driver = run_driver(DRIVER, "by_fork", "by_multiprocessing")
+    for _ in range(2):
+        client.wait_event("stopped")
     client.request("disconnect")
     assert driver.wait() == 0, driver.output
-    assert "result: 42" in driver.output
+    assert "result: [42, 42]" in driver.output
 
 
 @pytest.mark.core
@@ -91,7 +94,7 @@ def test_it_does_nothing_without_sub_process(attach: Callable[..., Client], run_
     driver = run_driver(DRIVER, "by_fork")
     go_on(client, client.wait_event("stopped"))
     assert driver.wait() == 0, driver.output
-    assert "result: 42" in driver.output
+    assert "result: [42]" in driver.output
     assert len(bodies(client, "stopped")) == 1
 
 
@@ -149,23 +152,24 @@ def without_raydap(run_driver: Callable[..., Child], tmp_path: Path, children: E
 
 @pytest.mark.core
 @pytest.mark.usefixtures("without_raydap")
-def test_children_that_no_debugger_can_attach_to_are_named(cluster: Cluster) -> None:
+def test_children_that_no_debugger_can_attach_to_are_named(cluster: Cluster, tmp_path: Path) -> None:
     where = rf"at breakpoint\(\) .*in load \(program0\.py:{line_of(WITHOUT_RAYDAP, 'breakpoint()')}\)"
     worker = r"\S+"
-    until_named(cluster, "ps", rf"paused +child of {worker} (\d+) .* {where}")
-    text = until_named(cluster, "hang", rf"child of {worker} (\d+) \(pid .* {where}")
+    log = tmp_path / "raydap.log"
+    until_named(cluster, log, "ps", rf"paused +child of {worker} (\d+) .* {where}")
+    text = until_named(cluster, log, "hang", rf"child of {worker} (\d+) \(pid .* {where}")
     assert text.count("launch the program with `raydap debug PROGRAM.py`") == 1
-    text = until_named(cluster, "doctor", rf"error: Process \d+, a forked child of {worker} \(pid (\d+) .* {where}")
+    text = until_named(
+        cluster, log, "doctor", rf"error: Process \d+, a forked child of {worker} \(pid (\d+) .* {where}"
+    )
     assert "$ raydap debug PROGRAM.py" in text
 
 
-def until_named(cluster: Cluster, command: str, pattern: str) -> str:
+def until_named(cluster: Cluster, log: Path, command: str, pattern: str) -> str:
     """Ask until children of three workers are named, because Ray starts workers when it likes. Return the answer."""
-    words = [*RAYDAP, command, "--dashboard", cluster.dashboard]
-    env = environment({"COLUMNS": "200"})
     deadline = time.monotonic() + 90
     while True:
-        done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        if len(set(re.findall(pattern, done.stdout))) == 3:
-            return done.stdout
-        assert time.monotonic() < deadline, done.stdout + done.stderr
+        _, text = forked_command([command, "--dashboard", cluster.dashboard], log, {"COLUMNS": "200"})
+        if len(set(re.findall(pattern, text))) == 3:
+            return text
+        assert time.monotonic() < deadline, text

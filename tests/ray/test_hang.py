@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -12,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_cluster import Child, Cluster, clean_environment
+from local_cluster import Child, Cluster
+
+from support.forked_command import forked_command
 
 HEAD = """\
 import asyncio
@@ -61,10 +62,10 @@ def greedy():
 ray.init()
 """
 
-LOCK = """\
+LOCK_AND_GREEDY = """\
 actor = Actor.remote()
 ray.get(actor.keep.remote())
-answers = [actor.take.remote()]
+answers = [actor.take.remote(), greedy.remote()]
 print("waits", flush=True)
 value = ray.get(answers)
 """
@@ -77,29 +78,16 @@ print("waits", flush=True)
 value = ray.get(answer)
 """
 
-ITSELF = """\
-actor = Actor.remote()
-answer = actor.call_itself.remote(actor)
+ITSELF_AND_LOOP = """\
+actor, serve = Actor.remote(), Serve.remote()
+answers = [actor.call_itself.remote(actor), serve.block.remote(serve)]
 print("waits", flush=True)
-value = ray.get(answer)
+value = ray.get(answers)
 """
 
 COROUTINES = """\
 first, second = Serve.remote(), Serve.remote()
 answer = first.ask.remote(second)
-print("waits", flush=True)
-value = ray.get(answer)
-"""
-
-LOOP = """\
-actor = Serve.remote()
-answer = actor.block.remote(actor)
-print("waits", flush=True)
-value = ray.get(answer)
-"""
-
-GREEDY = """\
-answer = greedy.remote()
 print("waits", flush=True)
 value = ray.get(answer)
 """
@@ -125,18 +113,17 @@ class Hang:
 
     def ask(self, *arguments: str) -> tuple[int, str]:
         """The exit code and the output, without what differs from run to run."""
-        command = [sys.executable, "-m", "raydap", "hang", "--dashboard", self.cluster.dashboard, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=clean_environment({}))
-        assert not done.stderr, done.stderr
-        return done.returncode, re.sub(r" \(pid \d+ on [\d.]+\)", "", done.stdout)
+        command = ["hang", "--dashboard", self.cluster.dashboard, *arguments]
+        code, text = forked_command(command, self.folder / "hang.log")
+        return code, re.sub(r" \(pid \d+ on [\d.]+\)", "", text)
 
-    def until(self, wanted: Callable[[int, str], Any], *arguments: str) -> str:
+    def until(self, wanted: Callable[[int, str], Any], *arguments: str) -> tuple[int, str]:
         """Asks until it says this; Ray's list of tasks is late, and workers need time to get there."""
         deadline = time.monotonic() + 90
         while True:
             code, text = self.ask(*arguments)
             if wanted(code, text):
-                return text
+                return code, text
             assert time.monotonic() < deadline, (code, text)
 
 
@@ -157,21 +144,24 @@ def place(code: str, program: str = "") -> str:
 DRIVER = "value = ray.get"
 
 
-def test_a_lock_that_is_never_released(hang: Hang) -> None:
-    hang.start(LOCK)
+def test_a_lock_that_is_never_released_and_resources_that_nobody_has(hang: Hang) -> None:
+    hang.start(LOCK_AND_GREEDY)
     at_lock = "        self.lock.acquire()\n\n@ray"
-    line = (HEAD + LOCK)[: (HEAD + LOCK).index(at_lock)].count("\n") + 1
-    text = hang.until(lambda code, text: "Actor.take: blocked" in text)
-    assert text.splitlines()[:2] == [
-        f"driver train.py: blocked in ray.get {place(DRIVER, LOCK)}",
-        f"└─ Actor.take: blocked in self.lock.acquire (train.py:{line})",
+    line = (HEAD + LOCK_AND_GREEDY)[: (HEAD + LOCK_AND_GREEDY).index(at_lock)].count("\n") + 1
+    code, text = hang.until(lambda code, text: "Actor.take: blocked" in text and "no node" in text)
+    first, *others = text.splitlines()[:3]
+    assert first == f"driver train.py: blocked in ray.get {place(DRIVER, LOCK_AND_GREEDY)}"
+    assert sorted(each[3:] for each in others) == [
+        f"Actor.take: blocked in self.lock.acquire (train.py:{line})",
+        "greedy: pending: no node has {GPU: 64}",
     ]
-    assert hang.ask()[0] == 0
+    assert [each[:3] for each in others] == ["├─ ", "└─ "]
+    assert code == 0
 
 
 def test_two_actors_that_wait_for_each_other(hang: Hang) -> None:
     hang.start(TWO_ACTORS)
-    text = hang.until(lambda code, text: code == 1)
+    _, text = hang.until(lambda code, text: code == 1)
     cycle = (
         rf"Deadlock:\n  Actor\{{(\d)\}}.call: blocked in ray.get \({re.escape(place('other.call_back')[1:])}\n"
         rf"  -> Actor\{{(\d)\}}.call_back: blocked in ray.get \({re.escape(place('other.nothing')[1:])}\n"
@@ -186,53 +176,40 @@ def test_two_actors_that_wait_for_each_other(hang: Hang) -> None:
     assert (deadlock["certain"], len(deadlock["cycle"])) == (True, 3)
 
 
-def test_an_actor_that_waits_for_itself(hang: Hang) -> None:
-    hang.start(ITSELF)
-    text = hang.until(lambda code, text: code == 1)
-    assert text.splitlines()[:4] == [
-        "Deadlock:",
+def test_an_actor_that_waits_for_itself_and_a_coroutine_that_blocks_its_event_loop(hang: Hang) -> None:
+    hang.start(ITSELF_AND_LOOP)
+    code, text = hang.until(lambda code, text: "Deadlock 2:" in text)
+    itself = [
         f"  Actor.call_itself: blocked in ray.get {place('itself.nothing')}",
         "  -> Actor.nothing: queued: Actor is busy with call_itself",
         "  -> Actor.call_itself",
     ]
-
-
-def test_coroutines_that_await_another_actor(hang: Hang) -> None:
-    hang.start(COROUTINES)
-    text = hang.until(lambda code, text: re.search(r"─ Serve\{\d\}\.answer: blocked in asyncio\.sleep", text))
-    lines = text.splitlines()
-    assert lines[0] == f"driver train.py: blocked in ray.get {place(DRIVER, COROUTINES)}"
-    assert re.fullmatch(r"└─ Serve\{\d\}\.ask: blocked in asyncio\.gather \(train\.py:\d+\)", lines[1]), text
-    assert re.fullmatch(r"   └─ Serve\{\d\}\.answer: blocked in asyncio\.sleep \(train\.py:\d+\)", lines[2]), text
-    assert hang.ask()[0] == 0
-
-
-def test_a_coroutine_that_blocks_its_event_loop(hang: Hang) -> None:
-    hang.start(LOOP)
-    text = hang.until(lambda code, text: code == 1)
-    assert text.splitlines()[:4] == [
-        "Deadlock:",
+    loop = [
         f"  Serve.block: blocked in ray.get {place('itself.answer')}",
         "  -> Serve.answer: has begun, but its event loop is busy",
         "  -> its event loop: Serve.block",
     ]
+    assert code == 1
+    first, second = (each.splitlines() for each in text.split("\n\n")[:2])
+    assert [first[0], second[0]] == ["Deadlock 1:", "Deadlock 2:"]
+    assert sorted([first[1:], second[1:]]) == [itself, loop]
 
 
-def test_resources_that_nobody_has(hang: Hang) -> None:
-    hang.start(GREEDY)
-    text = hang.until(lambda code, text: "greedy" in text and "no node" in text)
-    assert text.splitlines()[:2] == [
-        f"driver train.py: blocked in ray.get {place(DRIVER, GREEDY)}",
-        "└─ greedy: pending: no node has {GPU: 64}",
-    ]
-    assert hang.ask()[0] == 0
+def test_coroutines_that_await_another_actor(hang: Hang) -> None:
+    hang.start(COROUTINES)
+    code, text = hang.until(lambda code, text: re.search(r"─ Serve\{\d\}\.answer: blocked in asyncio\.sleep", text))
+    lines = text.splitlines()
+    assert lines[0] == f"driver train.py: blocked in ray.get {place(DRIVER, COROUTINES)}"
+    assert re.fullmatch(r"└─ Serve\{\d\}\.ask: blocked in asyncio\.gather \(train\.py:\d+\)", lines[1]), text
+    assert re.fullmatch(r"   └─ Serve\{\d\}\.answer: blocked in asyncio\.sleep \(train\.py:\d+\)", lines[2]), text
+    assert code == 0
 
 
 @pytest.mark.skipif(not os.access("/proc/self/mem", os.R_OK), reason="py-spy needs to read other processes")
 def test_a_program_without_agents(hang: Hang) -> None:
     """py-spy sees that they wait, and Ray says which tasks they have begun."""
     hang.start(TWO_ACTORS, prepared=False)
-    text = hang.until(lambda code, text: code == 1)
+    _, text = hang.until(lambda code, text: code == 1)
     assert text.startswith("Probably a deadlock:\n")
     assert f"Actor{{0}}.call: blocked in ray.get {place('other.call_back')}" in text.replace("{1}", "{0}")
     assert f"driver train.py: blocked in ray.get {place(DRIVER, TWO_ACTORS)}" in text

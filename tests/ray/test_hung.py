@@ -204,17 +204,18 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
 
 
 @pytest.mark.parametrize("arguments", [["wait", "0"]])
-@pytest.mark.parametrize("attached", [False, True], ids=["alive", "attached"])
-def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, client: Client, attached: bool) -> None:
+def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, client: Client) -> None:
+    """Before the worker is attached, and then in its debugger."""
     waiter = hung.everybody.one("Waiter.wait")["key"]
-    if attached:
-        client.request("raydap/attach", workers=[waiter])
-        hung.everybody.one("Waiter.wait", "running")
-    found = hung.stack(waiter, "blocked in await ref " + hung.place("return await ref"))
-    assert (found["coroutine"], found["isUsers"]) == (True, True)
-    fetch, wait = (frame for frame in found["frames"] if frame["isUsers"])
-    assert (fetch["name"], wait["name"]) == ("fetch", "wait")
-    assert {each["name"]: each["value"] for each in wait["variables"]}["turn"] == "9"
+    for attached in (False, True):
+        if attached:
+            client.request("raydap/attach", workers=[waiter])
+            hung.everybody.one("Waiter.wait", "running")
+        found = hung.stack(waiter, "blocked in await ref " + hung.place("return await ref"))
+        assert (found["coroutine"], found["isUsers"]) == (True, True)
+        fetch, wait = (frame for frame in found["frames"] if frame["isUsers"])
+        assert (fetch["name"], wait["name"]) == ("fetch", "wait")
+        assert {each["name"]: each["value"] for each in wait["variables"]}["turn"] == "9"
     hung.tell("task")
     assert "result: done9" in hung.end()
 

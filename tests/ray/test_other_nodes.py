@@ -24,6 +24,7 @@ from support.second_node import kill_node, start_node
 
 PROGRAM = """\
 import os
+import sys
 import time
 
 import ray
@@ -33,6 +34,9 @@ class Loop:
     def __init__(self):
         self.name = "loop"  # in __init__
 
+    def get_name(self):
+        return self.name
+
     def run(self, file):
         turns = 0
         while not os.path.exists(file):
@@ -40,26 +44,28 @@ class Loop:
             time.sleep(0.01)
         return turns > 0
 
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
+@ray.remote(num_cpus=0.1, max_calls=1, resources={"far": 0.1})
 def later():
     value = "new"
     return value  # in a new worker
 
 if __name__ == "__main__":
     ray.init()
-    stop, start = os.path.abspath("stop"), os.path.abspath("start")
     loop = Loop.remote()
-    running = loop.run.remote(stop)
+    running = loop.run.remote(os.path.abspath("stop"))
     print("running", flush=True)
-    while not os.path.exists(start):
-        time.sleep(0.01)
-    fresh_loop = Loop.options(runtime_env={"env_vars": {"NEW": "1"}}).remote()
-    fresh = fresh_loop.run.remote(stop)
-    env = {"env_vars": {"NEW": "2"}}
-    values = [ray.get(later.options(runtime_env=env).remote()), ray.get(running)]
-    print("result: " + " ".join(map(str, values)))
-    ray.get(fresh)
+    values = []
+    for name in sys.argv[1:]:
+        while not os.path.exists(name):
+            time.sleep(0.01)
+        env = {"env_vars": {"NEW": name}}
+        if name == "actor":
+            values.append(ray.get(Loop.options(runtime_env=env).remote().get_name.remote()))
+        else:
+            values.append(ray.get(later.options(runtime_env=env).remote()))
+    print("result: " + " ".join(map(str, [*values, ray.get(running)])))
 """
+"""When a file with the name of an argument is there, it starts a new worker: an actor, or a task."""
 
 DOOMED = """\
 import os
@@ -76,9 +82,9 @@ def loop(file):
     return "ran on"
 
 if __name__ == "__main__":
-    ray.init()
+    ray.init(_node_ip_address=HERE)  # Otherwise it may be a driver of the node that dies.
     stop = os.path.abspath("stop")
-    calls = [loop.options(resources={node: 0.1}).remote(stop) for node in ("far", "doomed")]
+    calls = [loop.options(resources={node: 0.01}).remote(stop) for node in ("node:" + HERE, "far")]
     print("running", flush=True)
     try:
         print("result: " + str(ray.get(calls[1])))
@@ -91,28 +97,55 @@ NODE_REACHED = r"agents on node \w+ are reached over the relay"
 RAYDAP = [sys.executable, "-m", "raydap"]
 
 
+class FarNode:
+    """A second node of the cluster, which has the resource `far`. What ends it is in `stack`."""
+
+    def __init__(self, cluster: Cluster, folder: Path, stack: ExitStack) -> None:
+        self._cluster = cluster
+        self._folder = folder
+        self._stack = stack
+        self._started = 0
+        self.host = ""
+
+    def start(self) -> None:
+        self._started += 1
+        network = f"127.{77 + self._started}"
+        host = self._cluster.host.replace("127.77", network)
+        log = self._folder / f"{network}.log"
+        self._stack.enter_context(start_node(self._cluster, host, "far", log)).wait_for("Ray runtime started")
+        self.host = host
+
+    def kill(self) -> None:
+        host, self.host = self.host, ""
+        kill_node(host)
+
+
 @pytest.fixture(scope="module")
-def far_node(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a second node of the cluster, which has the resource `far`."""
-    host = f"127.78.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 2}"
-    with start_node(cluster, host, "far", tmp_path_factory.mktemp("far") / "ray.log") as node:
-        node.wait_for("Ray runtime started")
-        yield host
+def far_nodes(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FarNode]:
+    with ExitStack() as stack:
+        yield FarNode(cluster, tmp_path_factory.mktemp("far"), stack)
+
+
+@pytest.fixture
+def far_node(far_nodes: FarNode) -> FarNode:
+    """The node of this file. It is started again where a test has killed it."""
+    if not far_nodes.host:
+        far_nodes.start()
+    return far_nodes
 
 
 @pytest.fixture
 def program(tmp_path: Path, children: ExitStack) -> Path:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
-    for name in ("stop", "start"):
-        children.callback((tmp_path / name).touch)
+    children.callback((tmp_path / "stop").touch)
     return path
 
 
 @pytest.fixture
-def run(cluster: Cluster, program: Path, children: ExitStack, far_node: str) -> Callable[[], Child]:
-    def start() -> Child:
-        command = [*RAYDAP, "run", str(program)]
+def run(cluster: Cluster, program: Path, children: ExitStack, far_node: FarNode) -> Callable[..., Child]:
+    def start(*arguments: str) -> Child:
+        command = [*RAYDAP, "run", str(program), *arguments]
         environment = {"RAY_ADDRESS": cluster.address}
         return children.enter_context(Child(command, program.with_suffix(".log"), environment, program.parent))
 
@@ -120,7 +153,7 @@ def run(cluster: Cluster, program: Path, children: ExitStack, far_node: str) -> 
 
 
 @pytest.fixture
-def hub(cluster: Cluster, children: ExitStack, tmp_path: Path, far_node: str) -> Callable[[], Child]:
+def hub(cluster: Cluster, children: ExitStack, tmp_path: Path, far_node: FarNode) -> Callable[[], Child]:
     """Hubs that reach nothing directly."""
 
     def start() -> Child:
@@ -174,46 +207,51 @@ def sockets(cluster: Cluster) -> list[str]:
 
 
 @pytest.mark.core
-def test_a_running_actor_and_new_workers_stop(
+def test_workers_stop_also_when_the_actors_and_raydap_were_killed(
     cluster: Cluster,
     program: Path,
-    run: Callable[[], Child],
+    run: Callable[..., Child],
     hub: Callable[[], Child],
     attach: Callable[..., Client],
-    far_node: str,
+    far_node: FarNode,
 ) -> None:
-    child = run()
+    child = run("actor", "task1", "task2", "task3")
     child.wait_for("running")
-    client = attach(hub(), "# again and again")
+    first = hub()
+    client = attach(first, "# again and again")
+    a_running_actor_and_new_workers_stop(client, program, far_node)
+    assert len(sockets(cluster)) == 1, "nodes that share a folder have one socket"
+    assert problems(client) == []
+    a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(client, program, first)
+    the_workers_run_on_when_raydap_is_killed(client, program, first)
+    assert sockets(cluster) == []
+    a_new_worker_is_called_by_the_next_raydap(hub(), attach, program)
+    (program.parent / "stop").touch()
+    assert child.wait() == 0, child.output
+    assert "result: loop new new new True" in child.output
+
+
+def a_running_actor_and_new_workers_stop(client: Client, program: Path, far_node: FarNode) -> None:
     stop = until(client, "# again and again")
     (listed,) = (row for row in client.request("raydap/workers")["workers"] if row["state"] == "stopped")
-    assert listed["node"] == far_node
+    assert listed["node"] == far_node.host
     go_on(client, stop)
     set_breakpoints(client, program, "# in __init__", "# in a new worker")
-    (program.parent / "start").touch()
-    seen = set()
-    for _ in range(2):
+    for name in ("actor", "task1"):
+        (program.parent / name).touch()
+    for expected in ("# in __init__", "# in a new worker"):
         stop = client.wait_event("stopped")
         while "# again" in stopped_line(client, stop):
             go_on(client, stop)
             stop = client.wait_event("stopped")
-        seen.add(stopped_line(client, stop).partition("# ")[2])
+        assert expected in stopped_line(client, stop)
         go_on(client, stop)
-    assert seen == {"in __init__", "in a new worker"}
-    assert len(sockets(cluster)) == 1, "nodes that share a folder have one socket"
-    (program.parent / "stop").touch()
-    assert child.wait() == 0, child.output
-    assert "result: new True" in child.output
-    assert problems(client) == []
 
 
-def test_a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
-    program: Path, run: Callable[[], Child], hub: Callable[[], Child], attach: Callable[..., Client]
+def a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
+    client: Client, program: Path, serving: Child
 ) -> None:
-    child = run()
-    child.wait_for("running")
-    serving = hub()
-    client = attach(serving, "# again and again")
+    set_breakpoints(client, program, "# again and again")
     until(client, "# again and again")
     # The driver, too: an attach that fails would be told of as well.
     serving.wait_for("attached to [^|]*attached to ")
@@ -231,48 +269,43 @@ def test_a_worker_is_reached_again_when_the_actor_on_its_node_was_killed(
     # What a killed actor has left does not keep others from being called.
     set_breakpoints(client, program, "# in a new worker")
     go_on(client, stop)
-    (program.parent / "start").touch()
-    assert evaluate(client, until(client, "# in a new worker"), "value") == "'new'"
-    leave(client, program)
-    (program.parent / "stop").touch()
-    assert child.wait() == 0, child.output
+    (program.parent / "task2").touch()
+    stop = until(client, "# in a new worker")
+    assert evaluate(client, stop, "value") == "'new'"
+    go_on(client, stop)
 
 
-def test_the_workers_run_on_when_raydap_is_killed(
-    cluster: Cluster, program: Path, run: Callable[[], Child], hub: Callable[[], Child], attach: Callable[..., Client]
-) -> None:
-    child = run()
-    child.wait_for("running")
-    killed = hub()
-    until(attach(killed, "# again and again"), "# again and again")
+def the_workers_run_on_when_raydap_is_killed(client: Client, program: Path, serving: Child) -> None:
+    set_breakpoints(client, program, "# again and again")
+    until(client, "# again and again")
     actors = [os.pidfd_open(actor) for actor in relay_actors()]
-    killed.process.kill()
+    assert actors
+    serving.process.kill()
     for actor in actors:
         assert select.select([actor], [], [], 30)[0], "an actor outlives its hub"
         os.close(actor)
-    assert sockets(cluster) == []
-    after = hub()
-    client = attach(after, "# in a new worker")
+
+
+def a_new_worker_is_called_by_the_next_raydap(serving: Child, attach: Callable[..., Client], program: Path) -> None:
+    client = attach(serving, "# in a new worker")
     # A worker that begins before raydap can be called on its node is found some seconds later.
-    after.wait_for(f"{NODE_REACHED}[^|]*{NODE_REACHED}")
-    (program.parent / "start").touch()
+    serving.wait_for(f"{NODE_REACHED}[^|]*{NODE_REACHED}")
+    (program.parent / "task3").touch()
     until(client, "# in a new worker")
     leave(client, program)
-    (program.parent / "stop").touch()
-    assert child.wait() == 0, child.output
 
 
 def test_the_node_filter_and_reach_hold_on_other_nodes(
-    cluster: Cluster, program: Path, run: Callable[[], Child], hub: Callable[[], Child], attach: Callable[..., Client]
+    cluster: Cluster, program: Path, run: Callable[..., Child], hub: Callable[[], Child], attach: Callable[..., Client]
 ) -> None:
-    child = run()
+    child = run("task")
     child.wait_for("running")
     first, second = hub(), hub()
     clients = [attach(first, "# again and again", "# in a new worker", node=cluster.host)]
     first.wait_for(f"{NODE_REACHED}[^|]*{NODE_REACHED}")
     clients += [attach(second, "# again and again", "# in a new worker", reach="paused")]
-    (program.parent / "start").touch()
-    (program.parent / "stop").touch()
+    for name in ("task", "stop"):
+        (program.parent / name).touch()
     assert child.wait() == 0, child.output
     assert [bodies(client, "stopped") for client in clients] == [[], []]
     assert len(relay_actors()) == 2, "the second hub needs none"
@@ -281,23 +314,20 @@ def test_the_node_filter_and_reach_hold_on_other_nodes(
 def test_a_node_that_dies_takes_only_its_own_workers(
     cluster: Cluster,
     program: Path,
-    run: Callable[[], Child],
+    run: Callable[..., Child],
     hub: Callable[[], Child],
     attach: Callable[..., Client],
-    children: ExitStack,
-    tmp_path: Path,
+    far_node: FarNode,
 ) -> None:
     """The last one here: for a while Ray may lead a new driver to the node that is dead."""
-    host = cluster.host.replace("127.77.", "127.79.")
-    children.enter_context(start_node(cluster, host, "doomed", tmp_path / "doomed.log")).wait_for("runtime started")
-    program.write_text(DOOMED)
+    program.write_text(DOOMED.replace("HERE", repr(cluster.host)))
     child = run()
     child.wait_for("running")
     client = attach(hub(), "# again and again")
     stops = [client.wait_event("stopped") for _ in range(2)]
     rows = {row["node"]: row for row in client.request("raydap/workers")["workers"] if row["state"] == "stopped"}
-    doomed = rows.pop(host)
-    kill_node(host)
+    doomed = rows.pop(far_node.host)
+    far_node.kill()
     said = client.wait_event("output", lambda body: body["category"] == "important", timeout=120)["output"]
     assert str(doomed["pid"]) in said
     (stop,) = (stop for stop in stops if stop["threadId"] not in [thread["threadId"] for thread in doomed["threads"]])

@@ -38,39 +38,38 @@ class AsyncShop:
         return head(values)
 
 ray.init()
-kind = sys.argv[1]
-if kind == "task":
-    function = task
-else:
-    env_vars = {**POST_MORTEM["env_vars"], "RAY_USE_UVLOOP": str(int(kind == "uvloop"))}
-    actors = {
-        "actor": Shop,
-        "threaded": Shop.options(max_concurrency=3),
-        "asyncio": AsyncShop.options(runtime_env={"env_vars": env_vars}),
-        "uvloop": AsyncShop.options(runtime_env={"env_vars": env_vars}),
-    }
-    shop = actors[kind].remote()
-    function = shop.price
-for _ in range(2):
-    try:
-        ray.get(function.remote([]))
-    except ValueError as error:
-        print("result: " + str(error.cause))
+for kind in sys.argv[1:]:
+    if kind == "task":
+        function = task
+    else:
+        env_vars = {**POST_MORTEM["env_vars"], "RAY_USE_UVLOOP": str(int(kind == "uvloop"))}
+        actors = {
+            "actor": Shop,
+            "threaded": Shop.options(max_concurrency=3),
+            "asyncio": AsyncShop.options(runtime_env={"env_vars": env_vars}),
+            "uvloop": AsyncShop.options(runtime_env={"env_vars": env_vars}),
+        }
+        shop = actors[kind].remote()
+        function = shop.price
+    for _ in range(2):
+        try:
+            ray.get(function.remote([]))
+        except ValueError as error:
+            print(f"{kind}: {error.cause}")
 """
+
+KINDS = ("task", "actor", "asyncio", "uvloop", "threaded")
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("kind", ["task", "actor", "asyncio", "uvloop", "threaded"])
-def test_the_failing_frame_is_shown_next(
-    attach: Callable[..., Client], run_driver: Callable[..., Child], kind: str
-) -> None:
+def test_the_failing_frame_is_shown_next(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
     """There are two calls, because after the first post mortem pydevd traces more of an actor's threads.
 
     Ray uses uvloop, which ray[serve] brings, unless it is told otherwise; Ray 2.39 always does.
     """
     client = attach()
-    driver = run_driver(DRIVER, kind)
-    for _ in range(2):
+    driver = run_driver(DRIVER, *KINDS)
+    for _ in range(2 * len(KINDS)):
         stop = client.wait_event("stopped")
         assert stop["reason"] == "breakpoint"
         go_on(client, stop)
@@ -83,5 +82,5 @@ def test_the_failing_frame_is_shown_next(
         assert (info["exceptionId"].split()[0], info["description"]) == ("ValueError", "refused")
         go_on(client, stop)
     assert driver.wait() == 0, driver.output
-    assert driver.output.count("result: refused") == 2
-    assert len(bodies(client, "stopped")) == 4
+    assert [driver.output.count(f"{kind}: refused") for kind in KINDS] == [2] * len(KINDS)
+    assert len(bodies(client, "stopped")) == 4 * len(KINDS)

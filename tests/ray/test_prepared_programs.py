@@ -124,9 +124,31 @@ def test_a_running_actor_and_a_later_task_stop(
     assert "result: new True" in child.output
 
 
-def test_a_pause_stops_what_runs(client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]) -> None:
+def test_each_session_reaches_what_its_user_wants_of_one_program(
+    bridge: Bridge,
+    cluster: Cluster,
+    program: Path,
+    run: Callable[..., Child],
+    connect_to: Callable[[str, int], Client],
+) -> None:
+    child = run()
+    child.wait_for("running")
+    for session in (a_pause_stops_what_runs, the_driver_stops_and_nobody_is_debugged_without_need):
+        client = connect_to(bridge.host, bridge.port)
+        session(client, cluster, program)
+        client.request("disconnect")
+    client = connect_to(bridge.host, bridge.port)
+    # Both breakpoints would be hit before the program ends.
+    breakpoints = {str(program): [line_of(PROGRAM, "# again and again"), line_of(PROGRAM, "# in a new worker")]}
+    client.start_session("attach", {"dashboard": cluster.dashboard, "reach": "paused"}, breakpoints=breakpoints)
+    (program.parent / "start").touch()
+    (program.parent / "stop").touch()
+    assert child.wait() == 3, child.output
+    assert bodies(client, "stopped") == [], "only what pauses is reached"
+
+
+def a_pause_stops_what_runs(client: Client, cluster: Cluster, program: Path) -> None:
     """Threads of Ray can stop, too."""
-    run().wait_for("running")
     breakpoints = {str(program): [line_of(PROGRAM, "# again and again")]}
     client.start_session("attach", {"dashboard": cluster.dashboard, "actor": "Loop"}, breakpoints=breakpoints)
     stop = client.wait_event("stopped")
@@ -140,10 +162,7 @@ def test_a_pause_stops_what_runs(client: Client, cluster: Cluster, program: Path
         assert evaluate(client, stop, "turns >= 0") == "True"
 
 
-def test_the_driver_stops_and_nobody_is_debugged_without_need(
-    client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]
-) -> None:
-    run().wait_for("running")
+def the_driver_stops_and_nobody_is_debugged_without_need(client: Client, cluster: Cluster, program: Path) -> None:
     attached(client, cluster, program)
     set_breakpoints(client, program, "# in the driver")
     stop = client.wait_event("stopped")
@@ -152,20 +171,6 @@ def test_the_driver_stops_and_nobody_is_debugged_without_need(
     assert [worker["type"] for worker in listed if worker["state"] == "stopped"] == ["driver"]
     set_breakpoints(client, program)
     go_on(client, stop)
-
-
-def test_what_pauses_is_all_that_is_reached_if_the_user_wants_that(
-    client: Client, cluster: Cluster, program: Path, run: Callable[..., Child]
-) -> None:
-    """Both breakpoints would be hit before the program ends."""
-    child = run()
-    child.wait_for("running")
-    breakpoints = {str(program): [line_of(PROGRAM, "# again and again"), line_of(PROGRAM, "# in a new worker")]}
-    client.start_session("attach", {"dashboard": cluster.dashboard, "reach": "paused"}, breakpoints=breakpoints)
-    (program.parent / "start").touch()
-    (program.parent / "stop").touch()
-    assert child.wait() == 3, child.output
-    assert bodies(client, "stopped") == []
 
 
 @pytest.mark.core

@@ -48,7 +48,7 @@ def test_everything_over_the_relay(
     host, port = hub.wait_for(r"raydap serving on ([\d.]+):(\d+)").groups()
     client = connect_to(host, int(port))
     client.start_session("attach", {})
-    driver = run_driver(STEPS.format(options="num_cpus=0.1", turns=2, tasks=3))
+    driver = run_driver(STEPS.format(options="num_cpus=0.1", turns=2, tasks=2))
     stop = client.wait_event("stopped")
     question = {"expression": "'x' * 60_000", "frameId": user_frames(client, stop)[0]["id"], "context": "repl"}
     # The relay's own actor and driver are no workers of the user's.
@@ -64,9 +64,9 @@ def test_everything_over_the_relay(
     for answer in [client.send("evaluate", **question) for _ in range(40)]:
         assert client.result(answer)["result"] == repr("x" * 60_000)
     go_on(client, stop)
-    assert len(walk(client, 5, "number", "turn")) == 5, "no stop comes twice"
+    assert len(walk(client, 3, "number", "turn")) == 3, "no stop comes twice"
     assert driver.wait() == 0, driver.output
-    assert "result: [0, 1, 2]" in driver.output
+    assert "result: [0, 1]" in driver.output
     assert problems(client) == []
     assert hub.output.count("is reached over the relay") == 1
     client.request("disconnect")

@@ -15,6 +15,7 @@ from dap_client import Client
 from local_cluster import Child, Cluster, clean_environment
 
 from support import processes
+from support.forked_command import forked_command
 
 TWO_STOPS = """\
 import ray
@@ -42,7 +43,8 @@ def test_hubs_sessions_and_paused_and_stuck_workers_are_shown(
 
     def here() -> dict[str, Any]:
         """Return {} if the machine was too busy to list its processes in time, which `problem` reports."""
-        answer = json.loads(status("--json"))
+        _, text = forked_command(["status", "--json"], tmp_path / "status.log", {"XDG_RUNTIME_DIR": str(tmp_path)})
+        answer = json.loads(text)
         found = [one for one in answer["clusters"] if one["dashboard"] == cluster.dashboard]
         assert len(found) == 1 or answer["problem"], answer
         return dict(found[0]) if found else {}

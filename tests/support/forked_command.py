@@ -1,0 +1,16 @@
+"""Commands of raydap that a test runs again and again, until they say what is awaited."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from support import fork_server
+from support.raydap_command import TIMEOUT_S
+
+
+def forked_command(arguments: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Run a command to its end, in a process that has raydap's modules already. Return its exit code, and what it has
+    printed."""
+    with fork_server.SERVER.start(arguments, log, env) as child:
+        code = child.wait(TIMEOUT_S)
+    assert "Traceback" not in child.output
+    return code, child.output

@@ -1,0 +1,15 @@
+"""Settings with which Ray's own processes cost less, without a difference for the programs that run on it."""
+
+LIGHT = {
+    # Workers that Ray starts in advance are of no use to programs with a runtime_env. Each test is a new job.
+    "RAY_prestart_worker_first_driver": "0",
+    "RAY_enable_worker_prestart": "0",
+    # Ray lists the logs of all workers, also of those that have ended, ten times a second, and twice a second if there
+    # are more than the first number. It reads them as often until it has opened as many as the second
+    # (ray/_private/log_monitor.py).
+    "RAY_LOG_MONITOR_MANY_FILES_THRESHOLD": "0",
+    "RAY_LOG_MONITOR_MAX_OPEN_FILES": "40",
+    # Milliseconds between two reports of what the node's processes use.
+    "REPORTER_UPDATE_INTERVAL_MS": "60000",
+}
+"""For the environment of each node."""
