@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import textwrap
 from collections.abc import Awaitable, Callable
 
 from raydap.cli import options
@@ -30,9 +29,8 @@ async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -
         finally:
             await rest.close()
     except ProblemError as error:
-        options.note(str(error.problem))
-        if error.problem.detail and error.problem.code in _WITH_DETAIL:
-            options.note(textwrap.indent(error.problem.detail, "  "))
+        has_detail = error.problem.detail and error.problem.code in _WITH_DETAIL
+        options.note(f"{error.problem}\n{error.problem.detail}" if has_detail else str(error.problem))
         return 1
     except OSError as error:
         options.note(f"The connection file cannot be kept: {error}.")

@@ -4,6 +4,7 @@ import logging
 
 import click
 
+from raydap import safe_output
 from raydap.cli import completing
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -77,18 +78,22 @@ verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, no
 
 
 def note(text: str) -> None:
-    """Write a line for the user to standard error, which carries no DAP and no result."""
-    click.echo(text, err=True)
+    """Write a line for the user to standard error, which carries no DAP and no result. Further lines, as of a worker's
+    error, are indented, so that none looks like a line of raydap's own."""
+    safe_output.line(text.replace("\n", "\n  "), error=True)
+
+
+def say(text: str) -> None:
+    """Write a result to standard output."""
+    safe_output.line(text)
 
 
 def start_log(log_file: str | None, verbose: bool) -> None:
     """Raises click.BadParameter if the file cannot be written."""
     try:
-        logging.basicConfig(
-            filename=log_file,
-            format="%(asctime)s %(levelname)s %(message)s",
-            level=logging.INFO if verbose else logging.WARNING,
-        )
+        handler = logging.StreamHandler() if log_file is None else logging.FileHandler(log_file)
+        handler.setFormatter(safe_output.LogFormatter("%(asctime)s %(levelname)s %(message)s"))
+        logging.basicConfig(handlers=[handler], level=logging.INFO if verbose else logging.WARNING)
     except OSError as error:
         text = f'"{log_file}" cannot be written: {error.strerror}.'
         raise click.BadParameter(text, param_hint="--log-file") from None

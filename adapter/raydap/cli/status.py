@@ -23,10 +23,8 @@ def status(dashboard: str | None, as_json: bool) -> None:
     """
     import asyncio
 
-    import msgspec
-
     from raydap.hub import machine_status
-    from raydap.terminal import status_lines
+    from raydap.terminal import screen, status_lines
     from raydap.terminal.progress import Progress
 
     async def look() -> machine_status.MachineStatus:
@@ -35,6 +33,6 @@ def status(dashboard: str | None, as_json: bool) -> None:
 
     found = asyncio.run(look())
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        screen.print_json(found)
     else:
-        click.echo(status_lines.render(found))
+        options.say(status_lines.render(found))

@@ -3,14 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap import safe_files
 from raydap.client.joining import Target
 from raydap.core.errors import file_not_written
 from raydap.core.sets import stack_exports, text_tables
-from raydap.protocol.message_base import Message
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
 from raydap.protocol.value_messages import (
     CompareArguments,
@@ -39,7 +37,7 @@ async def stacks(
         if svg is not None:
             _write(svg, stack_exports.svg(found.root))
         elif as_json:
-            _print_json(found)
+            screen.print_json(found)
         elif folded:
             screen.console().out(stack_exports.folded(found.root), highlight=False)
         elif found.root.count == 0:
@@ -78,7 +76,7 @@ def _show(
     unread: tuple[Any, ...] | UnsetType = found.unread
     silent = len(found.silent) + (0 if unread is UNSET else len(unread))
     if as_json:
-        _print_json(found)
+        screen.print_json(found)
     elif not any(groups) and not silent:
         return _nothing(live, select, "be asked without being stopped", 0)
     else:
@@ -92,10 +90,6 @@ def _write(path: str, text: str) -> None:
         safe_files.write_output(path, text.encode())
     except OSError as error:
         raise file_not_written(path, error) from None
-
-
-def _print_json(message: Message) -> None:
-    screen.console().out(msgspec.json.format(msgspec.json.encode(message), indent=2).decode(), highlight=False)
 
 
 def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> int:

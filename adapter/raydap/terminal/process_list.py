@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from raydap import safe_output
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
@@ -173,14 +174,14 @@ async def _show(
         return
     rows = await look(live, legacy, select, everybody, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
     if as_json:
-        console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
+        screen.print_json([row.as_json() for row in rows])
     elif rows:
         console.print(as_table(rows, console.width))
     else:
         errors.print(_nobody(live, select))
     for problem in dict.fromkeys(row.entry.problem for row in rows if row.entry.type == "child" and row.entry.problem):
         if not as_json:
-            errors.print(problem, style="dim")
+            errors.print(safe_output.one_line(problem), style="dim")
     waiting = sum(row.pdb is not None for row in rows)
     if waiting and not as_json:
         who = "One waits" if waiting == 1 else f"{waiting} wait"

@@ -1,6 +1,5 @@
 """`raydap hang`: who waits for whom, and who can never go on."""
 
-import msgspec
 from rich.text import Text
 
 from raydap.client.joining import Target
@@ -23,11 +22,10 @@ async def show(target: Target, select: str | None, as_json: bool) -> int:
     async with looking(target) as live:
         await live.wait_listed()
         found = await live.ask("raydap/waits", WaitsArguments(select=select), WaitGraph)
-    console = screen.console()
     if as_json:
-        console.out(msgspec.json.format(msgspec.json.encode(found), indent=2).decode(), highlight=False)
+        screen.print_json(found)
     else:
-        console.print(coloured(found), soft_wrap=True)
+        screen.console().print(coloured(found), soft_wrap=True)
     return 1 if found.deadlocks else 0
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from raydap import safe_output
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.core.sets.folding import label
@@ -195,8 +196,8 @@ class Interactive:
         text = str(body.get("output", ""))
         category = body.get("category", "console")
         if category in ("stdout", "stderr"):
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            # A program that raydap has launched is the user's own, as is what it prints.
+            safe_output.piece(text if self.program is not None else safe_output.program_output(text))
         else:
             # debugpy's advice on the second line is about a file that terminals do not have.
             self.debugger.out.note(text.partition("\nNote: may have been skipped")[0].rstrip(), category == "important")
@@ -312,8 +313,7 @@ class Interactive:
             return
         if sys.stdout.isatty():
             # The terminal has written ^C.
-            sys.stdout.write("\n")
-            sys.stdout.flush()
+            safe_output.piece("\n")
         if self.debugger.old.joined is not None and not self._was_interrupted:
             self._was_interrupted = True
             self.debugger.out.note("pdb answers when this line is done; Ctrl-C leaves it, and the task runs on.")
