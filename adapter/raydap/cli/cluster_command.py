@@ -1,10 +1,9 @@
 """What `raydap up` and `raydap down` have in common."""
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable
 
-from raydap.cli import options
+from raydap.cli import options, signals
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code, ProblemError
@@ -18,7 +17,7 @@ _WITH_DETAIL = (Code.HUB_FAILED, Code.SUBMIT_FAILED)
 
 def run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
     """Runs `work` with the cluster's dashboard, tells the user of its errors, and returns the exit code."""
-    return asyncio.run(_run(dashboard, work))
+    return signals.run(_run(dashboard, work))
 
 
 async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from raydap import safe_files
-from raydap.cli import completing, options, system_limits
+from raydap.cli import completing, options, signals, system_limits
 from raydap.doctor.finding import FAULTS, Finding
 from raydap.safe_output import one_line
 from raydap.terminal import screen
@@ -76,8 +76,6 @@ def doctor(
       raydap doctor --break train.py:42
       raydap doctor --dashboard http://127.0.0.1:8265 --no-nodes
     """
-    import asyncio
-
     from raydap.doctor import diagnosis, gathering
 
     system_limits.warn()
@@ -88,7 +86,7 @@ def doctor(
     # What is written there does not disturb the result.
     terminal = screen.console(stderr=True)
     with terminal.status("looking for the cluster") as status:
-        facts = asyncio.run(
+        facts = signals.run(
             gathering.gather(dashboard, breakpoints, os.environ, not no_nodes, lambda text: status.update(Text(text)))
         )
     findings = diagnosis.diagnose(facts)

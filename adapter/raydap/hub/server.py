@@ -88,7 +88,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-async def serve(options: ServerOptions, ended: "asyncio.Future[None]", say: Callable[[str], None]) -> None:
+async def serve(options: ServerOptions, ended: "asyncio.Future[int]", say: Callable[[str], None]) -> None:
     """Serves until `ended` or, with `once`, until the last client has left; then detaches from every worker.
 
     `say` gets lines for the user. Raises StartRefused, before anything listens or if the address cannot be used.
@@ -103,7 +103,7 @@ async def serve(options: ServerOptions, ended: "asyncio.Future[None]", say: Call
 
 
 async def _serve(
-    options: ServerOptions, engine: Engine, ended: "asyncio.Future[None]", say: Callable[[str], None]
+    options: ServerOptions, engine: Engine, ended: "asyncio.Future[int]", say: Callable[[str], None]
 ) -> None:
     names = (options.host, *options.names)
     acceptor = Acceptor(engine.clients, TokenVerifier(options.digest), names, options.tls)

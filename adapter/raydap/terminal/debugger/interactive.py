@@ -22,6 +22,7 @@ from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME, Leave
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.prompt import Interrupted, Prompt
+from raydap.terminal.debugger.standard_input import StandardInput
 from raydap.terminal.live_session import LiveSession
 
 FIRST_STOP_S = 20.0
@@ -52,6 +53,7 @@ class Interactive:
     _prompt: Prompt | None = None
     _command: "asyncio.Future[None] | None" = None
     _was_interrupted: bool = False
+    _is_given_up: bool = False
 
     async def run(self) -> int:
         """Returns the exit code. Raises what LiveSession.find raises, and SessionError."""
@@ -234,6 +236,7 @@ class Interactive:
 
     async def _read_lines(self) -> None:
         self._prompt = Prompt(self.debugger) if sys.stdin.isatty() and sys.stdout.isatty() else None
+        self._input = StandardInput()
         last = ""
         while not self.debugger.has_ended:
             try:
@@ -261,8 +264,7 @@ class Interactive:
     async def _read(self) -> str | None:
         """A line; None at the end of the input, or of the session. Raises Interrupted."""
         if self._prompt is None:
-            line = await asyncio.to_thread(sys.stdin.readline)
-            return line.rstrip("\n") if line else None
+            return await self._input.read_line()
         reading = asyncio.ensure_future(self._prompt.read())
         ended = asyncio.ensure_future(self.live.ended.wait())
         try:
@@ -294,11 +296,13 @@ class Interactive:
     async def _carry_out(self, work: Coroutine[Any, Any, None]) -> None:
         """Raises Leave."""
         task = self._command = asyncio.ensure_future(work)
-        self._was_interrupted = False
+        self._was_interrupted = self._is_given_up = False
         try:
             await task
         except asyncio.CancelledError:
-            if not task.cancelled():
+            if not self._is_given_up:
+                # It is not the user who gives the command up: a signal ends raydap.
+                task.cancel()
                 raise
             self.debugger.out.note("Cancelled.")
         except (CommandError, SessionError) as error:
@@ -321,6 +325,7 @@ class Interactive:
             self._was_interrupted = True
             self.tasks.spawn(self._pause_expected())
         else:
+            self._is_given_up = True
             self._command.cancel()
 
     async def _pause_expected(self) -> None:
