@@ -171,7 +171,7 @@ def test_a_lock_that_is_never_released(hang: Hang) -> None:
 
 def test_two_actors_that_wait_for_each_other(hang: Hang) -> None:
     hang.start(TWO_ACTORS)
-    text = hang.until(lambda code, text: code == 1)
+    text = hang.until(lambda code, text: code == 4)
     cycle = (
         rf"Deadlock:\n  Actor\{{(\d)\}}.call: blocked in ray.get \({re.escape(place('other.call_back')[1:])}\n"
         rf"  -> Actor\{{(\d)\}}.call_back: blocked in ray.get \({re.escape(place('other.nothing')[1:])}\n"
@@ -188,7 +188,7 @@ def test_two_actors_that_wait_for_each_other(hang: Hang) -> None:
 
 def test_an_actor_that_waits_for_itself(hang: Hang) -> None:
     hang.start(ITSELF)
-    text = hang.until(lambda code, text: code == 1)
+    text = hang.until(lambda code, text: code == 4)
     assert text.splitlines()[:4] == [
         "Deadlock:",
         f"  Actor.call_itself: blocked in ray.get {place('itself.nothing')}",
@@ -209,7 +209,7 @@ def test_coroutines_that_await_another_actor(hang: Hang) -> None:
 
 def test_a_coroutine_that_blocks_its_event_loop(hang: Hang) -> None:
     hang.start(LOOP)
-    text = hang.until(lambda code, text: code == 1)
+    text = hang.until(lambda code, text: code == 4)
     assert text.splitlines()[:4] == [
         "Deadlock:",
         f"  Serve.block: blocked in ray.get {place('itself.answer')}",
@@ -232,7 +232,7 @@ def test_resources_that_nobody_has(hang: Hang) -> None:
 def test_a_program_without_agents(hang: Hang) -> None:
     """py-spy sees that they wait, and Ray says which tasks they have begun."""
     hang.start(TWO_ACTORS, prepared=False)
-    text = hang.until(lambda code, text: code == 1)
+    text = hang.until(lambda code, text: code == 4)
     assert text.startswith("Probably a deadlock:\n")
     assert f"Actor{{0}}.call: blocked in ray.get {place('other.call_back')}" in text.replace("{1}", "{0}")
     assert f"driver train.py: blocked in ray.get {place(DRIVER, TWO_ACTORS)}" in text

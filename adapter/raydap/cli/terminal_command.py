@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from raydap.cli import options, signals, system_limits
+from raydap.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     # What takes part in sessions is imported only when it runs: help and the completion of shells do without it.
@@ -62,7 +63,7 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
     except (SessionError, TokenError) as error:
         code = _failed(str(error))
     except KeyboardInterrupt:
-        code = 130
+        code = ExitCode.INTERRUPTED
     raise SystemExit(code)
 
 
@@ -75,4 +76,4 @@ def _take_any_text() -> None:
 
 def _failed(text: str) -> int:
     options.note(text)
-    return 1
+    return ExitCode.FAILED

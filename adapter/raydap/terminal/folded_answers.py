@@ -1,6 +1,6 @@
 """`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are and what they know, folded."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -9,6 +9,7 @@ from raydap import safe_files
 from raydap.client.joining import Target
 from raydap.core.errors import file_not_written
 from raydap.core.sets import stack_exports, text_tables
+from raydap.exit_codes import ExitCode
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
 from raydap.protocol.value_messages import (
     CompareArguments,
@@ -44,7 +45,7 @@ async def stacks(
             return _nothing(live, select, "say where they are", len(found.unread) + len(found.silent))
         else:
             screen.console().out(text_tables.of_stacks(found), highlight=False)
-    return 0
+    return ExitCode.DONE if found.root.count else ExitCode.NO_WORKER
 
 
 async def evaluate(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
@@ -69,7 +70,7 @@ def _show(
     live: LiveSession,
     select: str | None,
     found: Evaluations | Comparison,
-    groups: Iterable[EvaluationGroup | ComparisonGroup],
+    groups: Sequence[EvaluationGroup | ComparisonGroup],
     text: str,
     as_json: bool,
 ) -> int:
@@ -77,11 +78,14 @@ def _show(
     silent = len(found.silent) + (0 if unread is UNSET else len(unread))
     if as_json:
         screen.print_json(found)
-    elif not any(groups) and not silent:
+    elif not groups and not silent:
         return _nothing(live, select, "be asked without being stopped", 0)
     else:
         screen.console().out(text, highlight=False)
-    return 0
+    if not groups:
+        return ExitCode.NO_WORKER
+    # An expression that fails in all workers is one that is wrong.
+    return ExitCode.FAILED if all(group.error is not UNSET for group in groups) else ExitCode.DONE
 
 
 def _write(path: str, text: str) -> None:
@@ -112,4 +116,4 @@ def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> i
     else:
         text = f"No worker can {what}{': ' * bool(parts)}{' and '.join(parts)}. {advice}"
     screen.console(stderr=True).print(text)
-    return 1
+    return ExitCode.NO_WORKER

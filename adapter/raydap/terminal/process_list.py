@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import UNSET
@@ -20,6 +20,7 @@ from raydap.client.joining import Target
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.model.thread_stacks import file_name
 from raydap.core.workers import forked_waits
+from raydap.exit_codes import ExitCode
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
 from raydap.protocol.stack_messages import Location, Places, PlacesArguments, WaitingChild, WorkerPlace
 from raydap.terminal import screen
@@ -157,21 +158,19 @@ async def show(target: Target, select: str | None, everybody: bool, as_json: boo
     try:
         async with looking(target) as live:
             legacy.follow(live)
-            await _show(live, legacy, select, everybody, as_json, watch)
+            return await _show(live, legacy, select, everybody, as_json, watch)
     finally:
         await legacy.close()
-    return 0
 
 
 async def _show(
     live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool, as_json: bool, watch: bool
-) -> None:
+) -> int:
     console, errors = screen.console(), screen.console(stderr=True)
     if not await live.wait_listed():
         errors.print("Ray has not said who runs; the list may lack workers.")
-    if watch and not as_json:
+    if watch:
         await _watch(live, legacy, select, everybody)
-        return
     rows = await look(live, legacy, select, everybody, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
     if as_json:
         screen.print_json([row.as_json() for row in rows])
@@ -186,9 +185,10 @@ async def _show(
     if waiting and not as_json:
         who = "One waits" if waiting == 1 else f"{waiting} wait"
         errors.print(f"{who} for Ray's old debugger; `pdb` in `raydap debug` joins them.", style="dim")
+    return ExitCode.DONE if rows else ExitCode.NO_WORKER
 
 
-async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> None:
+async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> NoReturn:
     """Until the user ends it by Ctrl-C. Raises ConnectionEnded when the session ends."""
     seen = Seen()
     console = screen.console()

@@ -3,6 +3,7 @@
 from rich.text import Text
 
 from raydap.client.joining import Target
+from raydap.exit_codes import ExitCode
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal import screen
 from raydap.terminal.live_session import looking
@@ -17,7 +18,7 @@ _COLOURS = {
 
 
 async def show(target: Target, select: str | None, as_json: bool) -> int:
-    """Prints the tree. Returns the exit code: 1 if there is a deadlock. Raises what LiveSession.begin raises, and
+    """Prints the tree. Returns the exit code: DEADLOCK if there is one. Raises what LiveSession.begin raises, and
     SessionError."""
     async with looking(target) as live:
         await live.wait_listed()
@@ -26,7 +27,7 @@ async def show(target: Target, select: str | None, as_json: bool) -> int:
         screen.print_json(found)
     else:
         screen.console().print(coloured(found), soft_wrap=True)
-    return 1 if found.deadlocks else 0
+    return ExitCode.DEADLOCK if found.deadlocks else ExitCode.DONE
 
 
 def coloured(found: WaitGraph) -> Text:
