@@ -106,7 +106,8 @@ class Interactive:
             }
         await self.live.begin("attach", arguments, self._configure)
         if session.kind != "own":
-            self.debugger.out.note(f"This is {session.name}.")
+            which = f", which debugs {session.debugs}" if session.debugs else ""
+            self.debugger.out.note(f"This is {session.name}{which}.")
         await self.live.wait_listed()
         if self.select is not None:
             await self._attach_selected()
