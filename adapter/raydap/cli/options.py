@@ -1,11 +1,14 @@
 """What several commands have in common: types of values, options, the log, and lines for the user."""
 
 import logging
+import re
 
 import click
 
 from raydap import safe_output
 from raydap.cli import completing
+
+_PORT = re.compile(r"[0-9]{1,5}")
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -21,7 +24,7 @@ class Address(click.ParamType[tuple[str, int]]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         host, _, port = value.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
+        if not host or not _PORT.fullmatch(port) or int(port) > 65535:
             self.fail(f'"{value}" is not HOST:PORT; write it like 127.0.0.1:5678.', param, ctx)
         if host not in LOOPBACK and not self._anywhere:
             text = f'"{host}" is not a loopback address; listen on 127.0.0.1 and forward the port by SSH.'
