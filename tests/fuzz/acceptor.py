@@ -74,7 +74,7 @@ async def _visit(pieces: Sequence[bytes]) -> "Clients":
     assert not clients.trusted or TOKEN.encode() in said or b"\\u" in said, "let in without the token"
     assert clients.connected == clients.gone, "a client whose connection is down is still there"
     assert not acceptor._unauthenticated
-    assert not acceptor._authenticated
+    assert not acceptor._in_session
     assert not acceptor._tasks, "something still goes on for a connection that is down"
     for message in clients.messages:
         _look(message)

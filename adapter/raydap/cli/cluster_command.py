@@ -1,11 +1,9 @@
 """What `raydap up` and `raydap down` have in common."""
 
-import asyncio
 import os
-import textwrap
 from collections.abc import Awaitable, Callable
 
-from raydap.cli import options
+from raydap.cli import options, signals
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code, ProblemError
@@ -19,7 +17,7 @@ _WITH_DETAIL = (Code.HUB_FAILED, Code.SUBMIT_FAILED)
 
 def run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
     """Runs `work` with the cluster's dashboard, tells the user of its errors, and returns the exit code."""
-    return asyncio.run(_run(dashboard, work))
+    return signals.run(_run(dashboard, work))
 
 
 async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
@@ -30,9 +28,8 @@ async def _run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -
         finally:
             await rest.close()
     except ProblemError as error:
-        options.note(str(error.problem))
-        if error.problem.detail and error.problem.code in _WITH_DETAIL:
-            options.note(textwrap.indent(error.problem.detail, "  "))
+        has_detail = error.problem.detail and error.problem.code in _WITH_DETAIL
+        options.note(f"{error.problem}\n{error.problem.detail}" if has_detail else str(error.problem))
         return 1
     except OSError as error:
         options.note(f"The connection file cannot be kept: {error}.")

@@ -3,6 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
+from raydap import safe_output
 from raydap.cli import shell_scripts
 
 assert shell_scripts, "It gives click the scripts."
@@ -39,4 +40,4 @@ def completion(shell: str) -> None:
 
     found = get_completion_class(shell)
     assert found is not None
-    click.echo(found(main, {}, "raydap", COMPLETE_VARIABLE).source(), nl=False)
+    safe_output.piece(found(main, {}, "raydap", COMPLETE_VARIABLE).source())

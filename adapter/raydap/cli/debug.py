@@ -48,6 +48,9 @@ def debug(
             raise click.UsageError("--module needs the name of a module.")
         name = "" if module else os.path.abspath(what[0])
         program = Program(name, what[0] if module else "", what[1:], python)
+    elif what and what[0].endswith(".py") and ":" not in what[0]:
+        # It is no set, but a mistyped name of a program.
+        raise click.UsageError(f'There is no file "{what[0]}".')
     elif len(what) > 1:
         raise click.UsageError(f'"{what[0]}" is no program here; put a set of several words in quotes.')
     work = Interactive(target, what[0] if what and program is None else None, program, all_code)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from raydap import safe_files
-from raydap.cli import completing, options, system_limits
+from raydap.cli import completing, options, signals, system_limits
 from raydap.doctor.finding import FAULTS, Finding
+from raydap.safe_output import one_line
+from raydap.terminal import screen
 
 if TYPE_CHECKING:
     # It brings all that asks a cluster. Help and the completion of shells do without it.
@@ -75,26 +76,24 @@ def doctor(
       raydap doctor --break train.py:42
       raydap doctor --dashboard http://127.0.0.1:8265 --no-nodes
     """
-    import asyncio
-
-    import msgspec
-
     from raydap.doctor import diagnosis, gathering
 
     system_limits.warn()
-    logging.basicConfig(level=logging.INFO if verbose else logging.CRITICAL)
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+    if verbose:
+        options.start_log(None, verbose)
+    else:
+        logging.getLogger().addHandler(logging.NullHandler())
     # What is written there does not disturb the result.
-    terminal = Console(stderr=True, highlight=False, markup=False)
+    terminal = screen.console(stderr=True)
     with terminal.status("looking for the cluster") as status:
-        facts = asyncio.run(
-            gathering.gather(dashboard, breakpoints, os.environ, not no_nodes, lambda text: status.update(text))
+        facts = signals.run(
+            gathering.gather(dashboard, breakpoints, os.environ, not no_nodes, lambda text: status.update(Text(text)))
         )
     findings = diagnosis.diagnose(facts)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+        screen.print_json(findings)
     else:
-        show(console, findings, verbose)
+        show(screen.console(), findings, verbose)
     raise SystemExit(0 if diagnosis.is_healthy(findings) else 1)
 
 
@@ -117,11 +116,13 @@ def show(console: Console, findings: Iterable[Finding], verbose: bool) -> None:
 
 
 def _show(console: Console, finding: Finding) -> None:
-    console.print(Text.assemble((f"{finding.severity}: ", _COLOURS[finding.severity]), (finding.what, "bold")))
+    console.print(
+        Text.assemble((f"{finding.severity}: ", _COLOURS[finding.severity]), (one_line(finding.what), "bold"))
+    )
     if finding.why:
-        console.print(Text(finding.why))
+        console.print(Text(one_line(finding.why)))
     if finding.what_to_do:
         # Lines of a program or a configuration are to be pasted, too. None may have an end of line in its middle.
         is_command = re.match(r"[\w./=-]+( |$)", finding.what_to_do) is not None
-        console.print(Text(f"  {'$ ' if is_command else ''}{finding.what_to_do}", "green"), soft_wrap=True)
+        console.print(Text(f"  {'$ ' if is_command else ''}{one_line(finding.what_to_do)}", "green"), soft_wrap=True)
     console.print()

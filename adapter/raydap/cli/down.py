@@ -18,4 +18,4 @@ def down(dashboard: str | None) -> None:
     from raydap.cli import cluster_command
     from raydap.hub import deploy
 
-    raise SystemExit(cluster_command.run(dashboard, lambda rest: deploy.down(rest, click.echo)))
+    raise SystemExit(cluster_command.run(dashboard, lambda rest: deploy.down(rest, options.say)))

@@ -14,7 +14,7 @@ from raydap.cli import options, terminal_command
 def hang(select: str | None, as_json: bool, log_file: str | None, verbose: bool, **named: Any) -> None:
     """Show what each worker waits for, from the driver down, and name deadlocks. Nothing is stopped for it.
 
-    The exit code is 1 if there is a deadlock.
+    The exit code is 4 if there is a deadlock.
 
     \b
     Examples:

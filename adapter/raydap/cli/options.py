@@ -1,10 +1,14 @@
 """What several commands have in common: types of values, options, the log, and lines for the user."""
 
 import logging
+import re
 
 import click
 
+from raydap import safe_output
 from raydap.cli import completing
+
+_PORT = re.compile(r"[0-9]{1,5}")
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -20,7 +24,7 @@ class Address(click.ParamType[tuple[str, int]]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         host, _, port = value.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
+        if not host or not _PORT.fullmatch(port) or int(port) > 65535:
             self.fail(f'"{value}" is not HOST:PORT; write it like 127.0.0.1:5678.', param, ctx)
         if host not in LOOPBACK and not self._anywhere:
             text = f'"{host}" is not a loopback address; listen on 127.0.0.1 and forward the port by SSH.'
@@ -77,18 +81,22 @@ verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, no
 
 
 def note(text: str) -> None:
-    """Write a line for the user to standard error, which carries no DAP and no result."""
-    click.echo(text, err=True)
+    """Write a line for the user to standard error, which carries no DAP and no result. Further lines, as of a worker's
+    error, are indented, so that none looks like a line of raydap's own."""
+    safe_output.line(text.replace("\n", "\n  "), error=True)
+
+
+def say(text: str) -> None:
+    """Write a result to standard output."""
+    safe_output.line(text)
 
 
 def start_log(log_file: str | None, verbose: bool) -> None:
     """Raises click.BadParameter if the file cannot be written."""
     try:
-        logging.basicConfig(
-            filename=log_file,
-            format="%(asctime)s %(levelname)s %(message)s",
-            level=logging.INFO if verbose else logging.WARNING,
-        )
+        handler = logging.StreamHandler() if log_file is None else logging.FileHandler(log_file)
+        handler.setFormatter(safe_output.LogFormatter("%(asctime)s %(levelname)s %(message)s"))
+        logging.basicConfig(handlers=[handler], level=logging.INFO if verbose else logging.WARNING)
     except OSError as error:
         text = f'"{log_file}" cannot be written: {error.strerror}.'
         raise click.BadParameter(text, param_hint="--log-file") from None

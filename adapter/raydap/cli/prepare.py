@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 import click
 
+from raydap import safe_output
+from raydap.cli import options
 from raydap.runtime import prepared_environment
 
 
@@ -26,9 +28,9 @@ def prepare(as_json: bool) -> None:
     entrypoint = [sys.executable, "-m", "raydap", "run"]
     if as_json:
         recipes = {"driver": driver, "ray_job_submit": entrypoint, "ray_start": cluster}
-        click.echo(json.dumps(recipes, indent=2))
+        options.say(safe_output.json_text(json.dumps(recipes, indent=2)))
         return
-    click.echo(
+    options.say(
         f"""\
 A program, its driver and its workers:
   raydap run PROGRAM.py

@@ -26,5 +26,8 @@ def ps(
     """
     from raydap.terminal import process_list
 
+    if watch and as_json:
+        raise click.UsageError("--watch and --json exclude each other: JSON is one list.")
+
     target = terminal_command.target(**named)
     terminal_command.run(process_list.show(target, select, everybody, as_json, watch), log_file, verbose)

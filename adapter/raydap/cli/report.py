@@ -2,13 +2,12 @@
 
 import os
 import re
-import signal
 import sys
 from typing import Any
 
 import click
 
-from raydap.cli import completing, options, terminal_command
+from raydap.cli import completing, options, signals, terminal_command
 from raydap.report.watch_arguments import Launch, Watch, WatchedLine, duration, line, traced
 
 _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
@@ -109,8 +108,6 @@ def report(
       raydap report --break-at 'train.py:42 if loss > 10' train.py
       raydap report --trace-at train.py:42 loss --every 5m --job 02000000
     """
-    import asyncio
-
     from raydap.report.report_files import ReportFiles
     from raydap.report.unattended import Reporting
 
@@ -121,17 +118,10 @@ def report(
     files = ReportFiles(out, data, trace)
 
     async def run() -> int:
-        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, _end, ended, number)
-        return await Reporting(watch, target, files, ended, quiet).run()
+        # It writes its page first, and ends what it has started itself.
+        return await Reporting(watch, target, files, signals.end_signal(), quiet).run()
 
     terminal_command.run(run(), log_file, verbose)
-
-
-def _end(ended: Any, number: int) -> None:
-    if not ended.done():
-        ended.set_result(number)
 
 
 def _watch(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How long workers stay stopped when the last client has gone.",
 )
-@click.option("--once", is_flag=True, help="End when the last client has left.")
+@click.option("--once", is_flag=True, help="End when the last client has left; who observes or joins is none.")
 @click.option(
     "--tls-cert", metavar="FILE", shell_complete=completing.files, help="Serve TLS, with this certificate (PEM)."
 )

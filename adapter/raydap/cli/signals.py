@@ -1,18 +1,66 @@
-"""Ctrl-C and SIGTERM, as something to wait for."""
+"""The signals that end a command: what the command has started is ended, or detached from, before the process ends."""
 
 import asyncio
 import signal
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, the request to end, and the end of the terminal or the SSH connection."""
+
+END_TIMEOUT_S = 30.0
+"""Seconds for a command to undo what it has begun."""
 
 
-def end_signal() -> "asyncio.Future[None]":
-    """Done when the user wants the process to end. Needs a running event loop."""
+def end_signal(numbers: Iterable[signal.Signals] = ENDING) -> "asyncio.Future[int]":
+    """Return what has the first of these signals that comes as its result. Needs a running event loop.
+
+    A signal that the process ignores from its start stays ignored: `nohup` does that to SIGHUP.
+    """
     loop = asyncio.get_running_loop()
-    ended = loop.create_future()
+    ended: asyncio.Future[int] = loop.create_future()
 
-    def end() -> None:
+    def end(number: int) -> None:
         if not ended.done():
-            ended.set_result(None)
+            ended.set_result(number)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end)
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, end, number)
     return ended
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's work to its result. SIGTERM and SIGHUP cancel it, so that it undoes what it has begun.
+
+    Raises SystemExit with the exit code of a shell for such a signal, KeyboardInterrupt at Ctrl-C, and what `work`
+    raises.
+    """
+    number, result = asyncio.run(_until_signal(work))
+    if number is not None:
+        raise SystemExit(128 + number)
+    assert result is not None
+    return result.result()
+
+
+async def _until_signal(work: Coroutine[Any, Any, T]) -> tuple[int | None, "asyncio.Future[T] | None"]:
+    """Return the signal that ended the work, or else the work, which is done."""
+    ended = end_signal((signal.SIGTERM, signal.SIGHUP))
+    task = asyncio.ensure_future(work)
+    waits: set[asyncio.Future[Any]] = {task, ended}
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=END_TIMEOUT_S)
+    if not ended.done():
+        return None, task
+    # Its terminal may be gone, to which it wants to write how it ended.
+    if task.done():
+        with suppress(asyncio.CancelledError, Exception):
+            task.result()
+    return ended.result(), None

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from raydap.cli import options
+from raydap.cli import options, signals
 
 
 @click.command()
@@ -21,20 +21,16 @@ def status(dashboard: str | None, as_json: bool) -> None:
       raydap status --json
       raydap status --dashboard http://127.0.0.1:8265
     """
-    import asyncio
-
-    import msgspec
-
     from raydap.hub import machine_status
-    from raydap.terminal import status_lines
+    from raydap.terminal import screen, status_lines
     from raydap.terminal.progress import Progress
 
     async def look() -> machine_status.MachineStatus:
         with Progress.of_command().during("looking at this machine"):
             return await machine_status.look(dashboard, os.environ)
 
-    found = asyncio.run(look())
+    found = signals.run(look())
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        screen.print_json(found)
     else:
-        click.echo(status_lines.render(found))
+        options.say(status_lines.render(found))

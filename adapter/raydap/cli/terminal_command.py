@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from raydap.cli import options, system_limits
+from raydap.cli import options, signals, system_limits
+from raydap.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     # What takes part in sessions is imported only when it runs: help and the completion of shells do without it.
@@ -44,8 +45,6 @@ def target(dashboard: str | None, connect: str | None, token_file: str | None, t
 
 def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:
     """Runs a command to its exit code. What the user has to know is one line on standard error."""
-    import asyncio
-
     from raydap.client.dap_connection import SessionError
     from raydap.core.errors import ProblemError
     from raydap.hub.hub_token import TokenError
@@ -58,13 +57,13 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
         options.start_log(log_file, verbose)
     system_limits.warn()
     try:
-        code = asyncio.run(work)
+        code = signals.run(work)
     except ProblemError as error:
         code = _failed(str(error.problem))
     except (SessionError, TokenError) as error:
         code = _failed(str(error))
     except KeyboardInterrupt:
-        code = 130
+        code = ExitCode.INTERRUPTED
     raise SystemExit(code)
 
 
@@ -77,4 +76,4 @@ def _take_any_text() -> None:
 
 def _failed(text: str) -> int:
     options.note(text)
-    return 1
+    return ExitCode.FAILED

@@ -52,5 +52,5 @@ def up(
 
     job = HubJobOptions(listen, hold, shared_files, python, pip)
     # Ctrl-C before the hub serves stops its job.
-    code = cluster_command.run(dashboard, lambda rest: deploy.up(rest, job, replace, click.echo, options.note))
+    code = cluster_command.run(dashboard, lambda rest: deploy.up(rest, job, replace, options.say, options.note))
     raise SystemExit(code)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,12 +15,16 @@ from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, DapConnection, SessionError
 from raydap.client.own_session import OwnSession
+from raydap.cluster.dashboard import dashboard_address
 from raydap.core.errors import ProblemError
 from raydap.hub import connection_file, hub_address, hub_token
 from raydap.protocol.raydap_messages import Server
 
 ANSWER_TIMEOUT_S = 3.0
 """Seconds in which a session has to say what it debugs. One that hangs delays no other program."""
+
+NAMED_TIMEOUT_S = 10.0
+"""Seconds in which the cluster that is named by Ray's own address has to say where its dashboard is."""
 
 Kind = Literal["hub", "editor", "own"]
 
@@ -53,17 +57,22 @@ class Session:
     ) -> None:
         self.kind = kind
         self.name = name
-        self.connection = DapConnection(self._take_event, on_gone)
+        self.on_event = on_event
+        self.on_gone = on_gone
+        self.connection = DapConnection(self._take_event, lambda reason: self.on_gone(reason))
+        self.debugs = ""
+        """The dashboard of the cluster that is debugged there already; "" if none is, or before `initialize`."""
         self.is_active = False
         self.own = own
         self.token: str | None = None
-        self._on_event = on_event
+        self.way = ""
+        """The name of the way that leads there (session_connections.py)."""
         self._initialized = asyncio.Event()
 
     def _take_event(self, name: str, body: Any) -> None:
         if name == "initialized":
             self._initialized.set()
-        self._on_event(name, body)
+        self.on_event(name, body)
 
     async def initialize(self) -> str:
         """What it debugs already, "" if nothing. Raises SessionError."""
@@ -74,7 +83,8 @@ class Session:
         except (msgspec.ValidationError, LookupError, TypeError) as error:
             raise SessionError(f"{self.name} is of another version of raydap ({error}).") from None
         self.is_active = isinstance(debugs, str)
-        return debugs if isinstance(debugs, str) else ""
+        self.debugs = debugs if isinstance(debugs, str) else ""
+        return self.debugs
 
     async def begin(
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
@@ -120,33 +130,84 @@ async def find(
     on_gone: Callable[[str], None],
     environ: Mapping[str, str] = os.environ,
 ) -> Session:
-    """The session that the user means, initialized: the hub of `target.url`; else one that debugs `target.dashboard`,
-    or without that any, the newest hub first; else a hub that waits for that cluster; else one of this program's own.
+    """Return the session that the user means, initialized: the hub of `target.url`; else one that debugs the cluster
+    that the user names, or without a name any, editors first; else a hub that waits for that cluster; else one of this
+    program's own. `target.dashboard` names the cluster, else RAY_API_SERVER_ADDRESS or RAY_ADDRESS.
 
     Raises ProblemError, SessionError, OSError and hub_token.TokenError for a hub that was named and cannot be used.
-    Others that cannot be used are passed over.
+    Others that cannot be used are passed over. All sessions are asked at once: one that hangs delays this by its own
+    time limit only.
     """
     if target.url is not None:
         return await _named(target, on_event, on_gone, environ)
-    idle: Session | None = None
-    for name, connect in session_connections.find().items():
-        is_hub = "://" in name
-        session = Session("hub" if is_hub else "editor", _shown(name), on_event, on_gone)
-        try:
-            await session.connection.open(connect)
-            debugs = await wait_for(session.initialize(), ANSWER_TIMEOUT_S)
-        except (OSError, ProblemError, SessionError, asyncio.TimeoutError):
-            await session.close()
-            continue
-        if debugs and (target.dashboard is None or is_same_cluster(debugs, target.dashboard)):
-            if idle is not None:
-                await idle.close()
+    looks = [_candidate(name, connect) for name, connect in session_connections.find().items()]
+    sessions = [session for session in await asyncio.gather(*looks) if session is not None]
+    try:
+        waiting = {hub.url: hub.dashboard for hub in connection_file.all_hubs(environ)}
+        places = {*(session.debugs for session in sessions), *filter(None, waiting.values())} - {""}
+        cluster = await _cluster(target.dashboard, environ, places) if sessions else None
+        found = choose(sessions, cluster, waiting)
+    except BaseException:
+        await _close(sessions)
+        raise
+    await _close(session for session in sessions if session is not found)
+    if found is None:
+        return await own(on_event, on_gone)
+    found.on_event, found.on_gone = on_event, on_gone
+    return found
+
+
+def choose(sessions: Sequence[Session], cluster: str | None, waiting: Mapping[str, str | None]) -> Session | None:
+    """Return the session to take part in, None if there is none. `cluster` is the dashboard that the user names.
+    `waiting` has the dashboards of hubs by the names of their sessions, None for a hub of any cluster."""
+    for session in sessions:
+        if session.debugs and (cluster is None or is_same_cluster(session.debugs, cluster)):
             return session
-        if not debugs and idle is None and is_hub and _waits_for(name, target.dashboard, environ):
-            idle = session
-        else:
-            await session.close()
-    return idle if idle is not None else await own(on_event, on_gone)
+    for session in sessions:
+        if session.kind == "hub" and not session.debugs and session.way in waiting:
+            dashboard = waiting[session.way]
+            if cluster is None or (dashboard is not None and is_same_cluster(dashboard, cluster)):
+                return session
+    return None
+
+
+async def _candidate(name: str, connect: Connect) -> Session | None:
+    """Return a session that has said what it debugs, None if it cannot be used."""
+    session = Session("hub" if "://" in name else "editor", _shown(name), lambda *_: None, lambda _: None)
+    session.way = name
+
+    async def ask() -> None:
+        await session.connection.open(connect)
+        await session.initialize()
+
+    try:
+        await wait_for(ask(), ANSWER_TIMEOUT_S)
+    except (OSError, ProblemError, SessionError, asyncio.TimeoutError):
+        await session.close()
+        return None
+    except BaseException:
+        await session.close()
+        raise
+    return session
+
+
+async def _close(sessions: Iterable[Session]) -> None:
+    await asyncio.gather(*(session.close() for session in sessions))
+
+
+async def _cluster(dashboard: str | None, environ: Mapping[str, str], known: Iterable[str]) -> str | None:
+    """Return the dashboard of the cluster that the user names, None if nothing names one. A name that leads nowhere is
+    returned unchanged: no session debugs that cluster, and the own session reports what is wrong with it. Ray is asked
+    only for a name that is no dashboard in `known`."""
+    name = dashboard_address.chosen(dashboard, environ)[1]
+    if name is None or name == "auto":
+        return None
+    if any(is_same_cluster(name, each) for each in known):
+        return name
+    try:
+        return (await wait_for(dashboard_address.resolve(dashboard, environ), NAMED_TIMEOUT_S)).url
+    except (ProblemError, OSError, asyncio.TimeoutError):
+        return name
 
 
 async def _named(
@@ -186,14 +247,6 @@ def _shown(name: str) -> str:
         return f"the hub at {name}"
     pid = name.rpartition("session-")[2].removesuffix(".sock")
     return f"the session of the process {pid}"
-
-
-def _waits_for(url: str, dashboard: str | None, environ: Mapping[str, str]) -> bool:
-    """Whether an idle hub would debug this cluster, or any if none is named."""
-    for hub in connection_file.all_hubs(environ):
-        if hub.url == url:
-            return dashboard is None or (hub.dashboard is not None and is_same_cluster(hub.dashboard, dashboard))
-    return False
 
 
 def is_same_cluster(one: str, other: str) -> bool:

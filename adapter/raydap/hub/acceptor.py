@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 
@@ -16,7 +17,7 @@ from raydap.hub.token_filter import TokenFilter
 from raydap.runtime.clients import Clients
 from raydap.tasks import Tasks
 from raydap.transport import tcp
-from raydap.transport.peer import Peer
+from raydap.transport.peer import MAX_QUEUED, Peer
 from raydap.transport.websocket import WebSocketPeer
 from raydap.transport.websocket_handshake import Handshake, Refusal
 from raydap.wire.framing import MAX_BODY
@@ -38,88 +39,118 @@ TOKEN_TIMEOUT_S = 30.0
 MAX_UNAUTHENTICATED = 64
 """Connections at a time that have not shown the token."""
 
-UNAUTHENTICATED_MAX_BODY = 1024 * 1024
-"""Bytes of a message on such a connection. `initialize` and `attach` are much shorter."""
+UNAUTHENTICATED_MAX_BYTES = 256 * 1024
+"""Bytes that such a connection may send in all, and bytes that may wait to be sent to it. All of them together take at
+most MAX_UNAUTHENTICATED times as much. `initialize` and `attach` are much shorter."""
+
+TLS_HANDSHAKE_TIMEOUT_S = 10.0
+"""Seconds for the TLS handshake with a client."""
 
 
 class Acceptor:
-    """Makes clients of connections. `names`: the Host names under which the hub may be reached. Must be closed."""
+    """Makes clients of connections. `names`: the Host names under which the hub may be reached. Must be closed.
 
-    def __init__(self, clients: Clients, verifier: TokenVerifier, names: Iterable[str] = ()) -> None:
+    With `tls` it makes the TLS handshakes, too, so that connections which do not complete one are counted.
+    """
+
+    def __init__(
+        self, clients: Clients, verifier: TokenVerifier, names: Iterable[str] = (), tls: ssl.SSLContext | None = None
+    ) -> None:
         self._clients = clients
         self._verifier = verifier
         self._names = {"localhost", *(name.lower() for name in names)}
-        self._unauthenticated: dict[asyncio.Transport, asyncio.TimerHandle] = {}
-        self._authenticated: set[Peer] = set()
+        self._tls = tls
+        self._unauthenticated: dict[_Connection, asyncio.TimerHandle] = {}
+        self._in_session: set[Peer] = set()
         self._left = asyncio.Event()
         self._tasks = Tasks()
 
     def protocol(self) -> asyncio.Protocol:
         """The protocol of a new connection."""
-        return _ProtocolDetector(self)
+        return _Connection(self)
 
     async def wait_left(self) -> None:
-        """Returns when all clients that had shown the token have left again."""
+        """Return when all clients that have entered a session have left again. Observers and clients that join the
+        session of another client do not count: such a look neither ends a hub nor keeps it."""
         await self._left.wait()
 
     async def close(self) -> None:
         """Ends connections without the token, and all tasks. The other connections are the clients' owner's to end."""
-        for transport, timeout in list(self._unauthenticated.items()):
+        for connection, timeout in list(self._unauthenticated.items()):
             timeout.cancel()
-            transport.abort()
+            connection.abort()
         self._unauthenticated.clear()
         self._tasks.cancel()
         await self._tasks.wait()
 
     # The life of a connection.
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        """Nothing is known of the client yet."""
+    def accepted(self, connection: "_Connection", transport: asyncio.Transport) -> None:
+        """Count the connection, of whose client nothing is known yet."""
         tcp.keep_alive(transport)
-        if len(self._unauthenticated) < MAX_UNAUTHENTICATED:
-            self._unauthenticated[transport] = asyncio.get_running_loop().call_later(
-                TOKEN_TIMEOUT_S, self._reject, transport, "it showed no token in time"
-            )
+        if len(self._unauthenticated) >= MAX_UNAUTHENTICATED:
+            self.reject(connection, "too many others have not shown the token")
+            return
+        self._unauthenticated[connection] = asyncio.get_running_loop().call_later(
+            TOKEN_TIMEOUT_S, self.reject, connection, "it showed no token in time"
+        )
+        if self._tls is None:
+            connection.begin(transport)
         else:
-            self._reject(transport, "too many others have not shown the token")
+            self._tasks.spawn(self._begin_tls(connection, transport, self._tls))
 
-    def end_token_timeout(self, transport: asyncio.Transport) -> None:
+    async def _begin_tls(self, connection: "_Connection", transport: asyncio.Transport, tls: ssl.SSLContext) -> None:
+        try:
+            secure = await asyncio.get_running_loop().start_tls(
+                transport, connection, tls, server_side=True, ssl_handshake_timeout=TLS_HANDSHAKE_TIMEOUT_S
+            )
+        except (OSError, asyncio.TimeoutError) as error:
+            self.reject(connection, f"its TLS handshake failed: {error}")
+            self.end_token_timeout(connection)
+            return
+        if secure is not None:
+            connection.begin(secure)
+
+    def end_token_timeout(self, connection: "_Connection") -> None:
         """The client has shown the token, or is gone."""
-        timeout = self._unauthenticated.pop(transport, None)
+        timeout = self._unauthenticated.pop(connection, None)
         if timeout is not None:
             timeout.cancel()
 
-    def speaks_tls(self, transport: asyncio.Transport) -> None:
+    def speaks_tls(self, connection: "_Connection") -> None:
         """Ends the connection: a client that speaks TLS to a hub without TLS would wait long for an answer."""
-        self._reject(transport, "it speaks TLS, for which this hub has no --tls-cert")
+        self.reject(connection, "it speaks TLS, for which this hub has no --tls-cert")
 
-    def speaks_http(self, transport: asyncio.Transport) -> asyncio.Protocol:
+    def speaks_http(self, connection: "_Connection") -> asyncio.Protocol:
         """The connection has to become a WebSocket."""
 
         async def decide(request: Request) -> Refusal | None:
             refusal = await self._decide(request)
             if refusal is not None:
-                log.warning("a WebSocket from %s is refused: %s", _address(transport), refusal.text)
+                log.warning("a WebSocket from %s is refused: %s", connection.address, refusal.text)
             return refusal
 
         def open_peer(protocol: Protocol) -> Peer:
             return self._add_authenticated(
-                transport, lambda take, gone: WebSocketPeer(take, gone, protocol), "WebSocket"
+                connection, lambda take, gone: WebSocketPeer(take, gone, protocol), "WebSocket"
             )
 
-        return Handshake(decide, open_peer, lambda: self.end_token_timeout(transport))
+        return Handshake(decide, open_peer, lambda: self.end_token_timeout(connection))
 
-    def speaks_dap(self, transport: asyncio.Transport) -> asyncio.Protocol:
+    def speaks_dap(self, connection: "_Connection") -> asyncio.Protocol:
         """The connection carries DAP, or something that DAP's framing refuses."""
         if not self._verifier.token_required:
-            return self._add_authenticated(transport, Peer, "TCP")
+            client = self._add_authenticated(connection, Peer, "TCP")
+            connection.hand_over(client)
+            return client
 
         def open_peer(
             on_message: Callable[[bytes], None], on_gone: Callable[[str], None], on_admitted: Callable[[], None]
         ) -> Peer:
             def authenticated() -> None:
-                peer.set_max_body(MAX_BODY)
-                self._log_in(transport, peer, "TCP")
+                peer.set_limits(MAX_BODY, MAX_QUEUED)
+                self._log_in(connection, "TCP")
+                connection.hand_over(peer)
                 on_admitted()
 
             def gone(reason: str) -> None:
@@ -127,18 +158,24 @@ class Acceptor:
                 on_gone(reason)
 
             token_filter = TokenFilter(
-                self._verifier, on_message, authenticated, lambda reason: peer.abort(reason), self._tasks
+                self._verifier,
+                on_message,
+                authenticated,
+                lambda reason: peer.abort(reason),
+                self._tasks,
+                on_session=lambda: self._in_session.add(peer),
             )
-            peer = Peer(token_filter.receive, gone, max_body=UNAUTHENTICATED_MAX_BODY)
+            limit = UNAUTHENTICATED_MAX_BYTES
+            peer = Peer(token_filter.receive, gone, max_queued=limit, max_body=limit)
             return peer
 
         peer = self._clients.connect_unauthenticated(open_peer)
-        self._tasks.spawn(self._watch_end(transport, peer))
+        self._tasks.spawn(self._watch_end(connection, peer))
         return peer
 
     def _add_authenticated(
         self,
-        transport: asyncio.Transport,
+        connection: "_Connection",
         make: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer],
         way: str,
     ) -> Peer:
@@ -146,31 +183,37 @@ class Acceptor:
 
         def open_peer(on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
             token_filter = TokenFilter(
-                self._verifier, on_message, lambda: None, lambda _: None, self._tasks, authenticated=True
+                self._verifier,
+                on_message,
+                lambda: None,
+                lambda _: None,
+                self._tasks,
+                authenticated=True,
+                on_session=lambda: self._in_session.add(peer),
             )
             return make(token_filter.receive, on_gone)
 
         peer = self._clients.connect(open_peer)
-        self._log_in(transport, peer, way)
-        self._tasks.spawn(self._watch_end(transport, peer))
+        self._log_in(connection, way)
+        self._tasks.spawn(self._watch_end(connection, peer))
         return peer
 
-    def _log_in(self, transport: asyncio.Transport, peer: Peer, way: str) -> None:
-        log.info("a client came in by %s from %s", way, _address(transport))
-        self.end_token_timeout(transport)
-        self._authenticated.add(peer)
+    def _log_in(self, connection: "_Connection", way: str) -> None:
+        log.info("a client came in by %s from %s", way, connection.address)
+        self.end_token_timeout(connection)
 
-    async def _watch_end(self, transport: asyncio.Transport, peer: Peer) -> None:
+    async def _watch_end(self, connection: "_Connection", peer: Peer) -> None:
         await peer.wait_closed()
-        self.end_token_timeout(transport)
-        if peer in self._authenticated:
-            self._authenticated.discard(peer)
-            if not self._authenticated:
+        self.end_token_timeout(connection)
+        if peer in self._in_session:
+            self._in_session.discard(peer)
+            if not self._in_session:
                 self._left.set()
 
-    def _reject(self, transport: asyncio.Transport, reason: str) -> None:
-        log.warning("the connection from %s is closed: %s", _address(transport), reason)
-        transport.abort()
+    def reject(self, connection: "_Connection", reason: str) -> None:
+        """End the connection without an answer."""
+        log.warning("the connection from %s is closed: %s", connection.address, reason)
+        connection.abort()
 
     # Checks of a WebSocket handshake.
 
@@ -202,36 +245,83 @@ class Acceptor:
         return Refusal(403, f"The name {_quoted(name)} is not known here; raydap serve --allow-host lets it in.")
 
 
-class _ProtocolDetector(asyncio.Protocol):
-    """A connection until its first bytes tell which protocol it speaks."""
+class _Connection(asyncio.Protocol):
+    """A connection until its client has shown the token. It finds out which protocol the client speaks, hands all bytes
+    to the protocol that follows, and ends the connection when there are too many of them."""
 
     def __init__(self, acceptor: Acceptor) -> None:
+        self.address = ""
         self._acceptor = acceptor
-        self._received = bytearray()
+        self._early = bytearray()
+        self._received = 0
+        self._accepted: asyncio.Transport | None = None
         self._transport: asyncio.Transport | None = None
+        self._successor: asyncio.Protocol | None = None
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """Take the transport that carries DAP or HTTP: the accepted one, or that of TLS above it."""
+        self._transport = transport
+        self._detect()
+
+    def hand_over(self, protocol: asyncio.Protocol) -> None:
+        """Let the client's own protocol have the connection, because the client has shown the token."""
+        assert self._transport is not None
+        self._transport.set_protocol(protocol)
+
+    def abort(self) -> None:
+        """End the connection, in whatever state it is."""
+        transport = self._transport or self._accepted
+        if transport is not None:
+            transport.abort()
+
+    # asyncio.Protocol.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._acceptor.connection_made(transport)
+        self._accepted = transport
+        self.address = _address(transport)
+        self._acceptor.accepted(self, transport)
 
     def data_received(self, data: bytes) -> None:
-        assert self._transport is not None
-        self._received += data
-        if self._received.startswith(_TLS):
-            self._acceptor.speaks_tls(self._transport)
-            return
-        if len(self._received) < len(_HTTP) and _HTTP.startswith(self._received):
-            return
-        http = self._received.startswith(_HTTP)
-        successor = (self._acceptor.speaks_http if http else self._acceptor.speaks_dap)(self._transport)
-        self._transport.set_protocol(successor)
-        successor.connection_made(self._transport)
-        successor.data_received(bytes(self._received))
+        self._received += len(data)
+        if self._received > UNAUTHENTICATED_MAX_BYTES:
+            self._acceptor.reject(self, "it sent too much without the token")
+        elif self._successor is not None:
+            self._successor.data_received(data)
+        else:
+            self._early += data
+            self._detect()
+
+    def pause_writing(self) -> None:
+        if self._successor is not None:
+            self._successor.pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._successor is not None:
+            self._successor.resume_writing()
+
+    def eof_received(self) -> bool | None:
+        return None if self._successor is None else self._successor.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        assert self._transport is not None
-        self._acceptor.end_token_timeout(self._transport)
+        self._acceptor.end_token_timeout(self)
+        if self._successor is not None:
+            self._successor.connection_lost(exc)
+
+    def _detect(self) -> None:
+        """Bytes can come before the transport: those behind a TLS handshake."""
+        if self._transport is None or not self._early or self._transport.is_closing():
+            return
+        if self._early.startswith(_TLS):
+            self._acceptor.speaks_tls(self)
+            return
+        if len(self._early) < len(_HTTP) and _HTTP.startswith(self._early):
+            return
+        http = self._early.startswith(_HTTP)
+        self._successor = (self._acceptor.speaks_http if http else self._acceptor.speaks_dap)(self)
+        data, self._early = bytes(self._early), bytearray()
+        self._successor.connection_made(self._transport)
+        self._successor.data_received(data)
 
 
 _HTTP = b"GET "

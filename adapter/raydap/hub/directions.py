@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import re
+import shlex
 import textwrap
 
+from raydap import safe_output
 from raydap.bounded_wait import wait_for
 from raydap.hub.hub_job import Hub
 from raydap.hub.server import is_loopback
@@ -36,7 +39,7 @@ async def direct_host(hub: Hub) -> str | None:
 
 def describe(hub: Hub, host: str | None, url: str) -> str:
     """What the user does next. `host` is the result of `direct_host`, `url` is for `raydap connect`."""
-    named = f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node
+    named = safe_output.one_line(f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node)
     lines = [f"The hub is the job {hub.job} on {named} and listens on {_bracketed(hub.host)}:{hub.port}.", ""]
     if host is None:
         lines.append("This machine does not reach it directly. Forward its port, by one of")
@@ -56,10 +59,12 @@ def describe(hub: Hub, host: str | None, url: str) -> str:
 def tunnels(hub: Hub) -> list[str]:
     """The commands that forward the hub's port to the same port of this machine's loopback."""
     inside = "127.0.0.1" if _is_any(hub.host) else hub.host
-    commands = [f"ssh -N -L {hub.port}:{_bracketed(inside)}:{hub.port} USER@{hub.node}"]
+    # The names come from the cluster, and the commands are pasted into a shell.
+    forwarded = _word(f"{hub.port}:{_bracketed(inside)}:{hub.port}")
+    commands = [f"ssh -N -L {forwarded} USER@{_word(hub.node)}"]
     if inside == "127.0.0.1":
         # kubectl forwards to the pod's own loopback only.
-        commands.append(f"kubectl port-forward pod/{hub.machine} {hub.port}:{hub.port}")
+        commands.append(f"kubectl port-forward pod/{_word(hub.machine)} {hub.port}:{hub.port}")
     return commands
 
 
@@ -72,6 +77,12 @@ def _vscode(port: int) -> str:
 def _listening(hub: Hub) -> str:
     """The host to connect to: the machine's own address if the hub listens on all addresses."""
     return hub.node if _is_any(hub.host) else hub.host
+
+
+def _word(name: str) -> str:
+    """Return the name as one word of a shell, on one line. A loopback IPv6 address needs no quotes."""
+    name = safe_output.one_line(name)
+    return name if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) else shlex.quote(name)
 
 
 def _is_any(host: str) -> bool:

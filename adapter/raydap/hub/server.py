@@ -88,7 +88,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-async def serve(options: ServerOptions, ended: "asyncio.Future[None]", say: Callable[[str], None]) -> None:
+async def serve(options: ServerOptions, ended: "asyncio.Future[int]", say: Callable[[str], None]) -> None:
     """Serves until `ended` or, with `once`, until the last client has left; then detaches from every worker.
 
     `say` gets lines for the user. Raises StartRefused, before anything listens or if the address cannot be used.
@@ -103,13 +103,12 @@ async def serve(options: ServerOptions, ended: "asyncio.Future[None]", say: Call
 
 
 async def _serve(
-    options: ServerOptions, engine: Engine, ended: "asyncio.Future[None]", say: Callable[[str], None]
+    options: ServerOptions, engine: Engine, ended: "asyncio.Future[int]", say: Callable[[str], None]
 ) -> None:
-    acceptor = Acceptor(engine.clients, TokenVerifier(options.digest), (options.host, *options.names))
+    names = (options.host, *options.names)
+    acceptor = Acceptor(engine.clients, TokenVerifier(options.digest), names, options.tls)
     try:
-        listener = await tcp.listen(
-            options.host, options.port, acceptor.protocol, options.tls, own_user_only=options.digest is None
-        )
+        listener = await tcp.listen(options.host, options.port, acceptor.protocol, own_user_only=options.digest is None)
     except (OSError, UnicodeError) as error:
         reason = tcp.reason(error) if isinstance(error, OSError) else "it is no name of a host"
         text = f"raydap cannot listen on {options.host}:{options.port}: {reason}; choose another address."

@@ -23,7 +23,7 @@ async def carry(
     token: str | None,
     authority: str | None,
     problem: Problem | None,
-    ended: "asyncio.Future[None]",
+    ended: "asyncio.Future[int]",
     say: Callable[[str], None],
 ) -> int:
     """Makes this process an adapter on stdio for the hub at `address`, until one of the two goes or until `ended`.

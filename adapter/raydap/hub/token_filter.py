@@ -11,8 +11,8 @@ from raydap.wire import envelope
 
 log = logging.getLogger("raydap")
 
-_MAX_HELD = 100
-"""Messages that may wait behind one with a wrong token."""
+UNAUTHENTICATED_MAX_MESSAGES = 100
+"""Messages that a client may send in all without the token: the answer to a short one is long."""
 
 _COMMANDS = ("attach", "launch")
 _ARGUMENT = "token"
@@ -23,7 +23,8 @@ class TokenFilter:
 
     `on_authenticated` is called at the first right token, before its message is passed on. A message with a wrong token
     is passed on after the verifier's delay; the core refuses it, because `on_authenticated` has not been called.
-    `abort` ends the connection. `authenticated`: the client has shown the token in another way.
+    `abort` ends the connection. `authenticated`: the client has shown the token in another way. `on_session` is called
+    when an authenticated client begins a session or enters one, unless it only observes it or joins it.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class TokenFilter:
         abort: Callable[[str], None],
         tasks: Tasks,
         authenticated: bool = False,
+        on_session: Callable[[], None] = lambda: None,
     ) -> None:
         self._verifier = verifier
         self._on_message = on_message
@@ -41,17 +43,22 @@ class TokenFilter:
         self._abort = abort
         self._tasks = tasks
         self._authenticated = authenticated
+        self._on_session = on_session
+        self._unauthenticated_messages = 0
         self._held: deque[bytes] = deque()
         self._delaying: Task[None] | None = None
 
     def receive(self, data: bytes) -> None:
         """One message of the client."""
+        if not self._authenticated:
+            self._unauthenticated_messages += 1
+            if self._unauthenticated_messages > UNAUTHENTICATED_MAX_MESSAGES:
+                self._abort("sent too much without the right token")
+                return
         if self._delaying is None:
             self._filter(data)
-        elif len(self._held) < _MAX_HELD:
-            self._held.append(data)
         else:
-            self._abort("sent too much without the right token")
+            self._held.append(data)
 
     def close(self) -> None:
         """The client is gone."""
@@ -81,6 +88,8 @@ class TokenFilter:
                 return
             self._authenticated = True
             self._on_authenticated()
+        if not _is_guest(arguments):
+            self._on_session()
         self._on_message(data)
 
     async def _pass_on_later(self, data: bytes) -> None:
@@ -89,3 +98,8 @@ class TokenFilter:
         self._on_message(data)
         while self._held and self._delaying is None:
             self._filter(self._held.popleft())
+
+
+def _is_guest(arguments: dict[str, object]) -> bool:
+    """Whether the client keeps no session alive: it only observes, or joins the session of another client."""
+    return arguments.get("join") is True or arguments.get("role") == "observer"

@@ -41,9 +41,12 @@ class RayTasks:
     async def ask(self, dashboard: Dashboard, jobs: Collection[str]) -> None:
         """Raises nothing: a timeline without its last tasks is still worth showing."""
         try:
+            more = 0
             for job in sorted(jobs):
                 for row in await dashboard.tasks(job):
-                    self._take(row)
+                    more += not self._take(row)
+            # The same tasks come at each look.
+            self.more = max(self.more, more)
             if self._wants_events and jobs:
                 found = [await dashboard.timeline(job) for job in sorted(jobs)]
                 # Those of one job number nodes and workers anew, so that they cannot be put together.
@@ -55,15 +58,14 @@ class RayTasks:
     def spans(self) -> list[Span]:
         return sorted(self._rows.values(), key=lambda span: span.start)
 
-    def _take(self, row: Row) -> None:
-        """A row of Ray's list of tasks (ray/util/state/common.py, TaskState)."""
+    def _take(self, row: Row) -> bool:
+        """Take a row of Ray's list of tasks (ray/util/state/common.py, TaskState). Return whether there was room."""
         start, end, worker = row.get("start_time_ms"), row.get("end_time_ms"), row.get("worker_id")
         key = str(row.get("task_id")), str(row.get("attempt_number"))
         if not isinstance(start, (int, float)) or not isinstance(worker, str) or not start:
-            return
+            return True
         if key not in self._rows and len(self._rows) >= MAX_TASKS:
-            self.more += 1
-            return
+            return False
         self._rows[key] = Span(
             worker=worker,
             name=str(row.get("name") or row.get("func_or_class_name") or "task"),
@@ -71,3 +73,4 @@ class RayTasks:
             end=end / 1000 if isinstance(end, (int, float)) and end else None,
             state=str(row.get("state") or ""),
         )
+        return True

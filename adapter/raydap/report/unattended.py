@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from raydap import steady_time
+from raydap import safe_output, steady_time
 from raydap.client.joining import Target
 from raydap.core.errors import ProblemError
 from raydap.report.job_watch import JobEnd, JobWatch
@@ -153,7 +153,7 @@ class Reporting:
 
     def _print(self, text: str) -> None:
         now = time.strftime("%H:%M:%S")
-        print(f"raydap report {now}: {text}", file=sys.stderr, flush=True)  # noqa: T201
+        safe_output.line(f"raydap report {now}: {safe_output.one_line(text)}", error=True)
 
 
 def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:
@@ -190,10 +190,9 @@ async def _deserted(run: WatchedRun) -> JobEnd:
 
 def _echo(category: str, text: str) -> None:
     name = "stdout" if category == "stdout" else "stderr"
-    stream = getattr(sys, name)
     try:
-        stream.write(text)
-        stream.flush()
+        # The program is the user's own, as is what it prints.
+        safe_output.piece(text, error=name == "stderr")
     except (OSError, ValueError):
         # Nobody reads it any more. What is left in the buffer must not fail again when raydap ends.
         setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115

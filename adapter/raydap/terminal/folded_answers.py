@@ -1,16 +1,15 @@
 """`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are and what they know, folded."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from raydap import safe_files
 from raydap.client.joining import Target
 from raydap.core.errors import file_not_written
 from raydap.core.sets import stack_exports, text_tables
-from raydap.protocol.message_base import Message
+from raydap.exit_codes import ExitCode
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
 from raydap.protocol.value_messages import (
     CompareArguments,
@@ -39,14 +38,14 @@ async def stacks(
         if svg is not None:
             _write(svg, stack_exports.svg(found.root))
         elif as_json:
-            _print_json(found)
+            screen.print_json(found)
         elif folded:
             screen.console().out(stack_exports.folded(found.root), highlight=False)
         elif found.root.count == 0:
             return _nothing(live, select, "say where they are", len(found.unread) + len(found.silent))
         else:
             screen.console().out(text_tables.of_stacks(found), highlight=False)
-    return 0
+    return ExitCode.DONE if found.root.count else ExitCode.NO_WORKER
 
 
 async def evaluate(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
@@ -71,19 +70,22 @@ def _show(
     live: LiveSession,
     select: str | None,
     found: Evaluations | Comparison,
-    groups: Iterable[EvaluationGroup | ComparisonGroup],
+    groups: Sequence[EvaluationGroup | ComparisonGroup],
     text: str,
     as_json: bool,
 ) -> int:
     unread: tuple[Any, ...] | UnsetType = found.unread
     silent = len(found.silent) + (0 if unread is UNSET else len(unread))
     if as_json:
-        _print_json(found)
-    elif not any(groups) and not silent:
+        screen.print_json(found)
+    elif not groups and not silent:
         return _nothing(live, select, "be asked without being stopped", 0)
     else:
         screen.console().out(text, highlight=False)
-    return 0
+    if not groups:
+        return ExitCode.NO_WORKER
+    # An expression that fails in all workers is one that is wrong.
+    return ExitCode.FAILED if all(group.error is not UNSET for group in groups) else ExitCode.DONE
 
 
 def _write(path: str, text: str) -> None:
@@ -92,10 +94,6 @@ def _write(path: str, text: str) -> None:
         safe_files.write_output(path, text.encode())
     except OSError as error:
         raise file_not_written(path, error) from None
-
-
-def _print_json(message: Message) -> None:
-    screen.console().out(msgspec.json.format(msgspec.json.encode(message), indent=2).decode(), highlight=False)
 
 
 def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> int:
@@ -118,4 +116,4 @@ def _nothing(live: LiveSession, select: str | None, what: str, silent: int) -> i
     else:
         text = f"No worker can {what}{': ' * bool(parts)}{' and '.join(parts)}. {advice}"
     screen.console(stderr=True).print(text)
-    return 1
+    return ExitCode.NO_WORKER

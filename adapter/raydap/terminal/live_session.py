@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from raydap import safe_output
 from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import Session, Target
@@ -141,6 +142,9 @@ async def looking(target: Target, progress: Progress | None = None) -> AsyncIter
     await live.find(target)
     try:
         own = {"dashboard": target.dashboard, "autoAttach": False}
+        if live.session.debugs and target.dashboard is None:
+            # Several clusters may run, and none was named here.
+            safe_output.line(f"This is {live.session.name}, which debugs {live.session.debugs}.", error=True)
         await live.begin("attach", {"join": True} if live.session.is_active else own)
         yield live
     finally:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import UNSET
@@ -13,12 +13,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from raydap import safe_output
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.core.model.thread_stacks import file_name
 from raydap.core.workers import forked_waits
+from raydap.exit_codes import ExitCode
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
 from raydap.protocol.stack_messages import Location, Places, PlacesArguments, WaitingChild, WorkerPlace
 from raydap.terminal import screen
@@ -156,38 +158,37 @@ async def show(target: Target, select: str | None, everybody: bool, as_json: boo
     try:
         async with looking(target) as live:
             legacy.follow(live)
-            await _show(live, legacy, select, everybody, as_json, watch)
+            return await _show(live, legacy, select, everybody, as_json, watch)
     finally:
         await legacy.close()
-    return 0
 
 
 async def _show(
     live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool, as_json: bool, watch: bool
-) -> None:
+) -> int:
     console, errors = screen.console(), screen.console(stderr=True)
     if not await live.wait_listed():
         errors.print("Ray has not said who runs; the list may lack workers.")
-    if watch and not as_json:
+    if watch:
         await _watch(live, legacy, select, everybody)
-        return
     rows = await look(live, legacy, select, everybody, Seen(), legacy_timeout_s=LEGACY_TIMEOUT_S)
     if as_json:
-        console.out(msgspec.json.format(msgspec.json.encode([row.as_json() for row in rows]), indent=2).decode())
+        screen.print_json([row.as_json() for row in rows])
     elif rows:
         console.print(as_table(rows, console.width))
     else:
         errors.print(_nobody(live, select))
     for problem in dict.fromkeys(row.entry.problem for row in rows if row.entry.type == "child" and row.entry.problem):
         if not as_json:
-            errors.print(problem, style="dim")
+            errors.print(safe_output.one_line(problem), style="dim")
     waiting = sum(row.pdb is not None for row in rows)
     if waiting and not as_json:
         who = "One waits" if waiting == 1 else f"{waiting} wait"
         errors.print(f"{who} for Ray's old debugger; `pdb` in `raydap debug` joins them.", style="dim")
+    return ExitCode.DONE if rows else ExitCode.NO_WORKER
 
 
-async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> None:
+async def _watch(live: LiveSession, legacy: LegacyListing, select: str | None, everybody: bool) -> NoReturn:
     """Until the user ends it by Ctrl-C. Raises ConnectionEnded when the session ends."""
     seen = Seen()
     console = screen.console()

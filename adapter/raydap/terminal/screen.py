@@ -1,44 +1,29 @@
 """Where a command writes: tables for people, in the width and the colours of their terminal."""
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from raydap import safe_output
+
 _WIDE = 100_000
 """Columns where no terminal limits them: what reads a pipe wants whole lines."""
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-_LONE_JOINERS = re.compile(
-    "(?<![\ufe0f\U0001f000-\U0001ffff])\N{ZERO WIDTH JOINER}"
-    "|\N{ZERO WIDTH JOINER}(?![\u2190-\u2bff\U0001f000-\U0001ffff])"
-)
-"""Joiners that do not stand between two emoji. rich counts no columns for the character behind a joiner, but terminals
-draw it beside the one before."""
-
-
 class _Console(Console):
-    """On a terminal it replaces control characters: names and values come from workers, and such characters could move
-    the cursor, or type for the user."""
+    """Lets no name or value move the cursor of a terminal, or type for the user. A pipe gets values unchanged."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            if self.is_terminal and not segment.control:
-                yield Segment(_visible(segment.text), segment.style)
-            else:
-                yield segment
-
-
-def _visible(text: str) -> str:
-    return _LONE_JOINERS.sub("", _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text))
+            is_raw = segment.control or not self.is_terminal
+            yield segment if is_raw else Segment(safe_output.visible(segment.text), segment.style)
 
 
 def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Console:
@@ -46,6 +31,12 @@ def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Co
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if is_terminal or "COLUMNS" in environ else _WIDE
     return _Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON, for programs. A terminal shows the characters that could deceive as escapes."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    console().out(safe_output.json_text(text), highlight=False)
 
 
 READABLE = 24
@@ -62,7 +53,10 @@ def table(
     """Columns with two spaces between them. If that is more than `width`, the cells of `cut` are cut, the last column
     of these as far as needed. If they cannot be read then, the columns `drop` are left out, one after the other."""
     shown = list(columns)
-    cells = [[Text(_visible(str(cell)), cell.style if isinstance(cell, Text) else "") for cell in row] for row in rows]
+    cells = [
+        [Text(safe_output.one_line(str(cell)), cell.style if isinstance(cell, Text) else "") for cell in row]
+        for row in rows
+    ]
     widths = {
         column: max([len(column), *(cell_len(row[number].plain) for row in cells)])
         for number, column in enumerate(columns)

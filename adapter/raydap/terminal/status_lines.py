@@ -2,11 +2,12 @@
 
 from raydap.cluster.dashboard.local_clusters import minute
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
+from raydap.safe_output import one_line
 
 
 def render(found: MachineStatus) -> str:
     """The status as text."""
-    lines = [found.problem] if found.problem is not None else []
+    lines = [one_line(found.problem)] if found.problem is not None else []
     lines += _section("Hubs", [hub_line(hub) for hub in found.hubs])
     lines += _section("Sessions", [session_line(session) for session in found.sessions])
     lines += _section("Clusters", [line for cluster in found.clusters for line in _cluster(cluster)])
@@ -25,18 +26,19 @@ def hub_line(hub: HubStatus) -> str:
         words.append(counted(hub.clients, "client"))
     if hub.forwarded is not None:
         words.append("its port is forwarded" if hub.forwarded else "nothing forwards its port")
-    return f"{hub.url}  {_joined(words, hub.debugs)}"
+    return one_line(f"{hub.url}  {_joined(words, hub.debugs)}")
 
 
 def session_line(session: SessionStatus) -> str:
     words = [f"started by {session.parent}" if session.parent else "", f"since {minute(session.started)}"]
-    return f"pid {session.pid}  raydap {session.command}, {_joined([word for word in words if word], session.debugs)}"
+    what = _joined([word for word in words if word], session.debugs)
+    return one_line(f"pid {session.pid}  raydap {session.command}, {what}")
 
 
 def _cluster(cluster: ClusterStatus) -> list[str]:
     lines = [cluster_line(cluster)]
     if cluster.problem is not None:
-        lines.append(f"  {cluster.problem}")
+        lines.append(f"  {one_line(cluster.problem)}")
     return lines + [f"  {_paused(worker)}" for worker in cluster.paused or ()]
 
 
@@ -50,11 +52,11 @@ def cluster_line(cluster: ClusterStatus) -> str:
         words.append(f"runs {', '.join(cluster.jobs)}" if cluster.jobs else "no job runs")
     if cluster.paused is not None:
         words.append(counted(len(cluster.paused), "paused worker"))
-    return f"{cluster.dashboard}  {', '.join(words)}".rstrip()
+    return one_line(f"{cluster.dashboard}  {', '.join(words)}".rstrip())
 
 
 def _paused(worker: PausedStatus) -> str:
-    line = f"{worker.name or 'worker'}  pid {worker.pid} on {worker.node}"
+    line = one_line(f"{worker.name or 'worker'}  pid {worker.pid} on {worker.node}")
     return f"{line}, {stuck_text(worker)}" if worker.stuck else line
 
 

@@ -1,9 +1,9 @@
 """`raydap hang`: who waits for whom, and who can never go on."""
 
-import msgspec
 from rich.text import Text
 
 from raydap.client.joining import Target
+from raydap.exit_codes import ExitCode
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal import screen
 from raydap.terminal.live_session import looking
@@ -18,17 +18,16 @@ _COLOURS = {
 
 
 async def show(target: Target, select: str | None, as_json: bool) -> int:
-    """Prints the tree. Returns the exit code: 1 if there is a deadlock. Raises what LiveSession.begin raises, and
+    """Prints the tree. Returns the exit code: DEADLOCK if there is one. Raises what LiveSession.begin raises, and
     SessionError."""
     async with looking(target) as live:
         await live.wait_listed()
         found = await live.ask("raydap/waits", WaitsArguments(select=select), WaitGraph)
-    console = screen.console()
     if as_json:
-        console.out(msgspec.json.format(msgspec.json.encode(found), indent=2).decode(), highlight=False)
+        screen.print_json(found)
     else:
-        console.print(coloured(found), soft_wrap=True)
-    return 1 if found.deadlocks else 0
+        screen.console().print(coloured(found), soft_wrap=True)
+    return ExitCode.DEADLOCK if found.deadlocks else ExitCode.DONE
 
 
 def coloured(found: WaitGraph) -> Text:

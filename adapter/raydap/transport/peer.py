@@ -25,7 +25,7 @@ class Peer(asyncio.Protocol):
     `quick_ack` keeps Linux from delaying acknowledgements on this socket: debugpy's adapter writes header and body
     separately without TCP_NODELAY, so each second write would wait 40 ms for ours (tcp(7), TCP_QUICKACK).
 
-    `max_body` is the largest message in bytes that is accepted; `set_max_body` changes it. A `decoder` is used in the
+    `max_body` is the largest message in bytes that is accepted; `set_limits` changes it. A `decoder` is used in the
     place of one with `max_body`.
     """
 
@@ -75,9 +75,12 @@ class Peer(asyncio.Protocol):
             self._reason = reason
             self._transport.abort()
 
-    def set_max_body(self, max_body: int) -> None:
-        """Holds from the next message on."""
+    def set_limits(self, max_body: int, max_queued: int) -> None:
+        """Change the length of messages, from the next one on, and the bytes that may be queued."""
         self._decoder.max_body = max_body
+        self._max_queued = max_queued
+        if self._transport is not None:
+            self._transport.set_write_buffer_limits(high=max_queued)
 
     async def wait_closed(self) -> None:
         """Returns when the connection is down and nothing is left to write."""

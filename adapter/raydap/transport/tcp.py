@@ -14,9 +14,6 @@ from raydap.transport.tcp_peers import OwnUserOnly
 
 T = TypeVar("T")
 
-TLS_HANDSHAKE_TIMEOUT_S = 10.0
-"""Seconds for the TLS handshake with a client."""
-
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
 """With these a connection that died silently is noticed after 30 s (tcp(7)). In seconds; the last in milliseconds."""
 
@@ -125,7 +122,6 @@ async def listen(
     host: str,
     port: int,
     factory: Callable[[], asyncio.Protocol],
-    ssl: SSLContext | None = None,
     own_user_only: bool = True,
 ) -> Listener:
     """Accepts connections; port 0 lets the system choose. `factory` makes the protocol of each new connection.
@@ -136,10 +132,7 @@ async def listen(
     The connection is up only after `factory` has returned: what is sent before that is dropped. In DAP the client sends
     first, so nothing is. Raises OSError if the address cannot be used.
     """
-    handshake_timeout_s = None if ssl is None else TLS_HANDSHAKE_TIMEOUT_S
     accept: Callable[[], asyncio.Protocol] = (lambda: OwnUserOnly(factory)) if own_user_only else factory
-    server = await asyncio.get_running_loop().create_server(
-        accept, host, port, ssl=ssl, ssl_handshake_timeout=handshake_timeout_s
-    )
+    server = await asyncio.get_running_loop().create_server(accept, host, port)
     name = server.sockets[0].getsockname()
     return Listener(server, name[0], name[1])

@@ -89,3 +89,15 @@ def test_the_examples_in_the_help_of_a_command_can_be_pasted(
         if words[-1] == "--help":
             words.pop()
         meant.make_context(words[0], words[1:], parent=group)
+
+
+@pytest.mark.parametrize("arguments", [["trian.py"], ["trian.py", "--lr", "0.1"]])
+def test_a_mistyped_program_is_no_set(arguments: list[str]) -> None:
+    ended = CliRunner().invoke(main, ["debug", *arguments])
+    assert ended.exit_code == 2
+    assert 'There is no file "trian.py".' in ended.output
+
+
+def test_a_list_for_programs_is_not_watched() -> None:
+    ended = CliRunner().invoke(main, ["ps", "--watch", "--json"])
+    assert (ended.exit_code, "exclude each other" in ended.output) == (2, True)

@@ -22,6 +22,8 @@ from raydap.cli.main import main
         (["--token-sha256", "abc"], 2, "is not a SHA-256 in hex"),
         (["--hold", "-1"], 2, "is not a number of seconds"),
         (["--listen", "4711"], 2, "not HOST:PORT"),
+        (["--listen", "127.0.0.1:" + "1" * 5000], 2, "not HOST:PORT"),
+        (["--listen", "127.0.0.1:65536"], 2, "not HOST:PORT"),
         (["--listen", "no.such.host.invalid:0"], 1, "raydap cannot listen on no.such.host.invalid:0"),
     ],
 )

@@ -1,6 +1,7 @@
 """Which session a program takes part in, among those that are there."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from raydap.client import joining, session_connections
 from raydap.client.dap_connection import ConnectionEnded, RequestRefused, SessionError
 from raydap.client.joining import Session, Target, is_same_cluster
+from raydap.cluster.dashboard import dashboard_address
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file, hub_address
 from raydap.hub.connection_file import ConnectionInfo
@@ -86,10 +88,13 @@ def there_are(sessions: dict[str, FakeSession]) -> Iterator[None]:
         yield
 
 
-def find(sessions: dict[str, FakeSession], target: Target | None = None) -> Session:
+def find(
+    sessions: dict[str, FakeSession], target: Target | None = None, environ: dict[str, str] | None = None
+) -> Session:
     """What is chosen; all others have to be closed."""
+    environ = {"XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"], **(environ or {})}
     with there_are(sessions):
-        chosen = asyncio.run(joining.find(target or Target(), lambda name, body: None, lambda reason: None))
+        chosen = asyncio.run(joining.find(target or Target(), lambda name, body: None, lambda reason: None, environ))
     names = [joining._shown(name) for name, one in sessions.items() if one.is_open]
     assert names == ([] if chosen.kind == "own" else [chosen.name])
     return chosen
@@ -134,6 +139,64 @@ def test_among_several_the_first_that_debugs_this_cluster() -> None:
     assert find(sessions, Target(dashboard=HERE)).name == "the session of the process 18"
     assert find(sessions, Target(dashboard="localhost:8265")).name == "the session of the process 18"
     assert find(sessions, Target(dashboard="http://10.0.0.9:8265")).kind == "own"
+
+
+@pytest.mark.parametrize("variable", ["RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"])
+def test_a_variable_of_ray_names_the_cluster(variable: str) -> None:
+    """Or a command would act on another cluster than the one that `raydap` alone names."""
+    sessions = {EDITOR: FakeSession(THERE), OTHER: FakeSession(HERE)}
+    assert find(sessions, environ={variable: HERE}).name == "the session of the process 18"
+    assert find(sessions, environ={variable: "http://10.0.0.2:8265"}).kind == "own"
+    assert find(sessions, Target(dashboard=THERE), {variable: HERE}).name == "the session of the process 17"
+    assert find({hub(4711): FakeSession()}, environ={variable: HERE}).kind == "own"
+    waiting = hub(4712, HERE)
+    assert find({waiting: FakeSession()}, environ={variable: HERE}).name == f"the hub at {waiting}"
+
+
+def test_the_name_of_ray_itself_leads_to_the_dashboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def resolve(dashboard: Any, environ: Any) -> Any:
+        assert (dashboard, environ["RAY_ADDRESS"]) == (None, "10.0.0.1:6379")
+        return dashboard_address.Location(THERE)
+
+    monkeypatch.setattr(dashboard_address, "resolve", resolve)
+    sessions = {EDITOR: FakeSession(HERE), OTHER: FakeSession(THERE)}
+    assert find(sessions, environ={"RAY_ADDRESS": "10.0.0.1:6379"}).name == "the session of the process 18"
+
+
+def test_all_sessions_are_asked_at_once() -> None:
+    """Each connects only when all others have tried to: one after the other would never end."""
+    wanted, begun = 20, 0
+    all_begun = asyncio.Event()
+
+    class Gathering(FakeSession):
+        async def connect(self, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Any:
+            nonlocal begun
+            begun += 1
+            if begun == wanted:
+                all_begun.set()
+            await all_begun.wait()
+            return await super().connect(on_message, on_gone)
+
+    sessions: dict[str, FakeSession] = {f"/run/raydap/session-{number}.sock": Gathering(HERE) for number in range(20)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joining, "ANSWER_TIMEOUT_S", 60.0)
+        assert find(sessions).name == "the session of the process 0"
+
+
+def test_a_forwarded_port_without_a_hub_has_the_time_limit_of_an_answer() -> None:
+    class Hanging(FakeSession):
+        async def connect(self, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Any:
+            await asyncio.Event().wait()
+
+    assert find({"ws://127.0.0.1:1/dap": Hanging(HERE), EDITOR: FakeSession(HERE)}).kind == "editor"
+
+
+def test_events_of_sessions_that_are_not_taken_go_nowhere() -> None:
+    heard: list[str] = []
+    ended = FakeSession(fault="ends")
+    with there_are({OTHER: ended, EDITOR: FakeSession(HERE)}):
+        asyncio.run(joining.find(Target(), lambda name, body: None, heard.append, {}))
+    assert heard == []
 
 
 def test_a_hub_that_waits_is_taken_if_nobody_debugs_the_cluster() -> None:

@@ -11,6 +11,7 @@ from raydap.core.errors import Code
 from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE
 from raydap.core.settings import LaunchSettings
+from raydap.exit_codes import ExitCode
 from raydap.protocol.id_fields import COMMANDS, RULES, Kind
 from raydap.report import records
 
@@ -85,3 +86,8 @@ def test_users_can_read_what_a_program_notices_of_raydap() -> None:
     page = (DOCS / "security.md").read_text(encoding="utf-8")
     section = page.partition('<a id="noticed"></a>')[2].partition("\n## ")[0]
     assert [line for line in section.splitlines() if line.startswith("| ")][1:] == [each.row for each in DIFFERENCES]
+
+
+def test_the_exit_codes_are_those_of_the_code() -> None:
+    written = {(int(code), name.strip("`")) for code, name, _ in rows("usage/command-line.md", "Exit codes")}
+    assert written == {(code.value, code.name) for code in ExitCode}

@@ -2,17 +2,20 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from raydap.hub import acceptor, hub_token
+from raydap.hub import acceptor, hub_token, server, token_filter
 from raydap.hub.acceptor import Acceptor
 from raydap.hub.hub_token import TokenVerifier
 from raydap.transport import tcp
 from raydap.transport.peer import Peer
 from raydap.wire.framing import encode
+from support.certificates import Certificate
 
 WAIT, TOKEN = 30.0, "the-right-token"
 
@@ -54,9 +57,9 @@ class Clients:
 class Scene:
     """One acceptor, listening. `speak` sends bytes on a connection of their own and returns its two streams."""
 
-    def __init__(self, digest: str | None) -> None:
+    def __init__(self, digest: str | None, tls: ssl.SSLContext | None) -> None:
         self.clients = Clients()
-        self.acceptor = Acceptor(self.clients, TokenVerifier(digest), ["hub.Example"])  # type: ignore[arg-type]
+        self.acceptor = Acceptor(self.clients, TokenVerifier(digest), ["hub.Example"], tls)  # type: ignore[arg-type]
         self.host, self.port = "", 0
         self._writers: list[asyncio.StreamWriter] = []
 
@@ -76,9 +79,13 @@ class Scene:
             writer.close()
 
 
-def run(script: Callable[[Scene], Awaitable[None]], digest: str | None = hub_token.digest(TOKEN)) -> None:
+def run(
+    script: Callable[[Scene], Awaitable[None]],
+    digest: str | None = hub_token.digest(TOKEN),
+    tls: ssl.SSLContext | None = None,
+) -> None:
     async def main() -> None:
-        scene = Scene(digest)
+        scene = Scene(digest, tls)
         listener = await tcp.listen("127.0.0.1", 0, scene.acceptor.protocol)
         scene.host, scene.port = listener.host, listener.port
         try:
@@ -272,7 +279,7 @@ def test_without_a_token_tcp_is_trusted_at_once_and_a_token_is_taken_out_all_the
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 2000,
         b"\0" * 2000,
         b"Content-Length: 2\r\nHost: x\r\n\r\n{}",
-        b"Content-Length: 1048577\r\n\r\n",
+        b"Content-Length: 262145\r\n\r\n",
         b"GET /dap HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}",
         b"GET /dap HTTP/0.9\r\n\r\n",
     ],
@@ -294,12 +301,13 @@ def test_what_is_neither_ends_its_connection(data: bytes) -> None:
 
 def test_messages_without_the_token_are_short_and_those_of_clients_are_not() -> None:
     async def script(scene: Scene) -> None:
-        reader, _ = await scene.speak(message("initialize", x="x" * acceptor.UNAUTHENTICATED_MAX_BODY))
+        reader, _ = await scene.speak(message("initialize", x="x" * acceptor.UNAUTHENTICATED_MAX_BYTES))
         assert await ended(reader)
-        assert "longer than the allowed 1048576" in await asyncio.wait_for(scene.clients.gone.get(), WAIT)
+        assert await asyncio.wait_for(scene.clients.gone.get(), WAIT)
+        assert scene.clients.heard.empty()
         _, writer = await scene.speak(message("attach", token=TOKEN))
         assert (await scene.heard())["command"] == "attach"
-        writer.write(message("evaluate", x="x" * acceptor.UNAUTHENTICATED_MAX_BODY))
+        writer.write(message("evaluate", x="x" * acceptor.UNAUTHENTICATED_MAX_BYTES))
         assert (await scene.heard())["command"] == "evaluate"
 
     run(script)
@@ -442,4 +450,105 @@ def test_closing_ends_connections_without_the_token_and_all_tasks(monkeypatch: p
         assert not scene.acceptor._tasks
 
     monkeypatch.setattr(TokenVerifier, "delay_refusal", forever)
+    run(script)
+
+
+def test_all_messages_without_the_token_together_are_short() -> None:
+    """Whatever they are: a client cannot fill the hub's memory by a thousand short ones, nor those behind a delay."""
+
+    async def script(scene: Scene) -> None:
+        part = message("evaluate", x="x" * (acceptor.UNAUTHENTICATED_MAX_BYTES // 10))
+        for first in (message("initialize"), message("attach", token="wrong")):
+            reader, writer = await scene.speak(first)
+            with suppress(ConnectionError):
+                for _ in range(20):
+                    writer.write(part)
+                    await writer.drain()
+            assert await ended(reader)
+            assert await asyncio.wait_for(scene.clients.gone.get(), WAIT)
+        heard = [scene.clients.heard.get_nowait()["command"] for _ in range(scene.clients.heard.qsize())]
+        assert heard.count("evaluate") < 20
+        assert not scene.acceptor._unauthenticated
+
+    run(script)
+
+
+def test_a_client_without_the_token_gets_few_answers() -> None:
+    async def script(scene: Scene) -> None:
+        reader, _ = await scene.speak(message("threads") * (token_filter.UNAUTHENTICATED_MAX_MESSAGES + 10))
+        assert await ended(reader)
+        assert await asyncio.wait_for(scene.clients.gone.get(), WAIT)
+        assert scene.clients.heard.qsize() == token_filter.UNAUTHENTICATED_MAX_MESSAGES
+
+    run(script)
+
+
+def test_a_client_without_the_token_that_does_not_read_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def script(scene: Scene) -> None:
+        await scene.speak(message("initialize"))
+        await scene.heard()
+        scene.clients.peers[0].send(b"x" * (8 * 1024 * 1024))
+        assert await asyncio.wait_for(scene.clients.gone.get(), WAIT) == "does not read"
+
+    run(script)
+
+
+def test_a_silent_connection_counts_before_its_tls_handshake(
+    certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def script(scene: Scene) -> None:
+        silent = [await scene.speak() for _ in range(2)]
+        reader, _ = await scene.speak()
+        assert await ended(reader)
+        # A handshake that fails makes room.
+        for refused, refused_writer in silent:
+            refused_writer.write(b"GET / HTTP/1.1\r\n\r\n")
+            assert await ended_with(refused) == b""
+        trusting = ssl.create_default_context(cafile=str(certificate.path))
+        trusting.check_hostname = False
+        reader, writer = await asyncio.open_connection(scene.host, scene.port, ssl=trusting)
+        writer.write(message("attach", token=TOKEN) + message("echo"))
+        assert (await scene.heard())["trusted"]
+        assert await asyncio.wait_for(reader.readline(), WAIT)
+        assert not scene.acceptor._unauthenticated
+        writer.close()
+
+    monkeypatch.setattr(acceptor, "MAX_UNAUTHENTICATED", 2)
+    run(script, tls=server.tls_context(str(certificate.path), str(certificate.key)))
+
+
+async def ended_with(reader: asyncio.StreamReader) -> bytes:
+    """Return what came that is no alert of TLS's, until the connection ended."""
+    try:
+        data = await asyncio.wait_for(reader.read(), WAIT)
+    except ConnectionResetError:
+        return b""
+    return b"" if data.startswith(b"\x15\x03") else data
+
+
+@pytest.mark.parametrize("way", ["TCP", "WebSocket"])
+@pytest.mark.parametrize("arguments", [{"join": True}, {"role": "observer"}, {"join": True, "role": "observer"}])
+def test_a_look_ends_no_hub_and_keeps_none(way: str, arguments: dict[str, Any]) -> None:
+    async def script(scene: Scene) -> None:
+        left = asyncio.ensure_future(scene.acceptor.wait_left())
+        if way == "TCP":
+            _, observer = await scene.speak(message("attach", token=TOKEN, **arguments))
+        else:
+            reader, observer = await scene.speak(upgrade())
+            await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WAIT)
+            body = message("attach", **arguments).partition(b"\r\n\r\n")[2]
+            observer.write(bytes([0x81, 0x80 | len(body)]) + bytes(4) + body)
+        assert (await scene.heard())["trusted"]
+        observer.close()
+        await asyncio.wait_for(scene.clients.gone.get(), WAIT)
+        assert not left.done()
+        _, other = await scene.speak(message("attach", token=TOKEN, **arguments))
+        assert (await scene.heard())["trusted"]
+        _, editor = await scene.speak(message("attach", token=TOKEN))
+        assert (await scene.heard())["trusted"]
+        assert not left.done()
+        editor.close()
+        await asyncio.wait_for(left, WAIT)
+        other.close()
+
     run(script)

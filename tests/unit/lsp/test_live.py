@@ -149,16 +149,28 @@ def test_a_hover_says_who_runs_a_function_and_for_how_long(document: Document, s
     assert found is not None
     assert isinstance(found.contents, types.MarkupContent)
     assert found.contents.value.splitlines() == [
-        "**Trainer.step**",
+        "**`Trainer.step`**",
         "",
         "| worker | | for |",
         "|---|---|---|",
-        "| a\\_b · 4711 | stopped at line 6 | 0 s |",
-        "| c · 4711 | running | 0 s |",
+        "| `a_b · 4711` | stopped at line 6 | 0 s |",
+        "| `c · 4711` | running | 0 s |",
     ]
     assert found.range == types.Range(types.Position(4, 8), types.Position(4, 12))
     assert hover(document, types.Position(6, 10), [session]) is None
     assert hover(document, types.Position(500, 0), [session]) is None
+
+
+def test_a_name_in_a_hover_is_no_markdown(document: Document, session: SessionState) -> None:
+    """An image would be fetched, and a link be opened by a click."""
+    session.take([step("x ![](https://evil/a.png) `[b](https://evil)`|c\n\n# d", "running")])
+    found = hover(document, types.Position(4, 9), [session])
+    assert found is not None
+    assert isinstance(found.contents, types.MarkupContent)
+    (row,) = found.contents.value.splitlines()[4:]
+    name = row.split(" | ")[0].removeprefix("| ")
+    assert name.startswith("`x ![](https://evil/a.png) '[b](https://evil)'\\|c")
+    assert (name.count("`"), name.endswith("`")) == (2, True)
 
 
 def test_a_hover_lists_only_so_many(document: Document, session: SessionState) -> None:

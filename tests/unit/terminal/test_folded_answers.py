@@ -97,7 +97,7 @@ def test_a_worker_that_does_not_answer_is_an_answer(
     session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]
 ) -> None:
     session(entry("a"), raydap__evaluate=msgspec.structs.replace(VALUES, groups=(), silent=(7,)))
-    assert evaluate() == 0
+    assert evaluate() == 3
     assert capsys.readouterr().out != ""
 
 
@@ -129,7 +129,7 @@ def test_why_nobody_can_be_asked(
 ) -> None:
     entries = [entry(str(number), state) for number, state in enumerate(states)]
     session(*entries, raydap__stacks=msgspec.structs.replace(NO_STACKS, silent=tuple(range(silent))))
-    assert stacks(select) == 1
+    assert stacks(select) == 3
     shown = capsys.readouterr()
     assert shown.out == ""
     text = " ".join(shown.err.split())
@@ -143,13 +143,21 @@ def test_workers_with_an_agent_are_not_called_unprepared(
     session(
         msgspec.structs.replace(entry("a"), agent=True), raydap__evaluate=msgspec.structs.replace(VALUES, groups=())
     )
-    assert evaluate() == 1
+    assert evaluate() == 3
     assert capsys.readouterr().err.startswith("No worker can be asked without being stopped. `raydap debug`")
 
 
 def test_json_is_never_a_sentence(session: Callable[..., ScriptedLive], capsys: pytest.CaptureFixture[str]) -> None:
     session(raydap__stacks=NO_STACKS, raydap__evaluate=msgspec.structs.replace(VALUES, groups=()))
-    assert stacks(as_json=True) == 0
+    assert stacks(as_json=True) == 3
     assert json.loads(capsys.readouterr().out)["root"]["count"] == 0
-    assert evaluate(as_json=True) == 0
+    assert evaluate(as_json=True) == 3
     assert json.loads(capsys.readouterr().out)["groups"] == []
+
+
+def test_an_expression_that_fails_in_all_workers_has_failed(session: Callable[..., ScriptedLive]) -> None:
+    failed = EvaluationGroup(error="NameError: x", members=(), label="Trainer{0-1}", running=("a", "b"))
+    session(raydap__evaluate=msgspec.structs.replace(VALUES, groups=(failed, failed)))
+    assert (evaluate(), evaluate(as_json=True)) == (1, 1)
+    session(raydap__evaluate=msgspec.structs.replace(VALUES, groups=(failed, GROUP)))
+    assert evaluate() == 0

@@ -128,7 +128,7 @@ def test_the_prompt_names_whom_commands_are_about(tmp_path: Path) -> None:
     assert shown._message() == [("bold", "(Trainer{1})"), ("", " ")]
     # Whatever a set or a name has in it.
     made.focus.select = "not <b>\x00\x1b&"
-    assert shown._message() == [("bold", "(not <b>\x00\x1b&)"), ("", " ")]
+    assert shown._message() == [("bold", "(not <b>\ufffd\ufffd&)"), ("", " ")]
     made.focus.select = None
     made.threads.take_event("continued", {"threadId": 7})
     assert shown._message() == [("bold", "(raydap)"), ("", " ")]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from raydap.lsp.analysis.marks import Mark, MarkKind
 from raydap.lsp.live.session_state import SeenWorker, SessionState, Stop, same_file
 from raydap.protocol.raydap_messages import WorkerEntry
+from raydap.safe_output import one_line
 
 MAX_LISTED = 20
 """Workers that a hover lists."""
@@ -106,4 +107,5 @@ def _runs(entry: WorkerEntry, mark: Mark) -> bool:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "\\<")
+    """Return a name as code: Markdown shows no images and makes no links there. A table cell ends at a bar."""
+    return "`" + one_line(text).replace("`", "'").replace("|", "\\|") + "`"

@@ -9,8 +9,9 @@ from raydap.lsp.rules import debug_variables
 from raydap.lsp.rules.debug_variables import Variable
 
 _TOKEN = re.compile(
-    r"""//[^\n]*|/\*.*?\*/            # a comment
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)     # a comment, which may lack its end
     |(?P<text>"(?:[^"\\\n]|\\.)*")    # a string
+    |"(?:[^"\\\n]|\\.)*\\?            # one without its end; or each of its quotes would be tried
     |(?P<mark>[{}\[\]:,])
     |(?P<rest>[^\s"{}\[\]:,/]+)       # a number, true, false, null""",
     re.VERBOSE | re.DOTALL,

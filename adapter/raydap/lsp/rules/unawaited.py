@@ -1,7 +1,7 @@
 """Tasks with a breakpoint() whose result nobody waits for, in a script that ends."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
 from raydap.lsp.analysis.python_file import PythonFile
@@ -28,11 +28,14 @@ def check(file: PythonFile) -> Iterator[Finding]:
     stopping = {_root(file.program, call.scope) for call, _ in file.workers.breakpoints()}
     if not stopping:
         return
+    script: _Script | None = None
     for call in file.program.calls:
         task = _task(file.program, call)
         if task is None or task not in stopping or file.workers.role(call.scope) is not None:
             continue
-        if not _is_dropped(file.program, call) or _waits_later(file, call):
+        # A file without such calls is not read through for it.
+        script = script or _Script(file)
+        if not script.drops(call) or script.waits_later(call):
             continue
         text = (
             f"Nobody waits for the result of this task, and `{task.name}` has a breakpoint(). "
@@ -64,60 +67,66 @@ def _task(program: Program, call: Call) -> Scope | None:
     return None if found is None or found.is_class else found
 
 
-def _is_dropped(program: Program, call: Call) -> bool:
-    """Whether the result is the value of a statement, or of a name that nothing reads."""
-    statement = call.statement
-    if isinstance(statement, ast.Expr):
-        return statement.value is call.node
-    if isinstance(statement, ast.Assign) and statement.value is call.node and len(statement.targets) == 1:
-        target = statement.targets[0]
-        return isinstance(target, ast.Name) and not _is_read(program, target.id)
-    return False
+class _Script:
+    """What the rule asks of a whole file for each call: gathered in one pass, as files have thousands of calls."""
 
+    def __init__(self, file: PythonFile) -> None:
+        program = self._program = file.program
+        assert isinstance(program.module.node, ast.Module)
+        self._read: set[str] = set()
+        self._may_wait = False
+        loops = []
+        for node in ast.walk(program.module.node):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._read.add(node.id)
+            elif isinstance(node, (ast.While, ast.Await)):
+                self._may_wait = True
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                loops.append((node.lineno, node.end_lineno or node.lineno))
+        self._looped = _lines(loops)
+        self._is_main = any(
+            isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test)
+            for statement in program.module.node.body
+        )
+        self._last_wait = max((call.node.lineno for call in program.calls if _waits(file, call)), default=0)
 
-def _is_read(program: Program, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        for node in ast.walk(program.module.node)
-    )
+    def drops(self, call: Call) -> bool:
+        """Return whether the result is the value of a statement, or of a name that nothing reads."""
+        statement = call.statement
+        if isinstance(statement, ast.Expr):
+            return statement.value is call.node
+        if isinstance(statement, ast.Assign) and statement.value is call.node and len(statement.targets) == 1:
+            target = statement.targets[0]
+            return isinstance(target, ast.Name) and target.id not in self._read
+        return False
 
+    def waits_later(self, call: Call) -> bool:
+        """Return whether the script may wait after the call. Only a script that ends by itself right away is reported.
 
-def _waits_later(file: PythonFile, call: Call) -> bool:
-    """Whether the script may wait after the call. Only a script that ends by itself right away is spoken of.
-
-    A function is judged with the whole file: who calls it may wait.
-    """
-    program = file.program
-    in_function = any(not scope.is_class and scope.parent is not None for scope in call.scope.enclosing())
-    for other in program.calls:
-        if other.node.lineno < call.node.lineno and not in_function and not _is_looped(program, call):
-            continue
-        if file.workers.role(other.scope) is not None:
-            continue
-        method = other.node.func.attr if isinstance(other.node.func, ast.Attribute) else ""
-        if other.name in _WAITING or method in _WAITING_METHODS:
+        A function is judged with the whole file: who calls it may wait.
+        """
+        if self._may_wait or not (call.scope is self._program.module or self._is_main):
+            # A module without a top-level `if __name__ == "__main__"` is a script only if the call is at its top level.
             return True
-    return any(isinstance(node, (ast.While, ast.Await)) for node in ast.walk(program.module.node)) or not _is_script(
-        program, call
-    )
+        in_function = any(not scope.is_class and scope.parent is not None for scope in call.scope.enclosing())
+        if in_function or call.node.lineno in self._looped:
+            return self._last_wait > 0
+        return self._last_wait >= call.node.lineno
 
 
-def _is_looped(program: Program, call: Call) -> bool:
-    return any(
-        isinstance(node, (ast.For, ast.AsyncFor)) and node.lineno <= call.node.lineno <= (node.end_lineno or 0)
-        for node in ast.walk(program.module.node)
-    )
+def _waits(file: PythonFile, call: Call) -> bool:
+    method = call.node.func.attr if isinstance(call.node.func, ast.Attribute) else ""
+    return (call.name in _WAITING or method in _WAITING_METHODS) and file.workers.role(call.scope) is None
 
 
-def _is_script(program: Program, call: Call) -> bool:
-    """A module without a top-level `if __name__ == "__main__"` is one only if the call is at its top level."""
-    if call.scope is program.module:
-        return True
-    assert isinstance(program.module.node, ast.Module)
-    return any(
-        isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test)
-        for statement in program.module.node.body
-    )
+def _lines(ranges: Iterable[tuple[int, int]]) -> set[int]:
+    """Return the lines in any of the ranges. Nested ranges are read once."""
+    lines: set[int] = set()
+    last = 0
+    for first, end in sorted(ranges):
+        lines.update(range(max(first, last + 1), end + 1))
+        last = max(last, end)
+    return lines
 
 
 def _fixes(program: Program, call: Call) -> tuple[Fix, ...]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from raydap import safe_output
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.core.sets.folding import label
@@ -21,6 +22,7 @@ from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME, Leave
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.prompt import Interrupted, Prompt
+from raydap.terminal.debugger.standard_input import StandardInput
 from raydap.terminal.live_session import LiveSession
 
 FIRST_STOP_S = 20.0
@@ -51,6 +53,7 @@ class Interactive:
     _prompt: Prompt | None = None
     _command: "asyncio.Future[None] | None" = None
     _was_interrupted: bool = False
+    _is_given_up: bool = False
 
     async def run(self) -> int:
         """Returns the exit code. Raises what LiveSession.find raises, and SessionError."""
@@ -103,7 +106,8 @@ class Interactive:
             }
         await self.live.begin("attach", arguments, self._configure)
         if session.kind != "own":
-            self.debugger.out.note(f"This is {session.name}.")
+            which = f", which debugs {session.debugs}" if session.debugs else ""
+            self.debugger.out.note(f"This is {session.name}{which}.")
         await self.live.wait_listed()
         if self.select is not None:
             await self._attach_selected()
@@ -195,8 +199,8 @@ class Interactive:
         text = str(body.get("output", ""))
         category = body.get("category", "console")
         if category in ("stdout", "stderr"):
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            # A program that raydap has launched is the user's own, as is what it prints.
+            safe_output.piece(text if self.program is not None else safe_output.program_output(text))
         else:
             # debugpy's advice on the second line is about a file that terminals do not have.
             self.debugger.out.note(text.partition("\nNote: may have been skipped")[0].rstrip(), category == "important")
@@ -233,6 +237,7 @@ class Interactive:
 
     async def _read_lines(self) -> None:
         self._prompt = Prompt(self.debugger) if sys.stdin.isatty() and sys.stdout.isatty() else None
+        self._input = StandardInput()
         last = ""
         while not self.debugger.has_ended:
             try:
@@ -260,8 +265,7 @@ class Interactive:
     async def _read(self) -> str | None:
         """A line; None at the end of the input, or of the session. Raises Interrupted."""
         if self._prompt is None:
-            line = await asyncio.to_thread(sys.stdin.readline)
-            return line.rstrip("\n") if line else None
+            return await self._input.read_line()
         reading = asyncio.ensure_future(self._prompt.read())
         ended = asyncio.ensure_future(self.live.ended.wait())
         try:
@@ -293,11 +297,13 @@ class Interactive:
     async def _carry_out(self, work: Coroutine[Any, Any, None]) -> None:
         """Raises Leave."""
         task = self._command = asyncio.ensure_future(work)
-        self._was_interrupted = False
+        self._was_interrupted = self._is_given_up = False
         try:
             await task
         except asyncio.CancelledError:
-            if not task.cancelled():
+            if not self._is_given_up:
+                # It is not the user who gives the command up: a signal ends raydap.
+                task.cancel()
                 raise
             self.debugger.out.note("Cancelled.")
         except (CommandError, SessionError) as error:
@@ -312,8 +318,7 @@ class Interactive:
             return
         if sys.stdout.isatty():
             # The terminal has written ^C.
-            sys.stdout.write("\n")
-            sys.stdout.flush()
+            safe_output.piece("\n")
         if self.debugger.old.joined is not None and not self._was_interrupted:
             self._was_interrupted = True
             self.debugger.out.note("pdb answers when this line is done; Ctrl-C leaves it, and the task runs on.")
@@ -321,6 +326,7 @@ class Interactive:
             self._was_interrupted = True
             self.tasks.spawn(self._pause_expected())
         else:
+            self._is_given_up = True
             self._command.cancel()
 
     async def _pause_expected(self) -> None:

@@ -1,0 +1,59 @@
+"""The work of an examination grows with its input, and not with the square of it: the server must not freeze."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from raydap.lsp.examination import PythonExaminer
+from raydap.lsp.rules import launch_json
+
+HEAD = "import ray\n@ray.remote\ndef my_task():\n    breakpoint()\n"
+
+FILES: dict[str, Callable[[int], str]] = {
+    "plain lines": lambda n: HEAD + "".join(f"x{i} = max({i}, len('a'))\n" for i in range(n)) + "my_task.remote()\n",
+    "dropped tasks": lambda n: HEAD + "my_task.remote()\n" * n,
+    "tasks in loops": lambda n: HEAD + "for i in range(3):\n    x = my_task.remote()\n" * n,
+    "tasks and loops": lambda n: (
+        "import ray\n"
+        + "".join(
+            f"@ray.remote\ndef f{i}():\n    breakpoint()\nf{i}.remote()\nfor j in x:\n    ray.get(f{i}.remote(), 3)\n"
+            for i in range(n)
+        )
+    ),
+    "helpers": lambda n: (
+        "".join(f"def f{i}():\n    return f{i - 1}()\n" for i in range(1, n)) + HEAD + f"    f{n - 1}()\n"
+    ),
+}
+
+
+def calls(text: str) -> int:
+    """Return how many functions an examination calls."""
+    count = 0
+
+    def add(*_: Any) -> None:
+        nonlocal count
+        count += 1
+
+    # A tool that measures the tests has its own.
+    before = sys.getprofile()
+    sys.setprofile(add)
+    try:
+        PythonExaminer().examine(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_twice_the_lines_are_about_twice_the_work(kind: str) -> None:
+    first, second = calls(FILES[kind](100)), calls(FILES[kind](200))
+    assert second <= 2.5 * first
+
+
+@pytest.mark.parametrize("text", ["/*", '"', '"\\"', "/", "{", '{"env":', '\\"'])
+def test_a_launch_json_without_ends_is_read_once(text: str) -> None:
+    """A file of this size would take hours if each of its characters began a search to the end."""
+    list(launch_json.check(text * 200_000))
+    list(launch_json.check('"' + text * 200_000))

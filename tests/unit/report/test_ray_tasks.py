@@ -1,0 +1,28 @@
+"""The tasks that Ray lists, as they are kept for the timeline."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from raydap.report import ray_tasks
+from raydap.report.ray_tasks import RayTasks
+
+
+class Dashboard:
+    """Lists the same five tasks at each look."""
+
+    async def tasks(self, job: str) -> list[dict[str, Any]]:
+        return [{"task_id": str(number), "start_time_ms": 1000, "worker_id": "w"} for number in range(5)]
+
+
+def test_tasks_without_room_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_tasks, "MAX_TASKS", 3)
+    tasks = RayTasks(wants_events=False)
+
+    async def script() -> None:
+        for _ in range(4):
+            await tasks.ask(Dashboard(), ["01000000"])  # type: ignore[arg-type]
+
+    asyncio.run(script())
+    assert (len(tasks.spans()), tasks.more) == (3, 2)
