@@ -1,6 +1,6 @@
 """Text for the terminal. Names, values and errors come from workers, dashboards and other users.
 
-Such text must not move the cursor, type for the user, reverse the order of what is read, or look like a line of raydap.
+This text must not move the cursor, type for the user, reverse the order of what is read, or look like a line of raydap.
 
 All that raydap prints passes through here or through the consoles of `terminal/screen.py`, which use `visible`.
 """
@@ -32,7 +32,7 @@ LINE_BREAK = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
 """Stands for a line break in text that has to stay on one line."""
 
 _COLOUR_OR_RETURN = re.compile(r"(\x1b\[[\d;:]{0,60}m|\r)")
-"""What programs print to colour text, and to draw a progress bar anew."""
+"""Programs print these to colour text, and to redraw a progress bar."""
 
 
 def visible(text: str) -> str:

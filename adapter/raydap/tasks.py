@@ -1,4 +1,4 @@
-"""Owns asyncio tasks, so that none is lost and none fails without a word.
+"""Owns asyncio tasks, so that none is lost and every failure is logged.
 
 relay_actor.py brings this module to nodes by value, so it imports nothing of raydap.
 """

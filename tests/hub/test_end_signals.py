@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command, and what it has started: no program runs on unseen, no hub leaves its file."""
+"""SIGTERM and SIGHUP end a command, and what it has started: no program stays behind, and no hub leaves its file."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What ends a stop without frames leaves a thread stopped that has frames, in real debugpy."""
+"""`resume_unseen` resumes a thread without visible frames only, in real debugpy."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What one client sets stays as it has set it, whatever others send; and no client leaves another one in the lurch."""
+"""Breakpoints and filters of one client survive the requests of others, and a client may come or leave at any time."""
 
 import json
 from typing import Any
@@ -30,7 +30,7 @@ def sent(worker: FakeWorker) -> list[dict[str, Any]]:
 
 
 def pair(play: Play, spec: dict[str, Any]) -> tuple[FakeClient, FakeClient, FakeWorker]:
-    """Two editors; the first has set this, and the second was told of its line."""
+    """Two editors; the first has set this breakpoint, and the second got an event with its line."""
     first = play.session()
     (worker,) = play.attached("w1")
     first.request("setBreakpoints", source=FILE, breakpoints=[spec])

@@ -157,7 +157,7 @@ def test_a_real_stop_that_follows_a_phantom_is_not_resumed(play: Play) -> None:
     worker.say("stopped", {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": False})
     worker.stop(1)
     thread = client.stop()["threadId"]
-    worker.release("evaluate")  # What ends the phantom arrives now.
+    worker.release("evaluate")  # The command that ends the phantom arrives now.
     assert 1 in worker.stopped
     client.resume(thread)
 

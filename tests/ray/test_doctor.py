@@ -283,7 +283,7 @@ def test_a_prepared_job_with_misspelt_variables(
 
 
 def check_reasons(told: list[tuple[str, str]], processes: list[str]) -> None:
-    """Those of the driver, of an actor, and of one that is free of raydap."""
+    """The reasons of the driver, of an actor, and of an actor that is free of raydap."""
     reasons = [[what.partition(":")[0] for _, what in told if process in what] for process in processes]
     assert reasons == [
         ["With an agent, because `raydap run` has started the program, or it has the variables of `raydap prepare`"],

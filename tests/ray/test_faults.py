@@ -160,7 +160,7 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     tmp_path: Path,
     children: ExitStack,
 ) -> None:
-    """While raydap starts an agent in one of its workers: all others stay as they are, and can be reached."""
+    """While raydap starts an agent in one of its workers: all other workers are unchanged, and can be reached."""
     need_gdb()
     source = LOOPS.replace("PLACES", repr([f"node:{cluster.host}", "doomed"])).replace("HERE", repr(cluster.host))
     driver = run_driver(source, cwd=tmp_path)

@@ -98,7 +98,7 @@ RAYDAP = [sys.executable, "-m", "raydap"]
 
 
 class FarNode:
-    """A second node of the cluster, which has the resource `far`. What ends it is in `stack`."""
+    """A second node of the cluster, which has the resource `far`. `stack` ends it."""
 
     def __init__(self, cluster: Cluster, folder: Path, stack: ExitStack) -> None:
         self._cluster = cluster

@@ -157,7 +157,7 @@ def test_an_ordinary_job_is_shown_and_left_as_it_is(
 
 
 def check_raydap_alone(text: str, cluster: Cluster) -> None:
-    """`raydap` without arguments says who waits where, and what to do."""
+    """`raydap` without arguments prints which worker waits where, and what to do."""
     lines = text[text.index(f"  {cluster.dashboard}  ") :].splitlines()
     assert "runs train.py, 1 paused worker" in lines[0]
     assert lines[1].split() == ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]

@@ -87,7 +87,7 @@ def test_a_hub_comes_serves_and_goes(
         assert text == ACTORS.read_text()
         go_on(client, stop)
     assert len({stop["threadId"] for stop in stops}) == 2
-    # One iteration is left: both workers are stopped when the hub is told to go.
+    # One iteration is left: both workers are stopped when the hub ends.
     for _ in range(2):
         client.wait_event("stopped")
 

@@ -1,4 +1,4 @@
-"""Commands of raydap that a test runs again and again, until they say what is awaited."""
+"""Commands of raydap that a test repeats until they print the expected text."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Settings with which Ray's own processes cost less, without a difference for the programs that run on it."""
+"""Settings with which Ray's own processes cost less, without a difference for programs."""
 
 LIGHT = {
     # Workers that Ray starts in advance are of no use to programs with a runtime_env. Each test is a new job.

@@ -111,7 +111,7 @@ class TwoMachines:
         return self._listed("actors")
 
     def paused_workers(self) -> list[dict[str, Any]]:
-        """Those that wait for a debugger (ray/util/state/common.py, WorkerState)."""
+        """The workers that wait for a debugger (ray/util/state/common.py, WorkerState)."""
         return [row for row in self._listed("workers?detail=1") if row["is_alive"] and row["num_paused_threads"]]
 
     def _listed(self, kind: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Text of others reaches no terminal as it is, and nothing but the printer and its consoles writes to one."""
+"""Foreign text is made safe before it reaches a terminal, and only the printer and its consoles write to one."""
 
 import ast
 import json
@@ -152,7 +152,7 @@ def writes(tree: ast.AST) -> list[str]:
 WRITERS = {"safe_output.py", "terminal/screen.py"}
 
 OF_OTHER_PROCESSES = ("inworker/", "cluster/", "protocol/generate")
-"""What they write goes to the output of a worker, to a pipe of raydap's, or to the developer."""
+"""These packages write to the output of a worker, to a pipe of raydap, or for the developer."""
 
 
 def test_nothing_else_writes_to_the_terminal() -> None:

@@ -454,7 +454,7 @@ def test_closing_ends_connections_without_the_token_and_all_tasks(monkeypatch: p
 
 
 def test_all_messages_without_the_token_together_are_short() -> None:
-    """Whatever they are: a client cannot fill the hub's memory by a thousand short ones, nor those behind a delay."""
+    """A client cannot fill the hub's memory with a thousand short messages, or with messages behind a delayed one."""
 
     async def script(scene: Scene) -> None:
         part = message("evaluate", x="x" * (acceptor.UNAUTHENTICATED_MAX_BYTES // 10))

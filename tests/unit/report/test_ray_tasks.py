@@ -1,4 +1,4 @@
-"""The tasks that Ray lists, as they are kept for the timeline."""
+"""The tasks that Ray lists, and the facts that the timeline keeps."""
 
 import asyncio
 from typing import Any

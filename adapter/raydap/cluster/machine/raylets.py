@@ -1,4 +1,4 @@
-"""Finds the raylets of this machine, and what their command lines say of their clusters, which are not asked.
+"""Finds the raylets of this machine, and reads facts about their clusters from their command lines.
 
 Ray starts them in ray/_private/services.py, start_raylet. All functions read files, so they do not belong into an event
 loop. The text of this module also runs in the drivers of jobs, where raydap need not be installed (prepared_job.py).

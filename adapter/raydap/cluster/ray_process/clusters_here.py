@@ -63,7 +63,7 @@ def local_clusters() -> list[dict[str, Any]]:
                 "launched": _descends(process, raydap),
             }
         except psutil.Error:
-            continue  # It has ended meanwhile.
+            continue  # The process has just ended.
         # The oldest raylet of a cluster is that of its head.
         if address not in clusters or found["started"] < clusters[address]["started"]:
             clusters[address] = found
@@ -108,7 +108,7 @@ def raydap_processes() -> list[dict[str, Any]]:
                 }
             )
         except psutil.Error:
-            # It has ended meanwhile.
+            # The process has just ended.
             continue
     return sorted(processes, key=lambda found: float(found["started"]), reverse=True)
 

@@ -143,7 +143,7 @@ class Breakpoints:
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
         self._doubtful: set[str | None] = set()
         self._filters: dict[ClientId | None, ExceptionFilters] = {None: ExceptionFilters()}
-        """Those of each client. The default counts until a client sets filters."""
+        """The filters of each client. The default counts until a client sets filters."""
 
     @property
     def can_stop(self) -> bool:
@@ -155,12 +155,12 @@ class Breakpoints:
 
     @property
     def exceptions(self) -> dict[str, Any]:
-        """What workers are told: the filters of all clients."""
+        """The arguments of setExceptionBreakpoints for workers, with the filters of all clients."""
         return exception_filters.together(self._filters.values())
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The conditions of filters; a worker is told none (workers/exception_conditions.py)."""
+        """The conditions of filters. No worker gets them (workers/exception_conditions.py)."""
         return exception_filters.conditions(self._filters.values())
 
     def groups(self) -> Iterator[Group]:
@@ -216,8 +216,8 @@ class Breakpoints:
             self._filters.pop(None, None)
 
     def forget_filters(self, present: Collection[ClientId]) -> bool:
-        """Drops the filters of clients that are not present, if another one is that has set its own. Returns whether
-        workers have to be told."""
+        """Drops the filters of absent clients, if a client that is present has set filters. Returns whether the filters
+        of workers change."""
         before = self.exceptions
         if self._filters.keys() & present:
             self._filters = {client: filters for client, filters in self._filters.items() if client in present}

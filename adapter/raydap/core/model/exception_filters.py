@@ -1,4 +1,4 @@
-"""At which exceptions workers stop: each client has filters of its own, and workers are told those of all."""
+"""At which exceptions workers stop. Each client has its own filters; workers get the filters of all clients."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -12,9 +12,9 @@ _DIGITS = re.compile(r"(\d+)")
 
 class Ranks:
     """An actor's own rank if it is known, else its place among the actors of its class, which it keeps while it lives.
-    One that comes later, such as a restarted one, gets the lowest free place.
+    A later actor, such as a restarted one, gets the lowest free place.
 
-    `own` are ranks that workers have told (RANK, torch.distributed), by their keys.
+    `own` are the ranks that workers report (RANK, torch.distributed), by their keys.
     """
 
     ASK_PAUSE_S = 10.0

@@ -84,9 +84,9 @@ class Injection:
 class Run:
     """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
 
-    `settings` is None until a client says what is debugged; then `begun`, by the clients that wait for it, are done.
-    `started` is done when discovery or
-    the launched program has answered, and fails if that fails. `configured`: a client has sent its breakpoints.
+    `settings` is None until a client attaches or launches. `begun` are the futures of the clients that wait for that.
+    `started` is done when discovery or the launched program has answered, and fails if that fails. `configured`: a
+    client has sent its breakpoints.
     `outage` is the message to the users about a cluster that does not answer, "" if it answers.
 
     `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
@@ -154,7 +154,7 @@ class Run:
         self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
         self.changed_breakpoints: dict[Handle, Breakpoint] = {}
-        """Those whose text the clients have still to get (workers/breakpoint_events.py)."""
+        """The breakpoints whose text clients get at the next Tick (workers/breakpoint_events.py)."""
         self.progress: AttachProgress | None = None
         self.reported: set[Code] = set()
         self.open_line = ""
@@ -187,7 +187,7 @@ class Run:
         self.begun.clear()
 
     def begin_for(self, client: ClientId) -> Future[None]:
-        """What is done when a client has said what is debugged, or when this one does not wait for it any more."""
+        """Return a future that is done when a client attaches or launches, or when this client stops waiting."""
         waiting: Future[None] = Future()
         if self.settings is None:
             self.begun[client] = waiting

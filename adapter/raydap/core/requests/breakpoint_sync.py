@@ -16,7 +16,7 @@ _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
 def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> Body:
     """Sets the breakpoints of one source, or the function breakpoints. The workers' own answers follow as events.
 
-    Those of other clients stay as they are, until this client shows them, too, and leaves them out.
+    Breakpoints of other clients stay unchanged until this client shows them, too, and then leaves them out.
     """
     client, breakpoints = request.client, state.run.breakpoints
     count = len(specs_of(arguments))
@@ -38,8 +38,8 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -
 
 
 def _of_others(state: State, client: Client) -> tuple[set[Handle], set[Handle]]:
-    """The breakpoints that other clients show and this one does not; then those of other authors whose conditions this
-    client has not read."""
+    """Return the breakpoints that other clients show and this one does not, and the breakpoints of other authors whose
+    conditions this client has not read."""
     others = [other for other in state.clients.values() if other is not client and other.is_attached]
     shown = {handle for other in others for handle in other.view.shown}
     authors = {other.id for other in others}

@@ -148,8 +148,8 @@ def configuration_done(state: State, request: Request, arguments: dict[str, Any]
 
 
 def _is_configured_by_another(state: State, client: Client) -> bool:
-    """Whether a client that only looks, or has joined, is there before the one that says what is debugged has sent its
-    breakpoints."""
+    """Whether this client is an observer or has joined, and another client attached or launched, whose breakpoints are
+    still to come."""
     leads = [each for each in state.clients.values() if each.is_attached and _leads(each)]
     return bool(leads) and not _leads(client)
 

@@ -15,4 +15,4 @@ def number(text: str, kind: str) -> float | None:
     try:
         return None if found is None else float(found[1])
     except ValueError:
-        return None  # Such as 1__0, which a repr of the user's may give.
+        return None  # For example 1__0 from a repr of the user's program.

@@ -196,7 +196,7 @@ def set_exception_breakpoints(worker: Worker) -> None:
 
 
 def give_up(state: State, worker: Worker, problem: Problem) -> None:
-    """Ends a failed attach. The user is told once; raydap tries again later."""
+    """Ends a failed attach. The user gets one message; raydap tries again later."""
     if state.workers.get(worker.key) is not worker:
         return
     if worker.leaving:

@@ -1,7 +1,7 @@
 """Events about breakpoints that workers have set, moved or refused.
 
-What an editor shows at the line is sent at once. A text that counts workers (`Set in 3 of 8 workers`) changes with each
-of them, so it is sent once a second.
+Changes of the line and of `verified` are sent at once. A text that counts workers (`Set in 3 of 8 workers`) changes
+with each worker, so it is sent once a second.
 """
 
 from collections.abc import Iterable

@@ -42,7 +42,7 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
 
 
 def withdraw(state: State, client: Client) -> None:
-    """The client has cancelled its `attach` or `launch`. The run that it has begun ends if nobody else uses it."""
+    """The client has cancelled its `attach` or `launch`. The run that it began ends if no other client uses it."""
     state.run.stop_waiting(client.id)
     if client.is_attached and not client.is_ready:
         client.leave_run()

@@ -74,7 +74,7 @@ def found(state: State, event: AgentFound) -> None:
 
 
 def ended(state: State, event: AgentsEnded) -> None:
-    """Forgets processes that nobody was attached to. The end of the others is known by their connections."""
+    """Forgets processes that are not attached. The connection to an attached process reports its end."""
     run = state.run
     for key, row in list(run.prepared.items()):
         if row.agent in event.sockets and key not in state.workers:

@@ -90,7 +90,7 @@ def attach_candidates(state: State) -> None:
         candidate = run.paused.candidates.get(key)
         if candidate is None or _is_leaving(state, key) or not _is_wanted(run, run.settings, candidate.row):
             continue
-        # Those that the user has chosen are attached beyond the limit.
+        # maxWorkers does not limit workers that the user has chosen.
         if not run.choices.get(key) and is_full(state, run.settings):
             run.paused.without_room[key] = None
         elif not state.attaching.has_room(candidate.row.node):

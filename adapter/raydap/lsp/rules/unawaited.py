@@ -68,7 +68,8 @@ def _task(program: Program, call: Call) -> Scope | None:
 
 
 class _Script:
-    """What the rule asks of a whole file for each call: gathered in one pass, as files have thousands of calls."""
+    """The facts of a whole file that the rule needs for each call. One pass gathers them: there may be thousands of
+    calls."""
 
     def __init__(self, file: PythonFile) -> None:
         program = self._program = file.program

@@ -1,4 +1,4 @@
-"""What a worker's `repr()` gives is a number, or it is not; it never costs the answers of others."""
+"""Numbers in the `repr()` of a worker's values. Text that only looks like a number fails no request."""
 
 import math
 
