@@ -60,11 +60,17 @@ def refuse(play: Play, worker: FakeWorker) -> None:
 
 
 def test_an_address_at_which_nothing_listens_yet_is_tried_again(play: Play) -> None:
-    _, worker = target(play)
+    client, worker = target(play)
     play.tick(retry.DELAYS_S[0] - 1)
     assert worker.dials == 1
+    (entry,) = client.request("raydap/workers")["workers"]
+    assert "Nothing listens" in entry["problem"]
+    assert entry["retry"] == 1
     play.tick(1)
     assert worker.complete
+    (entry,) = client.request("raydap/workers")["workers"]
+    assert (entry["problem"], "retry" in entry) == ("", False)
+    client.inbox.clear()
 
 
 def test_the_user_can_attach_at_once_to_an_address_that_has_failed(play: Play) -> None:

@@ -78,6 +78,8 @@ class WorkerEntry(Message, frozen=True):
     agent: bool
     threads: tuple[StoppedThread, ...]
     problem: str
+    retry: float | UnsetType = UNSET
+    """The seconds until raydap tries again to attach, after an attach that has failed."""
 
 
 class WorkerList(Message, frozen=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -99,7 +99,13 @@ class Row(msgspec.Struct, frozen=True):
             text = _at_breakpoint(location)
         else:
             text = "" if self.place is None else self.place.text
-        return " ".join([text, *errors[:1]]).strip() or self.entry.problem
+        return " ".join([text, *errors[:1]]).strip() or self._problem
+
+    @property
+    def _problem(self) -> str:
+        retry = self.entry.retry
+        again = "" if isinstance(retry, UnsetType) else f" Next attempt in {retry:.0f} s."
+        return self.entry.problem + again
 
     @property
     def has_failed(self) -> bool:

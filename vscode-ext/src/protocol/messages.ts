@@ -486,6 +486,7 @@ export interface WorkerEntry {
   readonly agent: boolean;
   readonly threads: readonly StoppedThread[];
   readonly problem: string;
+  readonly retry?: number;
 }
 
 /**

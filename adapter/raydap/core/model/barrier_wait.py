@@ -66,6 +66,8 @@ class BarrierWait:
     reading: bool = False
     read_at: float = float("-inf")
     text: str = ""
+    facts: object = None
+    """What the text was made of."""
     progress: str = ""
     clients: list[ClientId] = field(default_factory=list)
 

@@ -91,7 +91,20 @@ def tell(state: State) -> None:
                 state.start(_read_places(state, wait))
 
 
+def _facts(wait: BarrierWait) -> object:
+    """Return what the text is made of. With thousands of workers the text takes much longer than this."""
+    missing = wait.missing
+    named = missing[:MAX_NAMED]
+    states = [worker_entries.attached_state(worker) if worker.is_attached else worker.stage for worker in named]
+    places = [wait.places.get(worker.key) for worker in named]
+    return len(wait.arrived), len(missing), wait.ended, wait.starting, wait.unreached, named, states, places
+
+
 def _tell(state: State, wait: BarrierWait) -> None:
+    facts = _facts(wait)
+    if facts == wait.facts:
+        return
+    wait.facts = facts
     barrier = describe(state, wait)
     text = barrier.text
     if not wait.progress:
@@ -133,7 +146,10 @@ def _read_places(state: State, wait: BarrierWait) -> Flow[None]:
     read = yield from gather({worker.key: _place(state, worker.key) for worker in missing[:MAX_READ]})
     wait.places = {key: place for key, place in read.items() if isinstance(place, str)}
     if wait.of is not None and not wait.of.is_actor:
-        wait.idle |= {key for key, place in wait.places.items() if not place}
+        idle = {key for key, place in wait.places.items() if not place} - wait.idle
+        wait.idle |= idle
+        for key in idle:
+            state.run.roster.mark(key)
     wait.reading = False
     wait.read_at = state.now
 

@@ -51,9 +51,11 @@ def _is_of(wait: BarrierWait, of: WorkerClass | None) -> bool:
 
 
 def examine_again(state: State) -> None:
-    """Called at every Tick. Users read how many are about to start, so Ray is asked while there are any, whoever else
-    has still to come."""
-    examine_all(state)
+    """Called at every Tick: time limits may be over. Users read how many are about to start, so Ray is asked while there
+    are any, whoever else has still to come."""
+    for wait in list(state.barriers.values()):
+        if wait.id in state.barriers:
+            _examine(state, wait, ())
     for wait in state.barriers.values():
         is_answered = wait.actors is not None and wait.asked_at is not None
         if wait.starting and (wait.asked_at is None or (is_answered and state.now >= wait.asked_at + ASK_AGAIN_S)):

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Literal
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.client import Client, View
@@ -102,9 +102,19 @@ def _watching(state: State) -> list[Client]:
 
 
 def _as_list(state: State, view: View, entries: Collection[RosterEntry]) -> WorkerList:
-    aged = (msgspec.structs.replace(each.entry, age=round(state.now - each.since, 1)) for each in entries)
+    aged = (
+        msgspec.structs.replace(each.entry, age=round(state.now - each.since, 1), retry=_seconds_to_retry(state, each))
+        for each in entries
+    )
     complete = True if view.all and _is_complete(state) else UNSET
     return WorkerList(workers=tuple(aged), outage=state.run.outage, complete=complete)
+
+
+def _seconds_to_retry(state: State, each: RosterEntry) -> float | UnsetType:
+    run, key = state.run, WorkerKey(each.entry.key)
+    failure = run.paused.failures.get(key)
+    retry = run.retries.get(key) if failure is None else failure.retry
+    return UNSET if retry is None or not each.entry.problem else round(max(0.0, retry.at - state.now), 1)
 
 
 def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
