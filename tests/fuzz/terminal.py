@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from raydap.cli import signals
 from raydap.cli.main import main
 from raydap.client.dap_connection import SessionError
 from raydap.core.errors import Code, ProblemError
@@ -84,6 +85,7 @@ def _without_work() -> Iterator[None]:
     """No command does what the words say: it ends where its work begins."""
     with (
         mock.patch.object(asyncio, "run", _begin),
+        mock.patch.object(signals, "run", _begin),
         mock.patch.object(os, "execvpe", _begin),
         mock.patch.object(logging, "basicConfig"),
         mock.patch.object(attrs_bytecode, "import_types"),

@@ -195,6 +195,7 @@ NO_LOOKS = {
     "leave": "each test below ends with it",
     "resume_thread": "each stop below ends with it",
     "resume_step": "it resumes, and reads nothing",
+    "resume_unseen": "it resumes, or counts the visible frames",
     "safe_pdb": "a line for Ray's pdb, which reads nothing",
     "read_result": "it runs in raydap",
     "read_summary": "it runs in raydap",

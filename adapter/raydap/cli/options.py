@@ -81,9 +81,11 @@ verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, no
 
 
 def note(text: str) -> None:
-    """Write a line for the user to standard error, which carries no DAP and no result. Further lines, as of a worker's
-    error, are indented, so that none looks like a line of raydap's own."""
-    safe_output.line(text.replace("\n", "\n  "), error=True)
+    """Write a line for the user to standard error, which carries no DAP and no result.
+
+    Indent further lines, such as those of a worker's error, so that none looks like a line of raydap.
+    """
+    safe_output.line(re.sub("\n(?!  )", "\n  ", text), error=True)
 
 
 def say(text: str) -> None:
