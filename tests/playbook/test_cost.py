@@ -235,3 +235,52 @@ def test_processes_that_came_and_went_are_forgotten() -> None:
     play.tick(100)
     assert [worker.dials for worker in workers] == dials
     client.inbox.clear()
+
+
+def test_a_tick_while_workers_wait_at_a_barrier_costs_little_for_each() -> None:
+    """A line or two for each worker that is missing, and nothing for the others."""
+
+    def lines(count: int) -> int:
+        play = Play(conform=False)
+        client = play.session()
+        breakpoints = [{"line": 7, "hitCondition": "all"}]
+        client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=breakpoints)
+        workers = [play.worker(f"w{number}", WorkerLabel(task="train", actor="Trainer")) for number in range(count)]
+        play.paused(*workers)
+        for worker in workers[: count // 2]:
+            worker.stop(hitBreakpointIds=[0])
+        for _ in range(5):
+            play.tick(1)
+        counted = Counted(play)
+        play.tick(1)
+        return counted.lines
+
+    assert (lines(60) - lines(20)) / 40 < 6
+
+
+def test_a_breakpoint_attaches_prepared_workers_at_once_and_at_the_same_cost_for_each() -> None:
+    def lines(count: int) -> int:
+        play = Play(conform=False)
+        client = launched(play)
+        workers = [prepared(play, f"w{number}", node=f"10.0.1.{number % 4}") for number in range(count)]
+        call(play, *workers)
+        counted = Counted(play)
+        client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
+        assert all(worker.complete for worker in workers)
+        return counted.lines
+
+    assert lines(60) < 3.3 * lines(20)
+
+
+def test_the_end_of_a_worker_costs_the_same_beside_many_that_a_filter_keeps_out() -> None:
+    def lines(count: int) -> int:
+        play = Play(conform=False)
+        play.session({"task": "train*"})
+        others = [play.worker(f"x{number}", WorkerLabel(task="other")) for number in range(count)]
+        worker = play.worker("w", WorkerLabel(task="train"))
+        play.paused(*others, worker)
+        counted = Counted(play)
+        worker.die("closed")
+        return counted.lines
+
+    assert lines(60) == lines(5)
