@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 
 import { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
+import { emptyTally, type ShownState, type Tally } from '../model/tally';
 import { Throttle } from '../model/timers';
 import { GroupNode, type TreeNode } from '../model/worker-tree';
 
@@ -62,6 +63,21 @@ export class ClusterFilter implements vscode.Disposable {
     }
     const workers = node instanceof GroupNode ? [...node.workers()] : [node];
     return workers.some(({ worker }) => keys.has(worker.key));
+  }
+
+  /** The counts of the workers that are shown. */
+  tallyOf(connection: ClusterConnection | undefined, group: GroupNode): Readonly<Tally> {
+    const keys = this.text === '' ? undefined : connection && this.keys.get(connection);
+    if (keys === undefined) {
+      return group.tally;
+    }
+    const tally = emptyTally();
+    for (const { worker } of group.workers()) {
+      if (keys.has(worker.key)) {
+        tally[worker.state as ShownState] += 1;
+      }
+    }
+    return tally;
   }
 
   dispose(): void {

@@ -27,13 +27,21 @@ export function showingErrors(commands: Commands): Commands {
  */
 export function ofKnownRows(commands: Commands): Commands {
   const entries = Object.entries(commands).map(([name, run]) => {
-    const ifKnown = (...rows: never[]): unknown =>
-      (rows as readonly unknown[])[0] === undefined
-        ? vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.')
-        : run(...rows);
+    const ifKnown = (...rows: never[]): unknown => {
+      if ((rows as readonly unknown[])[0] !== undefined) {
+        return run(...rows);
+      }
+      lostRow();
+      return undefined;
+    };
     return [name, ifKnown] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** Reports that VS Code has called a command without its row. */
+export function lostRow(): void {
+  void vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.');
 }
 
 /** With a button, because VS Code cuts a message without one after its first line. */

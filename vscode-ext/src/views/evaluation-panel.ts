@@ -4,16 +4,16 @@ import { randomBytes } from 'node:crypto';
 
 import * as vscode from 'vscode';
 
-import type { ClusterConnection } from '../model/cluster-connection';
 import type { ComparisonMessage } from '../protocol/page-messages';
 import { comparisonPage, type Compared } from '../text/comparison-page';
+import type { Requester } from './command-target';
 
 /** The name under which this panel keeps values. */
 const KEPT = 'editor';
 
 export class EvaluationPanel implements vscode.Disposable {
   private compared: Compared = { expression: '', select: '', kept: false, since: false };
-  private connection: ClusterConnection | undefined;
+  private requester: Requester | undefined;
   /** The only threads that are asked; undefined for those of the set. */
   private threads: readonly number[] | undefined;
   private panel: vscode.WebviewPanel | undefined;
@@ -26,9 +26,9 @@ export class EvaluationPanel implements vscode.Disposable {
     return this.compared.expression;
   }
 
-  async show(connection: ClusterConnection, expression: string, threads?: readonly number[]): Promise<void> {
-    const kept = connection === this.connection && this.compared.kept;
-    this.connection = connection;
+  async show(requester: Requester, expression: string, threads?: readonly number[]): Promise<void> {
+    const kept = requester === this.requester && this.compared.kept;
+    this.requester = requester;
     this.threads = threads;
     this.compared = { expression, select: '', kept, since: false };
     await this.compare(false);
@@ -36,7 +36,7 @@ export class EvaluationPanel implements vscode.Disposable {
 
   /** Evaluates the same expression where the workers are stopped now. */
   async evaluateAgain(): Promise<void> {
-    if (this.connection !== undefined) {
+    if (this.requester !== undefined) {
       await this.compare(false);
     }
   }
@@ -50,7 +50,7 @@ export class EvaluationPanel implements vscode.Disposable {
     const whom = select.trim() !== '' ? { select } : this.threads !== undefined ? { threads: this.threads } : {};
     const values = { ...(keep && { keep: KEPT }), ...(since && !keep && { baseline: KEPT }) };
     try {
-      const answer = await this.connection?.request('raydap/compare', { expression, ...whom, ...values });
+      const answer = await this.requester?.request('raydap/compare', { expression, ...whom, ...values });
       this.compared = { ...this.compared, kept: this.compared.kept || keep, ...(answer && { answer }) };
     } catch (error) {
       const { kept } = this.compared;
@@ -74,7 +74,7 @@ export class EvaluationPanel implements vscode.Disposable {
 
   private async take(message: ComparisonMessage): Promise<void> {
     if (message.kind === 'focus') {
-      await this.connection?.request('raydap/focus', { threadId: message.threadId });
+      await this.requester?.request('raydap/focus', { threadId: message.threadId });
     } else if (message.expression.trim() !== '') {
       const { kept } = this.compared;
       const { select, since } = message;

@@ -14,6 +14,7 @@ import { ChangeEvents } from './change-events';
 import { ClusterFilter } from './cluster-filter';
 import { ClusterTree } from './cluster-tree';
 import { showProblem, startWatcher } from './cluster-watching';
+import { CommandTargets } from './command-target';
 import { showingErrors, type Commands } from './commands';
 import { DebugSessions } from './debug-sessions';
 import { EvaluationPanel } from './evaluation-panel';
@@ -55,6 +56,7 @@ export function rayView(
   const filter = new ClusterFilter(registry);
   const tree = new ClusterTree(registry, filter);
   const view = vscode.window.createTreeView('raydap.clusters', { treeDataProvider: tree, canSelectMany: true });
+  const targets = new CommandTargets(sessions, view);
   const indicators = new Indicators(view);
   const decorations = new LineDecorations(sessions, stoppedLines);
   const panel = new EvaluationPanel(extension);
@@ -74,8 +76,8 @@ export function rayView(
   watchIfVisible();
   return {
     commands: showingErrors({
-      ...rowCommands(registry, sessions, stacks),
-      ...multiWorkerCommands(sessions, panel, () => view.selection),
+      ...rowCommands(registry, sessions, stacks, filter),
+      ...multiWorkerCommands(targets, panel, filter),
       ...lensCommands(sessions, panel),
       filterWorkers: () => filter.ask(),
       showAllWorkers: () => filter.set(''),
@@ -84,6 +86,7 @@ export function rayView(
     }),
     subscriptions: [
       view,
+      targets,
       indicators,
       decorations,
       panel,

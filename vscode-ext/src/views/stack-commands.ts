@@ -6,6 +6,7 @@ import type { StackRow } from '../text/stack-rows';
 import { ofKnownRows, type Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
 import { askAndEvaluate, stepAt } from './multi-worker-commands';
+import { reportCount } from './report-count';
 import type { StackPicture } from './stack-picture';
 import type { StackTree } from './stack-tree';
 
@@ -13,7 +14,10 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
   return {
     ...ofKnownRows({
       goToStack: (row: StackRow) => goTo(tree, row),
-      continueStack: ({ members }: StackRow) => tree.connection?.request('raydap/continue', { threads: members }),
+      continueStack: async ({ members }: StackRow) => {
+        const resumed = await tree.connection?.request('raydap/continue', { threads: members });
+        reportCount('continued', resumed?.threads.length ?? 0);
+      },
       stepStack: (row: StackRow) => step(tree, row),
       compareStack: ({ members }: StackRow) => tree.connection && askAndEvaluate(tree.connection, panel, members),
     }),
