@@ -1,5 +1,7 @@
 /** Composes the extension; the rooms beside this file do the work. */
 
+import { hostname } from 'node:os';
+
 import * as vscode from 'vscode';
 
 import { AdapterFactory } from './debug/adapter-factory';
@@ -19,7 +21,7 @@ import { Walkthrough } from './views/walkthrough';
 export function activate(context: vscode.ExtensionContext): void {
   const { version } = context.extension.packageJSON as { readonly version: string };
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
-  const tokens = new TokenStore(context.secrets, context.globalState);
+  const tokens = new TokenStore(context.secrets, context.globalState, placeOfWindow());
   const problems = new ProblemDialog(tokens, log);
   // VS Code cuts a message without a button after one line.
   const versions = new VersionCheck(version, (text) => void vscode.window.showWarningMessage(text, 'OK'));
@@ -68,15 +70,21 @@ function currentFolder(): vscode.WorkspaceFolder | undefined {
   return (file && vscode.workspace.getWorkspaceFolder(file)) ?? vscode.workspace.workspaceFolders?.[0];
 }
 
+/** The machine on which the extension runs, the kind of remote, and the folder: all that tells one forwarded port from another. */
+function placeOfWindow(): string {
+  const folder = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  return [hostname(), vscode.env.remoteName, folder?.fsPath].filter((part) => part !== undefined).join(', ');
+}
+
 async function forgetToken(tokens: TokenStore): Promise<void> {
-  const addresses = tokens.addresses();
-  if (addresses.length === 0) {
+  const names = tokens.names();
+  if (names.length === 0) {
     void vscode.window.showInformationMessage('raydap keeps no token.');
     return;
   }
   const title = 'Forget the token of';
-  const address = await vscode.window.showQuickPick([...addresses], { title });
-  if (address !== undefined) {
-    await tokens.forget(address);
+  const name = await vscode.window.showQuickPick([...names], { title });
+  if (name !== undefined) {
+    await tokens.forget(name);
   }
 }
