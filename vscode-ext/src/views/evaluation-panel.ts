@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto';
 
 import * as vscode from 'vscode';
 
-import type { ComparisonMessage } from '../protocol/page-messages';
+import { ClusterConnection, type Session } from '../model/cluster-connection';
+import { Latest } from '../model/timers';
+import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
 import { comparisonPage, type Compared } from '../text/comparison-page';
 import type { Requester } from './command-target';
 
@@ -16,6 +18,9 @@ export class EvaluationPanel implements vscode.Disposable {
   private requester: Requester | undefined;
   /** The only threads that are asked; undefined for those of the set. */
   private threads: readonly number[] | undefined;
+  private readonly latest = new Latest();
+  /** Whether workers have stopped or have continued since the values were asked for. */
+  private isMoved = false;
   private panel: vscode.WebviewPanel | undefined;
 
   /** `extension` is the folder of the extension. */
@@ -41,31 +46,55 @@ export class EvaluationPanel implements vscode.Disposable {
     }
   }
 
+  /** Workers of this session have stopped or have continued. Marks the values as old. */
+  workersMoved(sessionId: string): void {
+    const { panel, requester } = this;
+    if (!this.isMoved && requester !== undefined && idOf(requester) === sessionId) {
+      this.isMoved = true;
+      if (panel?.visible === true) {
+        // A new page would lose the focus and the sorting.
+        void panel.webview.postMessage(MOVED);
+      } else if (panel !== undefined) {
+        this.render(panel);
+      }
+    }
+  }
+
   dispose(): void {
     this.panel?.dispose();
   }
 
   private async compare(keep: boolean): Promise<void> {
-    const { expression, select, since } = this.compared;
-    const whom = select.trim() !== '' ? { select } : this.threads !== undefined ? { threads: this.threads } : {};
+    const asked = this.compared;
+    const { requester, threads } = this;
+    const { expression, select, since } = asked;
+    const whom = select.trim() !== '' ? { select } : threads !== undefined ? { threads } : {};
     const values = { ...(keep && { keep: KEPT }), ...(since && !keep && { baseline: KEPT }) };
+    const isLatest = this.latest.begin();
+    this.isMoved = false;
+    let compared: Compared;
     try {
-      const answer = await this.requester?.request('raydap/compare', { expression, ...whom, ...values });
-      this.compared = { ...this.compared, kept: this.compared.kept || keep, ...(answer && { answer }) };
+      const answer = await requester?.request('raydap/compare', { expression, ...whom, ...values });
+      compared = { ...asked, kept: asked.kept || keep, ...(answer && { answer }) };
     } catch (error) {
-      const { kept } = this.compared;
-      this.compared = {
-        expression,
-        select,
-        kept,
-        since,
-        problem: error instanceof Error ? error.message : String(error),
-      };
+      const problem = error instanceof Error ? error.message : String(error);
+      compared = { expression, select, kept: asked.kept, since, problem };
     }
+    if (!isLatest()) {
+      // The page belongs to a later question. The values may be kept for it all the same.
+      const kept = this.compared.kept || (requester === this.requester && compared.kept);
+      this.compared = { ...this.compared, kept };
+      return;
+    }
+    this.compared = compared;
     const panel = this.open();
     panel.title = expression;
-    const script = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.pages, 'comparison.js'));
-    panel.webview.html = comparisonPage(this.compared, randomBytes(16).toString('hex'), script.toString());
+    this.render(panel);
+  }
+
+  private render({ webview }: vscode.WebviewPanel): void {
+    const script = webview.asWebviewUri(vscode.Uri.joinPath(this.pages, 'comparison.js')).toString();
+    webview.html = comparisonPage(this.compared, randomBytes(16).toString('hex'), script, this.isMoved);
   }
 
   private get pages(): vscode.Uri {
@@ -96,10 +125,21 @@ export class EvaluationPanel implements vscode.Disposable {
         void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
       });
     });
+    // VS Code loads a hidden page again from its text when it is shown.
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible && this.isMoved) {
+        this.render(panel);
+      }
+    });
     panel.onDidDispose(() => {
       this.panel = undefined;
     });
     this.panel = panel;
     return panel;
   }
+}
+
+/** The id of VS Code's session that answers. */
+function idOf(requester: Requester): string | undefined {
+  return requester instanceof ClusterConnection ? requester.session?.id : (requester as Partial<Session>).id;
 }

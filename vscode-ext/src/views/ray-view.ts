@@ -16,7 +16,7 @@ import { ClusterTree } from './cluster-tree';
 import { showProblem, startWatcher } from './cluster-watching';
 import { CommandTargets } from './command-target';
 import { showingErrors, type Commands } from './commands';
-import { DebugSessions } from './debug-sessions';
+import { DebugSessions, rootOf } from './debug-sessions';
 import { EvaluationPanel } from './evaluation-panel';
 import { Indicators, warnOfLosses } from './indicators';
 import { lensCommands } from './lens-commands';
@@ -121,6 +121,7 @@ export function rayView(
         const debugging = registry.all.some(({ session }) => session !== undefined);
         void vscode.commands.executeCommand('setContext', 'raydap.debugging', debugging);
       }),
+      stoppedLines.onDidMove((session) => panel.workersMoved(rootOf(session).id)),
       events.onDidLose((losses) => {
         void warnOfLosses(losses);
       }),

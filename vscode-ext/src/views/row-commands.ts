@@ -44,8 +44,7 @@ function commandsOfRows(
     pauseWorkers: (row: Element, rows?: (Element | undefined)[]) => pause(actions, selected(row, rows)),
     showStack: async (row: WorkerNode) => {
       const { key } = row.worker;
-      const stack = await registry.connectionOf(row)?.request('raydap/stack', { worker: key });
-      return stack && stacks.show(key, stack);
+      await stacks.show(key, registry.connectionOf(row)?.request('raydap/stack', { worker: key }));
     },
     detachWorkers: (row: Element, rows?: (Element | undefined)[]) =>
       actions.run('detached', selected(row, rows), isAttached, (connection, nodes) =>

@@ -15,11 +15,12 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
     ...ofKnownRows({
       goToStack: (row: StackRow) => goTo(tree, row),
       continueStack: async ({ members }: StackRow) => {
-        const resumed = await tree.connection?.request('raydap/continue', { threads: members });
+        const resumed = await tree.connectionOfRows?.request('raydap/continue', { threads: members });
         reportCount('continued', resumed?.threads.length ?? 0);
       },
       stepStack: (row: StackRow) => step(tree, row),
-      compareStack: ({ members }: StackRow) => tree.connection && askAndEvaluate(tree.connection, panel, members),
+      compareStack: ({ members }: StackRow) =>
+        tree.connectionOfRows && askAndEvaluate(tree.connectionOfRows, panel, members),
     }),
     showStacksOfRunning: () => tree.showRunning(true),
     hideStacksOfRunning: () => tree.showRunning(false),
@@ -28,7 +29,10 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
 }
 
 /** To the first stop; for workers that run, to the line. */
-async function goTo({ connection }: StackTree, { members: [threadId], frame }: StackRow): Promise<void> {
+async function goTo(
+  { connectionOfRows: connection }: StackTree,
+  { members: [threadId], frame }: StackRow,
+): Promise<void> {
   if (threadId !== undefined) {
     await connection?.request('raydap/focus', { threadId });
   } else if (frame !== null) {
@@ -39,7 +43,7 @@ async function goTo({ connection }: StackTree, { members: [threadId], frame }: S
 }
 
 /** A step takes all threads at the same line along; those of the row may be at several. */
-async function step({ connection }: StackTree, { members }: StackRow): Promise<void> {
+async function step({ connectionOfRows: connection }: StackTree, { members }: StackRow): Promise<void> {
   let left = [...members];
   for (let [threadId] = left; threadId !== undefined && connection !== undefined; [threadId] = left) {
     const stepped = await stepAt(connection, threadId);

@@ -65,6 +65,20 @@ class ThemeIcon {
 
 class ThemeColor extends ThemeIcon {}
 
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+
+export class Range {
+  constructor(
+    readonly start: Position,
+    readonly end: Position,
+  ) {}
+}
+
 export class FileDecoration {
   constructor(readonly badge?: string) {}
 }
@@ -88,6 +102,7 @@ export const answers: unknown[] = [];
 
 export const events = {
   activeStackItem: new EventEmitter(),
+  activeSession: new EventEmitter(),
   started: new EventEmitter(),
   terminated: new EventEmitter(),
   custom: new EventEmitter(),
@@ -110,6 +125,7 @@ function textOf([first, second]: readonly unknown[]): string {
 
 export interface FakePanel {
   title: string;
+  visible: boolean;
   readonly webview: {
     html: string;
     readonly posted: unknown[];
@@ -128,6 +144,7 @@ function createWebviewPanel(): object {
   const posted: unknown[] = [];
   const panel = {
     title: '',
+    visible: true,
     messages,
     webview: {
       html: '',
@@ -165,7 +182,12 @@ export const window = {
     cancellation.event(() => (token.isCancellationRequested = true));
     return run({ report: () => undefined }, token);
   },
-  createTreeView: (): object => ({ visible: true, onDidChangeVisibility: new EventEmitter().event, message: '' }),
+  createTreeView: (): object => ({
+    visible: true,
+    onDidChangeVisibility: new EventEmitter().event,
+    message: '',
+    dispose: () => undefined,
+  }),
   createWebviewPanel,
 };
 
@@ -173,6 +195,7 @@ export const debug = {
   activeStackItem: undefined as unknown,
   activeDebugSession: undefined as unknown,
   onDidChangeActiveStackItem: events.activeStackItem.event,
+  onDidChangeActiveDebugSession: events.activeSession.event,
   onDidStartDebugSession: events.started.event,
   onDidTerminateDebugSession: events.terminated.event,
   onDidReceiveDebugSessionCustomEvent: events.custom.event,
