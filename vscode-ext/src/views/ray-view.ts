@@ -99,6 +99,7 @@ export function rayView(
       filter.onDidChange(() => {
         tree.updateAll();
         view.description = filter.text;
+        view.message = filter.problem;
       }),
       new vscode.Disposable(() => {
         registry.close();
