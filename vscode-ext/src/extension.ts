@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 
 import { AdapterFactory } from './debug/adapter-factory';
 import { ConfigurationProvider } from './debug/configuration-provider';
+import { showingError } from './debug/error-message';
 import { ProblemDialog } from './debug/problem-dialog';
 import { chooseInterpreter } from './debug/selected-interpreter';
 import { SessionTrackerFactory } from './debug/session-tracker';
@@ -14,7 +15,7 @@ import { LanguageServer } from './language/language-server';
 import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
 import { TokenStore } from './model/token-store';
 import { VersionCheck } from './text/version-check';
-import { registerCommands } from './views/commands';
+import { registerCommands, showingErrors } from './views/commands';
 import { rayView } from './views/ray-view';
 import { Walkthrough } from './views/walkthrough';
 
@@ -41,19 +42,21 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
     stoppedLines,
     new LanguageServer(adapters.cwd),
-    ...registerCommands({
-      attach: () => start(ATTACH),
-      debugFile: () => start(DEBUG_FILE),
-      submitFile: () => start(SUBMIT_FILE),
-      chooseInterpreter: () => chooseInterpreter(currentFolder()),
-      forgetToken: () => forgetToken(tokens),
-      showLog: () => problems.showLog(),
-      ...view.commands,
-      ...walkthrough.commands,
-    }),
+    ...registerCommands(
+      showingErrors({
+        attach: () => start(ATTACH),
+        debugFile: () => start(DEBUG_FILE),
+        submitFile: () => start(SUBMIT_FILE),
+        chooseInterpreter: () => chooseInterpreter(currentFolder()),
+        forgetToken: () => forgetToken(tokens),
+        showLog: () => problems.showLog(),
+        ...view.commands,
+        ...walkthrough.commands,
+      }),
+    ),
     ...view.subscriptions,
   );
-  void walkthrough.resume();
+  showingError(walkthrough.resume());
 }
 
 function withoutResolving(configurations: ConfigurationProvider): vscode.DebugConfigurationProvider {

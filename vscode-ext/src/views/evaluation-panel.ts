@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 
 import * as vscode from 'vscode';
 
+import { showingError } from '../debug/error-message';
 import { ClusterConnection, type Session } from '../model/cluster-connection';
 import { Latest } from '../model/timers';
 import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
@@ -121,9 +122,7 @@ export class EvaluationPanel implements vscode.Disposable {
     const options = { enableScripts: true, localResourceRoots: [this.pages] };
     const panel = vscode.window.createWebviewPanel('raydap.evaluation', '', place, options);
     panel.webview.onDidReceiveMessage((message: ComparisonMessage) => {
-      this.take(message).catch((error: unknown) => {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-      });
+      showingError(this.take(message));
     });
     // VS Code loads a hidden page again from its text when it is shown.
     panel.onDidChangeViewState(() => {

@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 
+import { showingError } from '../debug/error-message';
 import { GroupNode, type TreeNode, type WorkerNode } from '../model/worker-tree';
 import type { SteppedThreads } from '../protocol/messages';
 import { steppedMessage } from '../text/stepped-message';
@@ -161,7 +162,7 @@ export async function stepAt(
   const stepped = await requester.request('raydap/step', { threadId, command: 'next', ...how });
   reportCount('stepped', stepped.threads.length);
   // The message may stay for long.
-  void tellWhoParted(requester, stepped);
+  showingError(tellWhoParted(requester, stepped));
   return stepped;
 }
 

@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 
 import type { AdapterFactory } from '../debug/adapter-factory';
+import { showingError } from '../debug/error-message';
 import type { ProblemDialog } from '../debug/problem-dialog';
 import type { StoppedLinesTracker } from '../debug/stopped-lines-tracker';
 import type { ClusterConnection } from '../model/cluster-connection';
@@ -124,7 +125,7 @@ export function rayView(
       }),
       stoppedLines.onDidMove((session) => panel.workersMoved(rootOf(session).id)),
       events.onDidLose((losses) => {
-        void warnOfLosses(losses);
+        showingError(warnOfLosses(losses));
       }),
     ],
   };
