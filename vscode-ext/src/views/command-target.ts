@@ -15,6 +15,8 @@ export type Requester = Pick<WorkerSource, 'request'>;
 export interface Target {
   readonly connection: ClusterConnection;
   readonly requester: Requester;
+  /** The id of VS Code's session that answers. */
+  readonly sessionId: string;
   /** The thread on which the command was called, else the focused thread of the session. */
   readonly threadId: number | undefined;
   /** The rows of the Ray view on which the command was called, or that are selected; empty if a thread was chosen. */
@@ -98,7 +100,7 @@ export class CommandTargets implements vscode.Disposable {
     }
     const all = Array.isArray(rows) && rows.includes(row) ? (rows as (Element | undefined)[]) : [row];
     const own = all.filter((each) => each !== undefined && this.connectionOf(each) === connection) as Element[];
-    return { connection, requester: connection, threadId: undefined, rows: own };
+    return { connection, requester: connection, sessionId: connection.session.id, threadId: undefined, rows: own };
   }
 
   private ofCallStack(context: CallStackContext, [first]: readonly unknown[]): Target | undefined {

@@ -17,6 +17,8 @@ export interface Debuggee {
   readonly connection: ClusterConnection;
   /** The connection if it gets its workers from this session, else the session. */
   readonly requester: Pick<WorkerSource, 'request'>;
+  /** The id of the session, without regard to child sessions. */
+  readonly sessionId: string;
 }
 
 export class DebugSessions implements vscode.Disposable {
@@ -59,7 +61,8 @@ export class DebugSessions implements vscode.Disposable {
     const { id } = rootOf(session);
     const connection = this.registry.connectionOfSession(id);
     const own = this.registry.sessionOf(id);
-    return connection && own && { connection, requester: connection.session === own ? connection : own };
+    const requester = connection?.session === own ? connection : own;
+    return connection && requester && { connection, requester, sessionId: id };
   }
 
   /** Whether `session` is `above`, or a child session of it. */

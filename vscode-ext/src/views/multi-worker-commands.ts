@@ -3,12 +3,13 @@
 import * as vscode from 'vscode';
 
 import { showingError } from '../debug/error-message';
+import type { StepRequests } from '../debug/step-requests';
 import { GroupNode, type TreeNode, type WorkerNode } from '../model/worker-tree';
 import type { SteppedThreads } from '../protocol/messages';
 import { steppedMessage } from '../text/stepped-message';
 import { reportCount } from './report-count';
 import type { ClusterFilter } from './cluster-filter';
-import { treeOf, type CommandTargets, type Requester } from './command-target';
+import { treeOf, type CommandTargets, type Requester, type Target } from './command-target';
 import type { Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
 import { isStopped, threadIdsOf } from './row-commands';
@@ -24,12 +25,15 @@ export function multiWorkerCommands(
   targets: CommandTargets,
   panel: EvaluationPanel,
   filter: Pick<ClusterFilter, 'shows'>,
+  steps: Pick<StepRequests, 'cancel'>,
 ): Commands {
   return {
     continueAll: (...args: unknown[]) => continueAll(targets, filter, args),
     continueGroup: (...args: unknown[]) => continueGroup(targets, filter, args),
-    stepTogether: (...args: unknown[]) => stepTogether(targets, args, ARRIVAL_S),
-    stepApart: (...args: unknown[]) => stepTogether(targets, args, APART_S, 'parted'),
+    stepTogether: (...args: unknown[]) =>
+      withThread(targets, args, ({ requester }, threadId) => stepAt(requester, threadId)),
+    stepApart: (...args: unknown[]) =>
+      withThread(targets, args, (target, threadId) => stepApart(target, threadId, steps)),
     evaluateAll: async (...args: unknown[]) => {
       const target = await targets.of(args);
       return target && askAndEvaluate(target.requester, panel);
@@ -127,17 +131,17 @@ async function chooseGroup(groups: ReadonlySet<GroupNode>): Promise<readonly Gro
   return chosen && [chosen.group];
 }
 
-async function stepTogether(
+/** Acts on the thread of the target. Asks the user to select one if there is none. */
+async function withThread(
   targets: CommandTargets,
   args: readonly unknown[],
-  timeout: number,
-  until?: 'parted',
+  act: (target: Target, threadId: number) => Promise<unknown>,
 ): Promise<void> {
   const target = await targets.of(args);
   if (target === undefined) {
     return;
   }
-  const { requester, threadId } = target;
+  const { threadId } = target;
   if (threadId === undefined) {
     // With a button, because VS Code cuts a message without one after its first line.
     const show = 'Show the call stack';
@@ -148,7 +152,30 @@ async function stepTogether(
     }
     return;
   }
-  await stepAt(requester, threadId, timeout, until);
+  await act(target, threadId);
+}
+
+/** Shows the progress, since it may take a minute. Its button ends it: the workers stay at the next line. */
+async function stepApart(
+  { requester, sessionId }: Target,
+  threadId: number,
+  steps: Pick<StepRequests, 'cancel'>,
+): Promise<void> {
+  const location = vscode.ProgressLocation.Notification;
+  const options = { location, title: 'Workers step until they part', cancellable: true };
+  await vscode.window.withProgress(options, async (_, token) => {
+    token.onCancellationRequested(() => {
+      showingError(steps.cancel(sessionId));
+    });
+    try {
+      await stepAt(requester, threadId, APART_S, 'parted');
+    } catch (error) {
+      // raydap refuses the cancelled request.
+      if (!token.isCancellationRequested) {
+        throw error;
+      }
+    }
+  });
 }
 
 /** Steps all threads at the line of this one, and tells who has come to another line. */

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { AdapterFactory } from '../debug/adapter-factory';
 import { showingError } from '../debug/error-message';
 import type { ProblemDialog } from '../debug/problem-dialog';
+import { StepRequests } from '../debug/step-requests';
 import type { StoppedLinesTracker } from '../debug/stopped-lines-tracker';
 import type { ClusterConnection } from '../model/cluster-connection';
 import { ClusterRegistry } from '../model/cluster-registry';
@@ -57,6 +58,7 @@ export function rayView(
   const filter = new ClusterFilter(registry);
   const tree = new ClusterTree(registry, filter);
   const view = vscode.window.createTreeView('raydap.clusters', { treeDataProvider: tree, canSelectMany: true });
+  const steps = new StepRequests();
   const targets = new CommandTargets(sessions, view);
   const indicators = new Indicators(view);
   const decorations = new LineDecorations(sessions, stoppedLines);
@@ -78,7 +80,7 @@ export function rayView(
   return {
     commands: showingErrors({
       ...rowCommands(registry, sessions, stacks, filter),
-      ...multiWorkerCommands(targets, panel, filter),
+      ...multiWorkerCommands(targets, panel, filter, steps),
       ...lensCommands(sessions, panel),
       filterWorkers: () => filter.ask(),
       showAllWorkers: () => filter.set(''),
@@ -88,6 +90,7 @@ export function rayView(
     subscriptions: [
       view,
       targets,
+      vscode.debug.registerDebugAdapterTrackerFactory('raydap', steps),
       indicators,
       decorations,
       panel,

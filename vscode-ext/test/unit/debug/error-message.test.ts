@@ -40,7 +40,8 @@ test('a focus that fails after a step is a message', async () => {
 });
 
 test('a command that rejects with something else than an Error is a message, too', async () => {
-  const commands = showingErrors({ fail: () => Promise.reject('A plain text.') });
+  const failed = { then: (_: unknown, reject: (reason: string) => void) => reject('A plain text.') };
+  const commands = showingErrors({ fail: () => failed });
   await commands.fail?.();
   await settled();
   assert.deepEqual(seen, ['error: A plain text.']);

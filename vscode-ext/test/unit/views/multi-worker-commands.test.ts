@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
+import { StepRequests } from '../../../src/debug/step-requests';
 import type { WorkerEntry } from '../../../src/protocol/messages';
 import { CommandTargets } from '../../../src/views/command-target';
 import type { DebugSessions } from '../../../src/views/debug-sessions';
@@ -11,7 +12,8 @@ import { multiWorkerCommands } from '../../../src/views/multi-worker-commands';
 import type { Element } from '../../../src/views/tree-elements';
 import { thread, worker } from '../example';
 import { begin, FakeSession, focus } from '../fake-sessions';
-import { answers, EventEmitter, resetVscode, seen } from '../fake-vscode';
+import { settled } from '../fake-source';
+import { answers, cancellation, EventEmitter, resetVscode, seen } from '../fake-vscode';
 
 function stopped(id: number, actor: string): WorkerEntry {
   return worker(id, { actor, state: 'stopped', threads: [thread(id)] });
@@ -30,7 +32,11 @@ interface Fixture {
   readonly evaluated: unknown[];
 }
 
-function commandsOf(sessions: DebugSessions, hidden: readonly string[] = []): Fixture {
+function commandsOf(
+  sessions: DebugSessions,
+  hidden: readonly string[] = [],
+  steps: Pick<StepRequests, 'cancel'> = new StepRequests(),
+): Fixture {
   const selections = new EventEmitter();
   const view = { selection: [] as Element[], visible: true, onDidChangeSelection: selections.event };
   const evaluated: unknown[] = [];
@@ -39,7 +45,7 @@ function commandsOf(sessions: DebugSessions, hidden: readonly string[] = []): Fi
     shows: (_: unknown, node: object) => !('worker' in node && hidden.includes((node.worker as WorkerEntry).key)),
   };
   const targets = new CommandTargets(sessions, view);
-  const commands = multiWorkerCommands(targets, panel as unknown as EvaluationPanel, filter);
+  const commands = multiWorkerCommands(targets, panel as unknown as EvaluationPanel, filter, steps);
   return {
     run: async (name, ...args) => {
       await commands[name]?.(...(args as never[]));
@@ -198,4 +204,30 @@ test('if another debugger has the focus, the user chooses among several sessions
   answers.push((items: readonly object[]) => items[1]);
   await run('continueAll');
   assert.deepEqual([one.asked, other.asked], [[], ['raydap/continue {}']]);
+});
+
+test('steps until workers part have a progress, whose button cancels the request', async () => {
+  let refuse: (error: Error) => void = () => undefined;
+  const step = (): Promise<never> => new Promise((_, reject) => (refuse = reject));
+  const session = new FakeSession('one', WORKERS, undefined, undefined, { 'raydap/step': step });
+  const cancelled: string[] = [];
+  const steps = {
+    cancel: (id: string) => {
+      cancelled.push(id);
+      refuse(new Error('cancelled'));
+      return Promise.resolve();
+    },
+  };
+  const { run } = commandsOf(await begin(session), [], steps);
+  focus(session, 11);
+  const running = run('stepApart');
+  await settled();
+  cancellation.fire(undefined);
+  await running;
+  assert.deepEqual(cancelled, ['one']);
+  assert.deepEqual(seen, ['progress: Workers step until they part']);
+  const failing = run('stepApart');
+  await settled();
+  refuse(new Error('It runs.'));
+  await assert.rejects(failing, /It runs/);
 });
