@@ -73,7 +73,7 @@ function currentFolder(): vscode.WorkspaceFolder | undefined {
   return (file && vscode.workspace.getWorkspaceFolder(file)) ?? vscode.workspace.workspaceFolders?.[0];
 }
 
-/** The machine on which the extension runs, the kind of remote, and the folder: all that tells one forwarded port from another. */
+/** Returns the machine on which the extension runs, the kind of remote, and the folder. */
 function placeOfWindow(): string {
   const folder = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
   return [hostname(), vscode.env.remoteName, folder?.fsPath].filter((part) => part !== undefined).join(', ');

@@ -82,7 +82,7 @@ export class EvaluationPanel implements vscode.Disposable {
       compared = { expression, select, kept: asked.kept, since, problem };
     }
     if (!isLatest()) {
-      // The page belongs to a later question. The values may be kept for it all the same.
+      // The page shows a later question, which may still use the kept values.
       const kept = this.compared.kept || (requester === this.requester && compared.kept);
       this.compared = { ...this.compared, kept };
       return;

@@ -39,6 +39,10 @@ class Uri {
     return new Uri(path);
   }
 
+  static from({ path }: { readonly path: string }): Uri {
+    return new Uri(path);
+  }
+
   static parse(text: string): Uri {
     return new Uri(text);
   }
@@ -94,10 +98,10 @@ export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
 export const ProgressLocation = { Notification: 15 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 
-/** What the user has seen, oldest first, such as `warning: 1 of 2 came to another line.` */
+/** The messages and questions that the user has seen, oldest first, such as `warning: 1 of 2 came to another line.` */
 export const seen: string[] = [];
 
-/** What the user answers to the next questions, oldest first. A function gets the question's arguments. */
+/** The user's answers to the next questions, oldest first. A function gets the question's arguments. */
 export const answers: unknown[] = [];
 
 export const events = {
@@ -162,7 +166,7 @@ function createWebviewPanel(): object {
   return panel;
 }
 
-/** What a progress notification's button *Cancel* does. */
+/** Fires when the user presses *Cancel* in the notification of a progress. */
 export const cancellation = new EventEmitter();
 
 export const window = {
@@ -189,6 +193,7 @@ export const window = {
     dispose: () => undefined,
   }),
   createWebviewPanel,
+  showTextDocument: (uri: Uri) => Promise.resolve(seen.push(`document: ${uri.toString()}`)),
 };
 
 export const debug = {
@@ -218,6 +223,12 @@ export const workspace = {
     get: (key: string, otherwise: unknown) => settings[key] ?? otherwise,
     update: (key: string, value: unknown) => Promise.resolve((settings[key] = value)),
   }),
+  registerTextDocumentContentProvider: () => new Disposable(() => undefined),
+  onDidCloseTextDocument: new EventEmitter().event,
+};
+
+export const languages = {
+  registerDocumentLinkProvider: () => new Disposable(() => undefined),
 };
 
 export const extensions = {

@@ -7,7 +7,7 @@ import { EvaluationPanel } from '../../../src/views/evaluation-panel';
 import { settled } from '../fake-source';
 import { Uri as FakeUri, panels, resetVscode } from '../fake-vscode';
 
-/** Answers each comparison when the test says so. */
+/** Answers each comparison at the call of `answer`. */
 class Requester {
   readonly id = 'one';
   readonly pending: ((answer: object) => void)[] = [];

@@ -10,7 +10,7 @@ import { begin, FakeSession, focus } from '../fake-sessions';
 import { settled } from '../fake-source';
 import { events, resetVscode } from '../fake-vscode';
 
-/** A session whose stacks come when the test says so. */
+/** Returns a session that answers each read of stacks at a call of `answers`. */
 function slow(id: string): { session: FakeSession; answers: (() => void)[] } {
   const answers: (() => void)[] = [];
   const frame = { name: id, path: '/a.py', line: 1 };
