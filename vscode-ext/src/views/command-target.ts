@@ -126,13 +126,24 @@ export class CommandTargets implements vscode.Disposable {
     return debuggee && { ...debuggee, threadId: threadId ?? this.threadOf(session), rows: [] };
   }
 
-  /** The focused thread of this session or of one of its child sessions, else the only worker of a child session. */
+  /**
+   * Returns the focused thread of this session or of one of its child sessions; else the thread of a child session, or the
+   * only thread of the session: VS Code shows no row for a thread that is alone.
+   */
   private threadOf(session: vscode.DebugSession): number | undefined {
     const item = vscode.debug.activeStackItem;
     if (item !== undefined && this.sessions.isWithin(item.session, session)) {
       return item.threadId;
     }
-    return this.sessions.workerOf(session)?.threads[0]?.threadId;
+    const worker = this.sessions.workerOf(session);
+    if (worker !== undefined) {
+      return worker.threads[0]?.threadId;
+    }
+    const debuggee = this.sessions.debuggeeOf(session);
+    const isSource = debuggee !== undefined && debuggee.requester === debuggee.connection;
+    const workers = isSource ? [...debuggee.connection.tree.root.workers()] : [];
+    const threads = workers.flatMap((node) => node.worker.threads);
+    return threads.length === 1 ? threads[0]?.threadId : undefined;
   }
 
   private connectionOf(row: Element): ClusterConnection | undefined {

@@ -176,6 +176,19 @@ test('a row of a child session acts on its worker although the focus is in anoth
   assert.deepEqual(parent.asked, ['raydap/step {"threadId":13,"command":"next","timeout":5}']);
 });
 
+test('a row of a session with a single thread acts on that thread, and one with several asks for a thread', async () => {
+  const single = new FakeSession('single', [stopped(13, 'Rollout'), worker(14, { state: 'running' })]);
+  const several = new FakeSession('several', WORKERS);
+  const other = new FakeSession('other', WORKERS);
+  const { run } = commandsOf(await begin(single, several, other));
+  focus(other, 11);
+  await run('stepTogether', 'single', context(single));
+  await run('stepTogether', 'several', context(several));
+  assert.deepEqual(single.asked, ['raydap/step {"threadId":13,"command":"next","timeout":5}']);
+  assert.deepEqual([several.asked, other.asked], [[], []]);
+  assert.match(seen.at(-1) ?? '', /^information: Select a stopped worker/);
+});
+
 test('a lost row is reported, and no other session is taken for it', async () => {
   const session = new FakeSession('one', WORKERS);
   const { run } = commandsOf(await begin(session));
