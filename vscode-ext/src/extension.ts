@@ -1,9 +1,12 @@
 /** Composes the extension; the rooms beside this file do the work. */
 
+import { hostname } from 'node:os';
+
 import * as vscode from 'vscode';
 
 import { AdapterFactory } from './debug/adapter-factory';
 import { ConfigurationProvider } from './debug/configuration-provider';
+import { showingError } from './debug/error-message';
 import { ProblemDialog } from './debug/problem-dialog';
 import { chooseInterpreter } from './debug/selected-interpreter';
 import { SessionTrackerFactory } from './debug/session-tracker';
@@ -12,14 +15,14 @@ import { LanguageServer } from './language/language-server';
 import { ATTACH, DEBUG_FILE, SUBMIT_FILE, type Configuration } from './model/configuration';
 import { TokenStore } from './model/token-store';
 import { VersionCheck } from './text/version-check';
-import { registerCommands } from './views/commands';
+import { registerCommands, showingErrors } from './views/commands';
 import { rayView } from './views/ray-view';
 import { Walkthrough } from './views/walkthrough';
 
 export function activate(context: vscode.ExtensionContext): void {
   const { version } = context.extension.packageJSON as { readonly version: string };
   const log = vscode.Uri.joinPath(context.logUri, 'raydap.log');
-  const tokens = new TokenStore(context.secrets, context.globalState);
+  const tokens = new TokenStore(context.secrets, context.globalState, placeOfWindow());
   const problems = new ProblemDialog(tokens, log);
   // VS Code cuts a message without a button after one line.
   const versions = new VersionCheck(version, (text) => void vscode.window.showWarningMessage(text, 'OK'));
@@ -39,19 +42,21 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory('raydap', stoppedLines),
     stoppedLines,
     new LanguageServer(adapters.cwd),
-    ...registerCommands({
-      attach: () => start(ATTACH),
-      debugFile: () => start(DEBUG_FILE),
-      submitFile: () => start(SUBMIT_FILE),
-      chooseInterpreter: () => chooseInterpreter(currentFolder()),
-      forgetToken: () => forgetToken(tokens),
-      showLog: () => problems.showLog(),
-      ...view.commands,
-      ...walkthrough.commands,
-    }),
+    ...registerCommands(
+      showingErrors({
+        attach: () => start(ATTACH),
+        debugFile: () => start(DEBUG_FILE),
+        submitFile: () => start(SUBMIT_FILE),
+        chooseInterpreter: () => chooseInterpreter(currentFolder()),
+        forgetToken: () => forgetToken(tokens),
+        showLog: () => problems.showLog(),
+        ...view.commands,
+        ...walkthrough.commands,
+      }),
+    ),
     ...view.subscriptions,
   );
-  void walkthrough.resume();
+  showingError(walkthrough.resume());
 }
 
 function withoutResolving(configurations: ConfigurationProvider): vscode.DebugConfigurationProvider {
@@ -68,15 +73,21 @@ function currentFolder(): vscode.WorkspaceFolder | undefined {
   return (file && vscode.workspace.getWorkspaceFolder(file)) ?? vscode.workspace.workspaceFolders?.[0];
 }
 
+/** Returns the machine on which the extension runs, the kind of remote, and the folder. */
+function placeOfWindow(): string {
+  const folder = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  return [hostname(), vscode.env.remoteName, folder?.fsPath].filter((part) => part !== undefined).join(', ');
+}
+
 async function forgetToken(tokens: TokenStore): Promise<void> {
-  const addresses = tokens.addresses();
-  if (addresses.length === 0) {
+  const names = tokens.names();
+  if (names.length === 0) {
     void vscode.window.showInformationMessage('raydap keeps no token.');
     return;
   }
   const title = 'Forget the token of';
-  const address = await vscode.window.showQuickPick([...addresses], { title });
-  if (address !== undefined) {
-    await tokens.forget(address);
+  const name = await vscode.window.showQuickPick([...names], { title });
+  if (name !== undefined) {
+    await tokens.forget(name);
   }
 }

@@ -13,6 +13,7 @@ import {
 } from '../model/configuration';
 import type { TokenStore } from '../model/token-store';
 import { problemOfInterpreter } from '../text/problems';
+import { showingError } from './error-message';
 import type { ProblemDialog } from './problem-dialog';
 import { findSelectedInterpreter } from './selected-interpreter';
 import { askHubToken } from './token-prompt';
@@ -39,6 +40,10 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   ): Promise<vscode.DebugConfiguration | undefined> {
     if (hasDebugServer(given)) {
       return given;
+    }
+    if (given.noDebug === true) {
+      offerDebugging(folder, given);
+      return undefined;
     }
     const chosen = isEmpty(given) ? await chooseConfiguration() : given;
     const dashboard = vscode.workspace.getConfiguration('raydap', folder).get('dashboard', '').trim();
@@ -74,6 +79,19 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     }
     return { ...configuration, [PYTHON]: finding.python };
   }
+}
+
+/** Refuses a run without debugging. VS Code sends it for Ctrl+F5. */
+function offerDebugging(folder: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): void {
+  const button = 'Start Debugging';
+  const text =
+    'raydap cannot run a program without debugging it. Run the program with Python in a terminal, or debug it.';
+  const ask = async (): Promise<void> => {
+    if ((await vscode.window.showWarningMessage(text, button)) === button) {
+      await vscode.debug.startDebugging(folder, { ...given, noDebug: false });
+    }
+  };
+  showingError(ask());
 }
 
 /** Asks the user after F5 without a launch.json. Offers to run a file only if one is open. */

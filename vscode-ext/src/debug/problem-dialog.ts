@@ -8,6 +8,7 @@ import type { Problem, ProblemAction } from '../model/problem';
 import type { TokenStore } from '../model/token-store';
 import { installCommand, shellLine } from '../process/command';
 import { ACTION_LABELS, problemOfInstall } from '../text/problems';
+import { showingError } from './error-message';
 import { chooseInterpreter, settingsTarget } from './selected-interpreter';
 import { askClusterToken, askHubToken } from './token-prompt';
 
@@ -58,7 +59,7 @@ export class ProblemDialog {
 
   /** Returns at once: a message may stay open for as long as the user likes, and no session waits for it. */
   show(problem: Problem, attempt: Attempt): void {
-    void this.ask(problem, attempt);
+    showingError(this.ask(problem, attempt));
   }
 
   async showLog(): Promise<void> {

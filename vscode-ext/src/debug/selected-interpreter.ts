@@ -1,8 +1,12 @@
 /** The interpreter that the user has chosen, in raydap's setting or in the Python extension. */
 
+import { homedir } from 'node:os';
+import { isAbsolute } from 'node:path';
+
 import * as vscode from 'vscode';
 
 import type { InterpreterFinding } from '../model/interpreter-finding';
+import { resolvedPath } from '../model/setting-path';
 import { findInterpreter } from '../process/interpreter';
 
 const PYTHON_EXTENSION = 'ms-python.python';
@@ -18,7 +22,16 @@ interface PythonApi {
 }
 
 export async function findSelectedInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<InterpreterFinding> {
-  return findInterpreter({ setting: setting(folder), active: await activeInterpreter(folder) });
+  const text = setting(folder);
+  const resolved = resolvedPath(text, {
+    home: homedir(),
+    environment: process.env,
+    folder: folder?.uri.fsPath,
+    folders: new Map(vscode.workspace.workspaceFolders?.map(({ name, uri }) => [name, uri.fsPath])),
+  });
+  return 'reason' in resolved
+    ? { kind: 'broken', python: text, reason: resolved.reason }
+    : findInterpreter({ setting: resolved.path, active: await activeInterpreter(folder) });
 }
 
 /** Lets the user choose another interpreter; false if none was chosen. */
@@ -50,8 +63,7 @@ export function settingsTarget(folder: vscode.WorkspaceFolder | undefined): vsco
 }
 
 function setting(folder: vscode.WorkspaceFolder | undefined): string {
-  const python = vscode.workspace.getConfiguration('raydap', folder).get('python', '').trim();
-  return folder === undefined ? python : python.replaceAll('${workspaceFolder}', folder.uri.fsPath);
+  return vscode.workspace.getConfiguration('raydap', folder).get('python', '').trim();
 }
 
 /** Undefined without the Python extension, and if that extension knows no interpreter. */
@@ -64,6 +76,8 @@ async function activeInterpreter(folder: vscode.WorkspaceFolder | undefined): Pr
   if (environments === undefined) {
     return undefined;
   }
-  const environment = await environments.resolveEnvironment(environments.getActiveEnvironmentPath(folder?.uri));
-  return environment?.executable.uri?.fsPath;
+  const selected = environments.getActiveEnvironmentPath(folder?.uri);
+  const environment = await environments.resolveEnvironment(selected);
+  // Without a selection the path is a plain name. A selected path that has no environment must not become another Python.
+  return environment?.executable.uri?.fsPath ?? (isAbsolute(selected.path) ? selected.path : undefined);
 }

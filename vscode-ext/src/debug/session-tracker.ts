@@ -47,7 +47,8 @@ export class SessionTrackerFactory implements vscode.DebugAdapterTrackerFactory 
         }
         // Hide later failures: after a failed start the requests that VS Code has sent meanwhile fail, too.
         hasFailed ||= problem !== undefined;
-        if (hasFailed) {
+        // The command that has sent a request of raydap's own shows its failure: VS Code's message would be a second one.
+        if (hasFailed || message.command.startsWith('raydap/')) {
           hideFromUser(message);
         }
       },

@@ -13,6 +13,9 @@ export class StoppedLinesTracker implements vscode.DebugAdapterTrackerFactory, v
   private readonly sessions = new Map<string, SessionLines>();
   private readonly changeEmitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changeEmitter.event;
+  private readonly moveEmitter = new vscode.EventEmitter<vscode.DebugSession>();
+  /** A thread of the session has stopped or has continued. */
+  readonly onDidMove = this.moveEmitter.event;
   private readonly subscription = vscode.debug.onDidTerminateDebugSession(({ id }) => {
     if (this.sessions.delete(id)) {
       this.changeEmitter.fire();
@@ -28,11 +31,16 @@ export class StoppedLinesTracker implements vscode.DebugAdapterTrackerFactory, v
     this.sessions.set(session.id, { session, lines });
     return {
       onWillReceiveMessage: (message: unknown) => lines.sent(message),
-      onDidSendMessage: (message: unknown) => lines.received(message),
+      onDidSendMessage: (message: unknown) => {
+        lines.received(message);
+        if (['stopped', 'continued'].includes((message as { event?: string }).event ?? '')) {
+          this.moveEmitter.fire(session);
+        }
+      },
     };
   }
 
   dispose(): void {
-    vscode.Disposable.from(this.subscription, this.changeEmitter).dispose();
+    vscode.Disposable.from(this.subscription, this.changeEmitter, this.moveEmitter).dispose();
   }
 }

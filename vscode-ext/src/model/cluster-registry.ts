@@ -74,6 +74,10 @@ export class ClusterRegistry {
     return this.sessions.get(id)?.connection;
   }
 
+  sessionOf(id: string): ConfiguredSession | undefined {
+    return this.sessions.get(id)?.session;
+  }
+
   addSession(session: ConfiguredSession): void {
     const cluster = clusterOf(this.clusters.all, session.configuration);
     const connection = (cluster && this.saved.get(cluster.id)) ?? this.addTemporary(session);

@@ -29,3 +29,14 @@ export function hubUrlError(url: string): string | undefined {
   }
   return undefined;
 }
+
+/** Whether an address of a hub, of a dashboard or of Ray means the machine that uses it; `auto` does, too. */
+export function isLoopback(address: string): boolean {
+  const host = /^(?:\w+:\/\/)?(?:[^/@]*@)?(\[[^\]]*\]|[^:/?#]*)/.exec(address.trim())?.[1]?.toLowerCase() ?? '';
+  const name = host.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return (
+    ['', 'auto', 'local', 'localhost', '0.0.0.0', '::', '::1', '0:0:0:0:0:0:0:1'].includes(name) ||
+    /^127(\.\d+){1,3}$/.test(name) ||
+    /^(.*\.localhost|::ffff:127\..*)$/.test(name)
+  );
+}

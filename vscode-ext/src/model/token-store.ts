@@ -1,4 +1,10 @@
-/** Tokens of hubs and clusters, each stored under the address that it belongs to. */
+/**
+ * Tokens of hubs and clusters, each stored under the address that it belongs to. The secret storage is the same for all
+ * machines that VS Code is connected to, and a loopback address means another hub on each of them. A token of such an
+ * address is stored with the place, too: the machine and the folder.
+ */
+
+import { isLoopback } from './hub-url';
 
 /** The part of VS Code's SecretStorage that is used. */
 export interface SecretStorage {
@@ -20,29 +26,43 @@ export class TokenStore {
   constructor(
     private readonly secrets: SecretStorage,
     private readonly memento: Memento,
+    /** Where the extension runs. */
+    private readonly place: string,
   ) {}
 
   /** Undefined if the user has never been asked; empty if the user has said that there is no token. */
   async get(address: string): Promise<string | undefined> {
-    return this.secrets.get(key(address));
+    return this.secrets.get(key(this.nameOf(address)));
   }
 
   async store(address: string, token: string): Promise<void> {
-    await this.secrets.store(key(address), token);
-    await this.memento.update(ADDRESSES_KEY, [...new Set([...this.addresses(), address])]);
+    const name = this.nameOf(address);
+    await this.secrets.store(key(name), token);
+    await this.memento.update(ADDRESSES_KEY, [...new Set([...this.names(), name])]);
   }
 
-  async forget(address: string): Promise<void> {
-    await this.secrets.delete(key(address));
-    const others = this.addresses().filter((other) => other !== address);
-    await this.memento.update(ADDRESSES_KEY, others);
+  /** Takes a name of `names`, or an address. */
+  async forget(name: string): Promise<void> {
+    const all = [name, this.nameOf(name)];
+    for (const each of all) {
+      await this.secrets.delete(key(each));
+    }
+    await this.memento.update(
+      ADDRESSES_KEY,
+      this.names().filter((other) => !all.includes(other)),
+    );
   }
 
-  addresses(): readonly string[] {
+  /** The addresses for which tokens are stored, some with their place. */
+  names(): readonly string[] {
     return this.memento.get<readonly string[]>(ADDRESSES_KEY, []);
+  }
+
+  private nameOf(address: string): string {
+    return isLoopback(address) ? `${address} (${this.place})` : address;
   }
 }
 
-function key(address: string): string {
-  return `raydap.token:${address}`;
+function key(name: string): string {
+  return `raydap.token:${name}`;
 }

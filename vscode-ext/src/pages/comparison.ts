@@ -1,6 +1,6 @@
 /** What the page of a comparison does. It runs in the page, and tells the extension what the user wants. */
 
-import type { ComparisonMessage } from '../protocol/page-messages';
+import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
 
 declare function acquireVsCodeApi(): { postMessage(message: ComparisonMessage): void };
 
@@ -53,5 +53,11 @@ document.addEventListener('click', ({ target }) => {
     sort(button);
   } else if (button.dataset.thread !== undefined) {
     code.postMessage({ kind: 'focus', threadId: Number(button.dataset.thread) });
+  }
+});
+window.addEventListener('message', ({ data }) => {
+  const moved = document.querySelector<HTMLElement>('p.moved');
+  if (data === MOVED && moved !== null) {
+    moved.hidden = false;
   }
 });

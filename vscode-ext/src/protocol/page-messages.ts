@@ -1,4 +1,4 @@
-/** What the pages tell the extension. */
+/** The messages between pages and the extension. */
 
 export type ComparisonMessage =
   | {
@@ -14,3 +14,6 @@ export interface FocusMessage {
   readonly kind: 'focus';
   readonly threadId: number;
 }
+
+/** The only message to the page of a comparison: workers have stopped or have continued since. */
+export const MOVED = 'moved';

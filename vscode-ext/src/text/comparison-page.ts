@@ -30,6 +30,7 @@ const STYLE = `
   button.sort { color: inherit; font-weight: 600; }
   button.members { color: var(--vscode-textLink-foreground); }
   p { color: var(--vscode-descriptionForeground); margin: 0.4em 0 1em; overflow-wrap: anywhere; }
+  p.moved { color: var(--vscode-editorWarning-foreground); }
   p.problem { color: var(--vscode-errorForeground); }
   table { border-collapse: collapse; margin-bottom: 1.2em; }
   th { font-weight: 600; text-align: left; }
@@ -50,8 +51,8 @@ const MAX_LISTED = 6;
 /** The summary cuts longer values: a tensor may fill pages. */
 const MAX_LENGTH = 40;
 
-/** `nonce` is a new random word for each page; it allows the page's own style and the script at the URI. */
-export function comparisonPage(compared: Compared, nonce: string, script: string): string {
+/** With `isMoved` the values are from before the last stop. `nonce` is a new random word for each page; it allows the page's own style and the script at the URI. */
+export function comparisonPage(compared: Compared, nonce: string, script: string, isMoved = false): string {
   const { expression, select, kept, since, answer, problem } = compared;
   const box = markup`<input type="checkbox" name="since"${since ? markup` checked` : ''}>`;
   const body = markup`<form>
@@ -63,8 +64,15 @@ export function comparisonPage(compared: Compared, nonce: string, script: string
 ${kept ? markup`<label>${box} with the kept values</label>` : ''}
 </form>
 ${problem === undefined ? '' : markup`<p class="problem" role="alert">${problem}</p>`}
+${answer === undefined ? '' : movedLine(isMoved)}
 ${answer === undefined ? '' : results(answer)}`;
   return page({ title: expression, style: STYLE, body, nonce, script });
+}
+
+/** The page's script shows the line as soon as a worker moves. */
+function movedLine(isMoved: boolean): Trusted {
+  return markup`<p class="moved" role="status"${isMoved ? '' : markup` hidden`}>Workers have moved since: these are the
+values from before. Compare again.</p>`;
 }
 
 function results(answer: Comparison): Trusted {

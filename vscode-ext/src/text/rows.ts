@@ -69,15 +69,20 @@ export class RowCache {
   }
 }
 
+/** Returns the counts of a group; a filter leaves out workers. */
+export type TallyOf = (group: GroupNode) => Readonly<Tally>;
+
 /** `now` is in milliseconds. */
-export function rowOf(node: TreeNode, now: number): Row {
-  return node instanceof GroupNode ? groupRow(node) : workerRow(node, now);
+export function rowOf(node: TreeNode, now: number, tallyOf: TallyOf = ({ tally }) => tally): Row {
+  return node instanceof GroupNode ? groupRow(node, tallyOf) : workerRow(node, now);
 }
 
 /** A group leaves out the counts that the row above it has already: a job of one class has the counts of that class. */
-function groupRow({ kind, name, tally, parent }: GroupNode): Row {
+function groupRow(group: GroupNode, tallyOf: TallyOf): Row {
+  const { kind, name, parent } = group;
+  const tally = tallyOf(group);
   const counts = countsOf(kind, tally);
-  const isRepeated = parent !== undefined && counts === countsOf(parent.kind, parent.tally);
+  const isRepeated = parent !== undefined && counts === countsOf(parent.kind, tallyOf(parent));
   const actions = [tally.stopped > 0 && 'continue', tally.paused > 0 && 'attach'].filter((word) => word !== false);
   return {
     label: name,

@@ -4,25 +4,36 @@ import * as vscode from 'vscode';
 
 import { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
-import { Throttle } from '../model/timers';
+import { emptyTally, type ShownState, type Tally } from '../model/tally';
+import { Latest, LatestRead } from '../model/timers';
 import { GroupNode, type TreeNode } from '../model/worker-tree';
 
-/** The least time between two looks at who is in the set. */
+/** The least time between two reads of the set's workers. */
 const INTERVAL_MS = 1_000;
+
+type Keys = ReadonlySet<string>;
+
+/** The workers in the set `text`, or a sentence about why the cluster has not named them. */
+type Answer = { readonly text: string } & (
+  { readonly keys: Keys; readonly problem: undefined } | { readonly keys: undefined; readonly problem: string }
+);
 
 export class ClusterFilter implements vscode.Disposable {
   /** The set; empty without a filter. */
   text = '';
   private readonly changeEmitter = new vscode.EventEmitter<undefined>();
-  /** Other rows are to be shown. */
+  /** Other rows or another problem are to be shown. */
   readonly onDidChange = this.changeEmitter.event;
-  /** The workers in the set. A cluster that has not answered shows all. */
-  private keys = new WeakMap<ClusterConnection, ReadonlySet<string>>();
-  private readonly again = new Throttle(() => void this.readAll().catch(() => undefined), INTERVAL_MS);
+  /** The workers in the set `text`. A cluster that has not answered shows all. */
+  private keys = new Map<ClusterConnection, Keys>();
+  /** Why the last read of a cluster has failed. Its earlier answer stays: it protects the hidden workers. */
+  private problems = new Map<ClusterConnection, string>();
+  private readonly reads = new Map<ClusterConnection, LatestRead<Answer>>();
+  private readonly latest = new Latest();
 
   constructor(private readonly registry: ClusterRegistry) {}
 
-  /** Asks for a set, and shows who is in it. */
+  /** Asks the user for a set, and shows its workers. */
   async ask(): Promise<void> {
     const text = await vscode.window.showInputBox({
       title: 'Filter Workers',
@@ -35,28 +46,57 @@ export class ClusterFilter implements vscode.Disposable {
     }
   }
 
-  /** Rejects for a wrong set, which changes nothing. */
+  /** Resolves when the first cluster has accepted the set. Rejects if all refuse it, which changes nothing. */
   async set(text: string): Promise<void> {
-    const before = this.text;
-    this.text = text;
-    try {
-      await this.readAll();
-    } catch (error) {
-      this.text = before;
-      throw error;
+    const isLatest = this.latest.begin();
+    const { connected } = this;
+    if (text !== '' && connected.length === 0) {
+      throw new Error('No cluster is connected. Only a connected cluster can check the set of a filter.');
     }
-    void vscode.commands.executeCommand('setContext', 'raydap.filtered', text !== '');
+    const keys = new Map<ClusterConnection, Keys>();
+    const problems = new Map<ClusterConnection, string>();
+    const asked = (text === '' ? [] : connected).map(async (connection) => {
+      const answer = await select(connection, text);
+      if (this.keys === keys) {
+        // Another cluster has accepted the set before.
+        this.take(connection, answer);
+      } else if (answer.keys !== undefined) {
+        keys.set(connection, answer.keys);
+      } else {
+        problems.set(connection, answer.problem);
+        throw new Error(answer.problem);
+      }
+    });
+    if (text !== '') {
+      await firstOf(asked);
+    }
+    if (isLatest()) {
+      this.text = text;
+      this.keys = keys;
+      this.problems = problems;
+      this.changeEmitter.fire(undefined);
+      void vscode.commands.executeCommand('setContext', 'raydap.filtered', text !== '');
+    }
+  }
+
+  /** A sentence about the clusters that have refused the set, else empty. */
+  get problem(): string {
+    return [...this.problems]
+      .map(([{ cluster }, problem]) => `The filter fails for ${cluster.name}: ${problem}`)
+      .join(' ');
   }
 
   /** The workers have changed. */
   update(): void {
+    const { connected } = this;
+    [...this.reads.keys()].filter((each) => !connected.includes(each)).forEach((each) => this.forget(each));
     if (this.text !== '') {
-      this.again.call();
+      connected.forEach((connection) => this.readOf(connection).call());
     }
   }
 
   shows(connection: ClusterConnection | undefined, node: TreeNode): boolean {
-    const keys = this.text === '' ? undefined : connection && this.keys.get(connection);
+    const keys = this.keysOf(connection);
     if (keys === undefined) {
       return true;
     }
@@ -64,21 +104,89 @@ export class ClusterFilter implements vscode.Disposable {
     return workers.some(({ worker }) => keys.has(worker.key));
   }
 
-  dispose(): void {
-    vscode.Disposable.from(this.again, this.changeEmitter).dispose();
+  /** The counts of the workers that are shown. */
+  tallyOf(connection: ClusterConnection | undefined, group: GroupNode): Readonly<Tally> {
+    const keys = this.keysOf(connection);
+    if (keys === undefined) {
+      return group.tally;
+    }
+    const tally = emptyTally();
+    for (const { worker } of group.workers()) {
+      if (keys.has(worker.key)) {
+        tally[worker.state as ShownState] += 1;
+      }
+    }
+    return tally;
   }
 
-  private async readAll(): Promise<void> {
-    const { text } = this;
-    const keys = new WeakMap<ClusterConnection, ReadonlySet<string>>();
-    const connected = this.registry.all.filter(({ status }) => ['watching', 'session'].includes(status.kind));
-    for (const connection of text === '' ? [] : connected) {
-      const { workers } = await connection.request('raydap/select', { select: text });
-      keys.set(connection, new Set(workers));
-    }
-    if (text === this.text) {
-      this.keys = keys;
-      this.changeEmitter.fire(undefined);
-    }
+  dispose(): void {
+    this.latest.begin();
+    vscode.Disposable.from(...this.reads.values(), this.changeEmitter).dispose();
   }
+
+  private get connected(): readonly ClusterConnection[] {
+    return this.registry.all.filter(({ status }) => ['watching', 'session'].includes(status.kind));
+  }
+
+  private keysOf(connection: ClusterConnection | undefined): Keys | undefined {
+    return this.text === '' ? undefined : connection && this.keys.get(connection);
+  }
+
+  /** Each cluster is read by itself, so that a slow one delays no other. */
+  private readOf(connection: ClusterConnection): LatestRead<Answer> {
+    const found = this.reads.get(connection);
+    const read =
+      found ??
+      new LatestRead(
+        () => select(connection, this.text),
+        (answer) => this.take(connection, answer),
+        INTERVAL_MS,
+      );
+    this.reads.set(connection, read);
+    return read;
+  }
+
+  private take(connection: ClusterConnection, { text, keys, problem }: Answer): void {
+    const before = this.keys.get(connection);
+    const isSame = keys === undefined || (before !== undefined && areEqual(before, keys));
+    if (text !== this.text || (isSame && this.problems.get(connection) === problem)) {
+      return;
+    }
+    if (keys === undefined) {
+      this.problems.set(connection, problem);
+    } else {
+      this.keys.set(connection, keys);
+      this.problems.delete(connection);
+    }
+    this.changeEmitter.fire(undefined);
+  }
+
+  private forget(connection: ClusterConnection): void {
+    this.reads.get(connection)?.dispose();
+    this.reads.delete(connection);
+    this.keys.delete(connection);
+    this.problems.delete(connection);
+  }
+}
+
+async function select(connection: ClusterConnection, text: string): Promise<Answer> {
+  try {
+    const { workers } = await connection.request('raydap/select', { select: text });
+    return { text, keys: new Set(workers), problem: undefined };
+  } catch (error) {
+    return { text, keys: undefined, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Rejects with the first error if all reject. */
+async function firstOf(all: readonly Promise<void>[]): Promise<void> {
+  try {
+    await Promise.any(all);
+  } catch (error) {
+    throw error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
+  }
+}
+
+function areEqual(one: Keys, other: Keys): boolean {
+  return one.size === other.size && [...one].every((key) => other.has(key));
 }

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry } from '../model/cluster-registry';
 import type { Problem } from '../model/problem';
-import { countsText } from '../model/tally';
+import { countsText, type Tally } from '../model/tally';
 import { GroupNode, WorkerNode, type TreeNode } from '../model/worker-tree';
 import { escaped, RowCache, rowOf } from '../text/rows';
 import { wrapped } from '../text/wrapped';
@@ -18,7 +18,10 @@ const GONE = vscode.Uri.parse('raydap:/gone');
 export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.FileDecorationProvider {
   private readonly refresh = new vscode.EventEmitter<Element[] | undefined>();
   readonly onDidChangeTreeData = this.refresh.event;
-  private readonly rows = new RowCache((node) => rowOf(node, Date.now()));
+  private readonly rows = new RowCache((node) => {
+    const connection = this.registry.connectionOf(node);
+    return rowOf(node, Date.now(), (group) => this.filter.tallyOf(connection, group));
+  });
   private readonly problems = new WeakMap<Problem, readonly ProblemElement[]>();
   private readonly statuses = new WeakMap<ClusterConnection, string>();
   private shown: readonly ClusterConnection[] = [];
@@ -134,7 +137,8 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     // Expanded without workers, too: otherwise VS Code would leave it closed when the first one comes.
     const item = new vscode.TreeItem(cluster.name, vscode.TreeItemCollapsibleState.Expanded);
     item.id = `cluster:${cluster.id}`;
-    item.description = clusterDescription(connection);
+    const tally = this.filter.tallyOf(connection, connection.tree.root);
+    item.description = clusterDescription(connection, tally);
     item.tooltip = new vscode.MarkdownString(
       [`**${escaped(cluster.name)}**`, escaped(cluster.address), STATUS_TEXTS[status.kind], escaped(outage)]
         .filter((line) => line !== '')
@@ -142,7 +146,7 @@ export class ClusterTree implements vscode.TreeDataProvider<Element>, vscode.Fil
     );
     item.iconPath = clusterIcon(connection);
     const kind = this.registry.isSaved(connection) ? 'saved' : 'temporary';
-    item.contextValue = ['raydap.cluster', kind, status.kind, ...availableActions(connection)].join('.');
+    item.contextValue = ['raydap.cluster', kind, status.kind, ...availableActions(connection, tally)].join('.');
     return item;
   }
 }
@@ -169,28 +173,25 @@ function themeIcon(icon: string, color: string | undefined): vscode.ThemeIcon {
   return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
 }
 
-function availableActions({ tree, session }: ClusterConnection): string[] {
-  return [
-    ...(tree.root.tally.stopped > 0 ? ['continue'] : []),
-    ...(session !== undefined && tree.root.tally.paused > 0 ? ['attach'] : []),
-  ];
+function availableActions({ session }: ClusterConnection, tally: Readonly<Tally>): string[] {
+  return [...(tally.stopped > 0 ? ['continue'] : []), ...(session !== undefined && tally.paused > 0 ? ['attach'] : [])];
 }
 
-function clusterDescription(connection: ClusterConnection): string {
-  const status = statusDescription(connection);
+function clusterDescription(connection: ClusterConnection, tally: Readonly<Tally>): string {
+  const status = statusDescription(connection, tally);
   return connection.outage === '' ? status : `does not answer · ${status}`;
 }
 
-function statusDescription({ status, tree }: ClusterConnection): string {
+function statusDescription({ status }: ClusterConnection, tally: Readonly<Tally>): string {
   switch (status.kind) {
     case 'idle':
       return '';
     case 'connecting':
       return 'connecting …';
     case 'watching':
-      return countsText(tree.root.tally) || 'nobody is paused';
+      return countsText(tally) || 'nobody is paused';
     case 'session':
-      return countsText(tree.root.tally) || 'debugging, no worker is stopped';
+      return countsText(tally) || 'debugging, no worker is stopped';
     case 'failed':
       return 'not connected';
   }

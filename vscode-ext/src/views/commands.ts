@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-import { ACTION_LABELS } from '../text/problems';
+import { showError } from '../debug/error-message';
 
 export type Commands = Readonly<Record<string, (...rows: never[]) => unknown>>;
 
@@ -13,7 +13,7 @@ export function showingErrors(commands: Commands): Commands {
       try {
         await run(...rows);
       } catch (error) {
-        void showError((error as Error).message);
+        void showError(error instanceof Error ? error.message : String(error));
       }
     };
     return [name, safely] as const;
@@ -27,21 +27,21 @@ export function showingErrors(commands: Commands): Commands {
  */
 export function ofKnownRows(commands: Commands): Commands {
   const entries = Object.entries(commands).map(([name, run]) => {
-    const ifKnown = (...rows: never[]): unknown =>
-      (rows as readonly unknown[])[0] === undefined
-        ? vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.')
-        : run(...rows);
+    const ifKnown = (...rows: never[]): unknown => {
+      if ((rows as readonly unknown[])[0] !== undefined) {
+        return run(...rows);
+      }
+      lostRow();
+      return undefined;
+    };
     return [name, ifKnown] as const;
   });
   return Object.fromEntries(entries);
 }
 
-/** With a button, because VS Code cuts a message without one after its first line. */
-async function showError(text: string): Promise<void> {
-  const button = ACTION_LABELS.showLog;
-  if ((await vscode.window.showErrorMessage(text, button)) === button) {
-    await vscode.commands.executeCommand('raydap.showLog');
-  }
+/** Reports that VS Code has called a command without its row. */
+export function lostRow(): void {
+  void vscode.window.showInformationMessage('The row was being redrawn, so nothing was done. Please try again.');
 }
 
 export function registerCommands(commands: Commands): vscode.Disposable[] {

@@ -4,14 +4,22 @@ import * as vscode from 'vscode';
 
 import type { ClusterConnection } from '../model/cluster-connection';
 import type { ClusterRegistry, ConfiguredSession } from '../model/cluster-registry';
-import type { AnswerTo, ArgumentsOf, RequestName } from '../model/worker-source';
+import type { AnswerTo, ArgumentsOf, RequestName, WorkerSource } from '../model/worker-source';
 import type { WorkerNode } from '../model/worker-tree';
-import type { Events, WorkerList } from '../protocol/messages';
+import type { Events, WorkerEntry, WorkerList } from '../protocol/messages';
 
 const WORKERS_CHANGED: keyof Events = 'raydap/workersChanged';
 
 /** The key of a child session's configuration that tells raydap its worker. */
 const CHILD = '__raydap';
+
+export interface Debuggee {
+  readonly connection: ClusterConnection;
+  /** The connection if it gets its workers from this session, else the session. */
+  readonly requester: Pick<WorkerSource, 'request'>;
+  /** The id of the session, without regard to child sessions. */
+  readonly sessionId: string;
+}
 
 export class DebugSessions implements vscode.Disposable {
   private readonly sessions = new Map<string, vscode.DebugSession>();
@@ -36,6 +44,38 @@ export class DebugSessions implements vscode.Disposable {
     const active = vscode.debug.activeDebugSession;
     const debugged = this.registry.all.find(({ session }) => session !== undefined);
     return (active && this.registry.connectionOfSession(rootOf(active).id)) ?? debugged;
+  }
+
+  /** All sessions but child sessions. */
+  get roots(): readonly vscode.DebugSession[] {
+    return [...this.sessions.values()];
+  }
+
+  /** The session with this id of VS Code; child sessions included. */
+  get(id: string): vscode.DebugSession | undefined {
+    return this.sessions.get(id) ?? [...this.children.values()].find((child) => child.id === id);
+  }
+
+  /** The cluster of this session or of its parent, and the object that sends requests to that very session. */
+  debuggeeOf(session: vscode.DebugSession): Debuggee | undefined {
+    const { id } = rootOf(session);
+    const connection = this.registry.connectionOfSession(id);
+    const own = this.registry.sessionOf(id);
+    const requester = connection?.session === own ? connection : own;
+    return connection && requester && { connection, requester, sessionId: id };
+  }
+
+  /** Whether `session` is `above`, or a child session of it. */
+  isWithin(session: vscode.DebugSession, above: vscode.DebugSession): boolean {
+    return (
+      session.id === above.id || (session.parentSession !== undefined && this.isWithin(session.parentSession, above))
+    );
+  }
+
+  /** The worker that a child session shows; undefined for all other sessions. */
+  workerOf(session: vscode.DebugSession): WorkerEntry | undefined {
+    const key = workerKeyOf(session);
+    return key === undefined ? undefined : this.debuggeeOf(session)?.connection.tree.get(key)?.worker;
   }
 
   /** The session that `connection` gets its workers from. */

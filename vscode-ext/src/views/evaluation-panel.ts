@@ -4,18 +4,24 @@ import { randomBytes } from 'node:crypto';
 
 import * as vscode from 'vscode';
 
-import type { ClusterConnection } from '../model/cluster-connection';
-import type { ComparisonMessage } from '../protocol/page-messages';
+import { showingError } from '../debug/error-message';
+import { ClusterConnection, type Session } from '../model/cluster-connection';
+import { Latest } from '../model/timers';
+import { MOVED, type ComparisonMessage } from '../protocol/page-messages';
 import { comparisonPage, type Compared } from '../text/comparison-page';
+import type { Requester } from './command-target';
 
 /** The name under which this panel keeps values. */
 const KEPT = 'editor';
 
 export class EvaluationPanel implements vscode.Disposable {
   private compared: Compared = { expression: '', select: '', kept: false, since: false };
-  private connection: ClusterConnection | undefined;
+  private requester: Requester | undefined;
   /** The only threads that are asked; undefined for those of the set. */
   private threads: readonly number[] | undefined;
+  private readonly latest = new Latest();
+  /** Whether workers have stopped or have continued since the values were asked for. */
+  private isMoved = false;
   private panel: vscode.WebviewPanel | undefined;
 
   /** `extension` is the folder of the extension. */
@@ -26,9 +32,9 @@ export class EvaluationPanel implements vscode.Disposable {
     return this.compared.expression;
   }
 
-  async show(connection: ClusterConnection, expression: string, threads?: readonly number[]): Promise<void> {
-    const kept = connection === this.connection && this.compared.kept;
-    this.connection = connection;
+  async show(requester: Requester, expression: string, threads?: readonly number[]): Promise<void> {
+    const kept = requester === this.requester && this.compared.kept;
+    this.requester = requester;
     this.threads = threads;
     this.compared = { expression, select: '', kept, since: false };
     await this.compare(false);
@@ -36,8 +42,22 @@ export class EvaluationPanel implements vscode.Disposable {
 
   /** Evaluates the same expression where the workers are stopped now. */
   async evaluateAgain(): Promise<void> {
-    if (this.connection !== undefined) {
+    if (this.requester !== undefined) {
       await this.compare(false);
+    }
+  }
+
+  /** Workers of this session have stopped or have continued. Marks the values as old. */
+  workersMoved(sessionId: string): void {
+    const { panel, requester } = this;
+    if (!this.isMoved && requester !== undefined && idOf(requester) === sessionId) {
+      this.isMoved = true;
+      if (panel?.visible === true) {
+        // A new page would lose the focus and the sorting.
+        void panel.webview.postMessage(MOVED);
+      } else if (panel !== undefined) {
+        this.render(panel);
+      }
     }
   }
 
@@ -46,26 +66,36 @@ export class EvaluationPanel implements vscode.Disposable {
   }
 
   private async compare(keep: boolean): Promise<void> {
-    const { expression, select, since } = this.compared;
-    const whom = select.trim() !== '' ? { select } : this.threads !== undefined ? { threads: this.threads } : {};
+    const asked = this.compared;
+    const { requester, threads } = this;
+    const { expression, select, since } = asked;
+    const whom = select.trim() !== '' ? { select } : threads !== undefined ? { threads } : {};
     const values = { ...(keep && { keep: KEPT }), ...(since && !keep && { baseline: KEPT }) };
+    const isLatest = this.latest.begin();
+    this.isMoved = false;
+    let compared: Compared;
     try {
-      const answer = await this.connection?.request('raydap/compare', { expression, ...whom, ...values });
-      this.compared = { ...this.compared, kept: this.compared.kept || keep, ...(answer && { answer }) };
+      const answer = await requester?.request('raydap/compare', { expression, ...whom, ...values });
+      compared = { ...asked, kept: asked.kept || keep, ...(answer && { answer }) };
     } catch (error) {
-      const { kept } = this.compared;
-      this.compared = {
-        expression,
-        select,
-        kept,
-        since,
-        problem: error instanceof Error ? error.message : String(error),
-      };
+      const problem = error instanceof Error ? error.message : String(error);
+      compared = { expression, select, kept: asked.kept, since, problem };
     }
+    if (!isLatest()) {
+      // The page shows a later question, which may still use the kept values.
+      const kept = this.compared.kept || (requester === this.requester && compared.kept);
+      this.compared = { ...this.compared, kept };
+      return;
+    }
+    this.compared = compared;
     const panel = this.open();
     panel.title = expression;
-    const script = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.pages, 'comparison.js'));
-    panel.webview.html = comparisonPage(this.compared, randomBytes(16).toString('hex'), script.toString());
+    this.render(panel);
+  }
+
+  private render({ webview }: vscode.WebviewPanel): void {
+    const script = webview.asWebviewUri(vscode.Uri.joinPath(this.pages, 'comparison.js')).toString();
+    webview.html = comparisonPage(this.compared, randomBytes(16).toString('hex'), script, this.isMoved);
   }
 
   private get pages(): vscode.Uri {
@@ -74,7 +104,7 @@ export class EvaluationPanel implements vscode.Disposable {
 
   private async take(message: ComparisonMessage): Promise<void> {
     if (message.kind === 'focus') {
-      await this.connection?.request('raydap/focus', { threadId: message.threadId });
+      await this.requester?.request('raydap/focus', { threadId: message.threadId });
     } else if (message.expression.trim() !== '') {
       const { kept } = this.compared;
       const { select, since } = message;
@@ -92,9 +122,13 @@ export class EvaluationPanel implements vscode.Disposable {
     const options = { enableScripts: true, localResourceRoots: [this.pages] };
     const panel = vscode.window.createWebviewPanel('raydap.evaluation', '', place, options);
     panel.webview.onDidReceiveMessage((message: ComparisonMessage) => {
-      this.take(message).catch((error: unknown) => {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-      });
+      showingError(this.take(message));
+    });
+    // VS Code loads a hidden page again from its text when it is shown.
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible && this.isMoved) {
+        this.render(panel);
+      }
     });
     panel.onDidDispose(() => {
       this.panel = undefined;
@@ -102,4 +136,9 @@ export class EvaluationPanel implements vscode.Disposable {
     this.panel = panel;
     return panel;
   }
+}
+
+/** The id of VS Code's session that answers. */
+function idOf(requester: Requester): string | undefined {
+  return requester instanceof ClusterConnection ? requester.session?.id : (requester as Partial<Session>).id;
 }

@@ -7,6 +7,7 @@ import type { Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
 import type { EvaluationPanel } from './evaluation-panel';
 import { askAndEvaluate, stepAt } from './multi-worker-commands';
+import { reportCount } from './report-count';
 
 /** The stopped threads, by the keys of their workers (adapter/raydap/lsp/live/annotations.py). */
 type Stopped = Readonly<Record<string, readonly number[]>>;
@@ -20,7 +21,9 @@ interface Reached {
 export function lensCommands(sessions: DebugSessions, panel: EvaluationPanel): Commands {
   return {
     continueStopped: (stopped: Stopped) =>
-      forEach(sessions, stopped, ({ connection, threads }) => connection.request('raydap/continue', { threads })),
+      forEach(sessions, stopped, async ({ connection, threads }) => {
+        reportCount('continued', (await connection.request('raydap/continue', { threads })).threads.length);
+      }),
     stepStopped: (stopped: Stopped) => forEach(sessions, stopped, step),
     compareStopped: (stopped: Stopped) =>
       forEach(sessions, stopped, ({ connection, threads }) => askAndEvaluate(connection, panel, threads)),

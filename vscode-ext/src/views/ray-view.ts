@@ -3,7 +3,9 @@
 import * as vscode from 'vscode';
 
 import type { AdapterFactory } from '../debug/adapter-factory';
+import { showingError } from '../debug/error-message';
 import type { ProblemDialog } from '../debug/problem-dialog';
+import { StepRequests } from '../debug/step-requests';
 import type { StoppedLinesTracker } from '../debug/stopped-lines-tracker';
 import type { ClusterConnection } from '../model/cluster-connection';
 import { ClusterRegistry } from '../model/cluster-registry';
@@ -14,8 +16,9 @@ import { ChangeEvents } from './change-events';
 import { ClusterFilter } from './cluster-filter';
 import { ClusterTree } from './cluster-tree';
 import { showProblem, startWatcher } from './cluster-watching';
+import { CommandTargets } from './command-target';
 import { showingErrors, type Commands } from './commands';
-import { DebugSessions } from './debug-sessions';
+import { DebugSessions, rootOf } from './debug-sessions';
 import { EvaluationPanel } from './evaluation-panel';
 import { Indicators, warnOfLosses } from './indicators';
 import { lensCommands } from './lens-commands';
@@ -55,6 +58,8 @@ export function rayView(
   const filter = new ClusterFilter(registry);
   const tree = new ClusterTree(registry, filter);
   const view = vscode.window.createTreeView('raydap.clusters', { treeDataProvider: tree, canSelectMany: true });
+  const steps = new StepRequests();
+  const targets = new CommandTargets(sessions, view);
   const indicators = new Indicators(view);
   const decorations = new LineDecorations(sessions, stoppedLines);
   const panel = new EvaluationPanel(extension);
@@ -74,8 +79,8 @@ export function rayView(
   watchIfVisible();
   return {
     commands: showingErrors({
-      ...rowCommands(registry, sessions, stacks),
-      ...multiWorkerCommands(sessions, panel, () => view.selection),
+      ...rowCommands(registry, sessions, stacks, filter),
+      ...multiWorkerCommands(targets, panel, filter, steps),
       ...lensCommands(sessions, panel),
       filterWorkers: () => filter.ask(),
       showAllWorkers: () => filter.set(''),
@@ -84,6 +89,8 @@ export function rayView(
     }),
     subscriptions: [
       view,
+      targets,
+      vscode.debug.registerDebugAdapterTrackerFactory('raydap', steps),
       indicators,
       decorations,
       panel,
@@ -96,6 +103,7 @@ export function rayView(
       filter.onDidChange(() => {
         tree.updateAll();
         view.description = filter.text;
+        view.message = filter.problem;
       }),
       new vscode.Disposable(() => {
         registry.close();
@@ -118,8 +126,9 @@ export function rayView(
         const debugging = registry.all.some(({ session }) => session !== undefined);
         void vscode.commands.executeCommand('setContext', 'raydap.debugging', debugging);
       }),
+      stoppedLines.onDidMove((session) => panel.workersMoved(rootOf(session).id)),
       events.onDidLose((losses) => {
-        void warnOfLosses(losses);
+        showingError(warnOfLosses(losses));
       }),
     ],
   };

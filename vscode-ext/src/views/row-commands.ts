@@ -8,16 +8,31 @@ import { ATTACH } from '../model/configuration';
 import { addressError, CLUSTER, configurationOf } from '../model/saved-clusters';
 import { GroupNode, WorkerNode } from '../model/worker-tree';
 import type { WorkerEntry } from '../protocol/messages';
+import type { ClusterFilter } from './cluster-filter';
 import { ofKnownRows, type Commands } from './commands';
 import type { DebugSessions } from './debug-sessions';
+import { reportCount } from './report-count';
 import type { StackDocuments } from './stack-documents';
-import { isTreeNode, type Element, type ProblemElement } from './tree-elements';
+import type { Element, ProblemElement } from './tree-elements';
 
-export function rowCommands(registry: ClusterRegistry, sessions: DebugSessions, stacks: StackDocuments): Commands {
-  return { addCluster: () => addCluster(registry), ...ofKnownRows(commandsOfRows(registry, sessions, stacks)) };
+type Filter = Pick<ClusterFilter, 'shows'>;
+
+export function rowCommands(
+  registry: ClusterRegistry,
+  sessions: DebugSessions,
+  stacks: StackDocuments,
+  filter: Filter,
+): Commands {
+  const commands = commandsOfRows(registry, sessions, stacks, new RowActions(registry, filter));
+  return { addCluster: () => addCluster(registry), ...ofKnownRows(commands) };
 }
 
-function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions, stacks: StackDocuments): Commands {
+function commandsOfRows(
+  registry: ClusterRegistry,
+  sessions: DebugSessions,
+  stacks: StackDocuments,
+  actions: RowActions,
+): Commands {
   return {
     removeCluster: (connection: ClusterConnection) => registry.remove(connection),
     renameCluster: (connection: ClusterConnection) => renameCluster(registry, connection),
@@ -25,25 +40,19 @@ function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions, stac
       (row instanceof ClusterConnection ? row : row.connection).reconnect();
     },
     debugCluster: (connection: ClusterConnection) => debugCluster(connection),
-    attachWorkers: (row: Element, rows?: (Element | undefined)[]) => attach(registry, selected(row, rows)),
-    pauseWorkers: (row: Element, rows?: (Element | undefined)[]) => pause(registry, selected(row, rows)),
+    attachWorkers: (row: Element, rows?: (Element | undefined)[]) => attach(actions, selected(row, rows)),
+    pauseWorkers: (row: Element, rows?: (Element | undefined)[]) => pause(actions, selected(row, rows)),
     showStack: async (row: WorkerNode) => {
       const { key } = row.worker;
-      const stack = await registry.connectionOf(row)?.request('raydap/stack', { worker: key });
-      return stack && stacks.show(key, stack);
+      await stacks.show(key, registry.connectionOf(row)?.request('raydap/stack', { worker: key }));
     },
     detachWorkers: (row: Element, rows?: (Element | undefined)[]) =>
-      forEachCluster(registry, selected(row, rows), async (connection, nodes) => {
-        const attached = nodes.filter(({ worker }) =>
-          ['stopped', 'held', 'running', 'attaching'].includes(worker.state),
-        );
-        await connection.request('raydap/detach', { workers: attached.map(({ worker }) => worker.key) });
-      }),
+      actions.run('detached', selected(row, rows), isAttached, (connection, nodes) =>
+        connection.request('raydap/detach', { workers: nodes.map(({ worker }) => worker.key) }),
+      ),
     continueWorkers: (row: Element, rows?: (Element | undefined)[]) =>
-      forEachCluster(
-        registry,
-        selected(row, rows),
-        async (connection, nodes) => await connection.request('raydap/continue', { threads: threadIdsOf(nodes) }),
+      actions.run('continued', selected(row, rows), isStopped, (connection, nodes) =>
+        connection.request('raydap/continue', { threads: threadIdsOf(nodes) }),
       ),
     goToSource: (row: WorkerNode) => {
       const connection = registry.connectionOf(row);
@@ -53,7 +62,8 @@ function commandsOfRows(registry: ClusterRegistry, sessions: DebugSessions, stac
         : undefined;
     },
     copyWorkers: (row: Element, rows?: (Element | undefined)[]) => {
-      const names = workersOf(selected(row, rows)).map(({ worker }) => worker.name);
+      const names = actions.shownWorkersOf(selected(row, rows)).map(({ worker }) => worker.name);
+      reportCount('copied', names.length);
       return vscode.env.clipboard.writeText(names.join('\n'));
     },
   };
@@ -79,25 +89,37 @@ function workersOf(rows: readonly Element[]): WorkerNode[] {
   return [...new Set(nodes)];
 }
 
-/** Acts once for each cluster, with its workers in or below the rows. */
-async function forEachCluster(
-  registry: ClusterRegistry,
-  rows: readonly Element[],
-  act: (connection: ClusterConnection, nodes: readonly WorkerNode[]) => Promise<unknown>,
-): Promise<void> {
-  const connections = new Set(
-    rows.map((row) =>
-      isTreeNode(row) ? registry.connectionOf(row) : row instanceof ClusterConnection ? row : undefined,
-    ),
-  );
-  const nodes = workersOf(rows);
-  for (const connection of connections) {
-    if (connection !== undefined) {
-      await act(
-        connection,
-        nodes.filter((node) => registry.connectionOf(node) === connection),
-      );
+/** Acts on the workers in or below rows. The filter protects the workers that it hides. */
+class RowActions {
+  constructor(
+    private readonly registry: ClusterRegistry,
+    private readonly filter: Filter,
+  ) {}
+
+  shownWorkersOf(rows: readonly Element[]): WorkerNode[] {
+    return workersOf(rows).filter((node) => this.filter.shows(this.registry.connectionOf(node), node));
+  }
+
+  /** Acts once for each cluster, with its wanted workers. Reports how many workers that were, as `verb`. */
+  async run(
+    verb: string,
+    rows: readonly Element[],
+    isWanted: (node: WorkerNode) => boolean,
+    act: (connection: ClusterConnection, nodes: readonly WorkerNode[]) => Promise<unknown>,
+  ): Promise<void> {
+    const wanted = this.shownWorkersOf(rows).filter(isWanted);
+    const hidden = workersOf(rows).filter(isWanted).length - wanted.length;
+    const connections = new Map<ClusterConnection, WorkerNode[]>();
+    for (const node of wanted) {
+      const connection = this.registry.connectionOf(node);
+      if (connection !== undefined) {
+        connections.set(connection, [...(connections.get(connection) ?? []), node]);
+      }
     }
+    for (const [connection, nodes] of connections) {
+      await act(connection, nodes);
+    }
+    reportCount(verb, wanted.length, hidden);
   }
 }
 
@@ -143,21 +165,21 @@ function debugCluster({ cluster }: ClusterConnection, more: object = {}): Thenab
  * Starts a session that attaches to these workers only, if there is no session. A group means those that wait for a
  * debugger; the others below it run, and are attached only if their own row is chosen.
  */
-async function attach(registry: ClusterRegistry, rows: readonly Element[]): Promise<void> {
-  await forEachCluster(registry, rows, async (connection, nodes) => {
-    const wanted = nodes.filter(
-      (node) => node.worker.state === 'paused' || (rows.includes(node) && isAttachable(node.worker)),
-    );
-    await requestInSession(connection, wanted, 'raydap/attach');
-  });
+async function attach(actions: RowActions, rows: readonly Element[]): Promise<void> {
+  const isWanted = (node: WorkerNode): boolean =>
+    node.worker.state === 'paused' || (rows.includes(node) && isAttachable(node.worker));
+  await actions.run('being attached', rows, isWanted, (connection, nodes) =>
+    requestInSession(connection, nodes, 'raydap/attach'),
+  );
 }
 
 /** Pauses the workers that run. Those that are not attached are attached before, in a session that attaches to no other. */
-async function pause(registry: ClusterRegistry, rows: readonly Element[]): Promise<void> {
-  await forEachCluster(registry, rows, async (connection, nodes) => {
-    const wanted = nodes.filter(({ worker }) => ['running', 'held'].includes(worker.state) || isAttachable(worker));
-    await requestInSession(connection, wanted, 'raydap/pause');
-  });
+async function pause(actions: RowActions, rows: readonly Element[]): Promise<void> {
+  const isWanted = ({ worker }: WorkerNode): boolean =>
+    ['running', 'held'].includes(worker.state) || isAttachable(worker);
+  await actions.run('asked to pause', rows, isWanted, (connection, nodes) =>
+    requestInSession(connection, nodes, 'raydap/pause'),
+  );
 }
 
 async function requestInSession(
@@ -171,6 +193,14 @@ async function requestInSession(
       request,
     );
   }
+}
+
+export function isStopped({ worker }: WorkerNode): boolean {
+  return worker.state === 'stopped';
+}
+
+function isAttached({ worker }: WorkerNode): boolean {
+  return ['stopped', 'held', 'running', 'attaching'].includes(worker.state);
 }
 
 function isAttachable({ state, agent }: WorkerEntry): boolean {

@@ -6,6 +6,7 @@ import type { StackRow } from '../text/stack-rows';
 import { ofKnownRows, type Commands } from './commands';
 import type { EvaluationPanel } from './evaluation-panel';
 import { askAndEvaluate, stepAt } from './multi-worker-commands';
+import { reportCount } from './report-count';
 import type { StackPicture } from './stack-picture';
 import type { StackTree } from './stack-tree';
 
@@ -13,9 +14,13 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
   return {
     ...ofKnownRows({
       goToStack: (row: StackRow) => goTo(tree, row),
-      continueStack: ({ members }: StackRow) => tree.connection?.request('raydap/continue', { threads: members }),
+      continueStack: async ({ members }: StackRow) => {
+        const resumed = await tree.connectionOfRows?.request('raydap/continue', { threads: members });
+        reportCount('continued', resumed?.threads.length ?? 0);
+      },
       stepStack: (row: StackRow) => step(tree, row),
-      compareStack: ({ members }: StackRow) => tree.connection && askAndEvaluate(tree.connection, panel, members),
+      compareStack: ({ members }: StackRow) =>
+        tree.connectionOfRows && askAndEvaluate(tree.connectionOfRows, panel, members),
     }),
     showStacksOfRunning: () => tree.showRunning(true),
     hideStacksOfRunning: () => tree.showRunning(false),
@@ -24,7 +29,10 @@ export function stackCommands(tree: StackTree, panel: EvaluationPanel, picture: 
 }
 
 /** To the first stop; for workers that run, to the line. */
-async function goTo({ connection }: StackTree, { members: [threadId], frame }: StackRow): Promise<void> {
+async function goTo(
+  { connectionOfRows: connection }: StackTree,
+  { members: [threadId], frame }: StackRow,
+): Promise<void> {
   if (threadId !== undefined) {
     await connection?.request('raydap/focus', { threadId });
   } else if (frame !== null) {
@@ -35,7 +43,7 @@ async function goTo({ connection }: StackTree, { members: [threadId], frame }: S
 }
 
 /** A step takes all threads at the same line along; those of the row may be at several. */
-async function step({ connection }: StackTree, { members }: StackRow): Promise<void> {
+async function step({ connectionOfRows: connection }: StackTree, { members }: StackRow): Promise<void> {
   let left = [...members];
   for (let [threadId] = left; threadId !== undefined && connection !== undefined; [threadId] = left) {
     const stepped = await stepAt(connection, threadId);

@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 
+import { Latest } from '../model/timers';
 import type { WorkerStack } from '../protocol/messages';
 import { stackLinks } from '../text/stack-links';
 
@@ -10,6 +11,8 @@ const SCHEME = 'raydap-stack';
 export class StackDocuments
   implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.Disposable
 {
+  /** The reads of a worker's stack, by its key. */
+  private readonly latest = new Map<string, Latest>();
   private readonly texts = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
@@ -21,7 +24,14 @@ export class StackDocuments
   ];
 
   /** Opens the stack of this worker, or renews the document that shows it already. */
-  async show(key: string, stack: WorkerStack): Promise<void> {
+  async show(key: string, read: Promise<WorkerStack> | undefined): Promise<void> {
+    const latest = this.latest.get(key) ?? new Latest();
+    this.latest.set(key, latest);
+    const isLatest = latest.begin();
+    const stack = await read;
+    if (stack === undefined || !isLatest()) {
+      return;
+    }
     const name = stack.name.replaceAll('/', ' ');
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/Stack of ${name}`, query: key });
     this.texts.set(uri.toString(), stack.text);

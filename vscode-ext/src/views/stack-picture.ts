@@ -5,16 +5,22 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
 import type { ClusterConnection } from '../model/cluster-connection';
+import { Latest } from '../model/timers';
 import { picturePage } from '../text/picture-page';
 
 export class StackPicture implements vscode.Disposable {
+  private readonly latest = new Latest();
   private panel: vscode.WebviewPanel | undefined;
 
   /** `extension` is the folder of the extension. */
   constructor(private readonly extension: vscode.Uri) {}
 
   async show(connection: ClusterConnection): Promise<void> {
+    const isLatest = this.latest.begin();
     const { export: svg = '' } = await connection.request('raydap/stacks', { export: 'svg' });
+    if (!isLatest()) {
+      return;
+    }
     const pages = vscode.Uri.joinPath(this.extension, 'dist', 'pages');
     this.panel ??= this.open(pages);
     this.panel.reveal(undefined, true);

@@ -3,15 +3,20 @@
 import * as vscode from 'vscode';
 
 import type { ClusterConnection } from '../model/cluster-connection';
-import { Throttle } from '../model/timers';
+import { LatestRead } from '../model/timers';
 import { stackRows, type StackRow } from '../text/stack-rows';
 import type { DebugSessions } from './debug-sessions';
 
-/** The least time between two looks at all stacks; a look that takes longer has a pause of its own length after it. */
+/** The least time between two reads of all stacks; a read that takes longer has a pause of its own length after it. */
 const INTERVAL_MS = 500;
 
 /** All members, because the actions of a row are for all of them. */
 const MAX_MEMBERS = 100_000;
+
+interface Stacks {
+  readonly connection: ClusterConnection | undefined;
+  readonly rows: readonly StackRow[];
+}
 
 export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disposable {
   private readonly refresh = new vscode.EventEmitter<undefined>();
@@ -20,10 +25,16 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
   private readonly parents = new WeakMap<StackRow, StackRow>();
   private tookMs = 0;
   private running = false;
-  private readonly update = new Throttle(
-    () => void this.read(),
+  /** The cluster that the rows are of. */
+  private shown: ClusterConnection | undefined;
+  /** The cluster that is read or was read last. */
+  private asked: ClusterConnection | undefined;
+  private readonly update = new LatestRead(
+    () => this.read(),
+    (stacks: Stacks) => this.show(stacks),
     () => Math.max(INTERVAL_MS, this.tookMs),
   );
+  private readonly subscription = vscode.debug.onDidChangeActiveDebugSession(() => this.changed());
   readonly view: vscode.TreeView<StackRow>;
 
   constructor(private readonly sessions: DebugSessions) {
@@ -33,8 +44,14 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
 
   /** The workers have changed. */
   changed(): void {
-    if (this.view.visible) {
+    if (!this.view.visible) {
+      return;
+    }
+    if (this.connection === this.asked) {
       this.update.call();
+    } else {
+      // Another session has the focus, and this one may answer slowly.
+      void this.update.restart();
     }
   }
 
@@ -43,6 +60,11 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
     this.running = running;
     void vscode.commands.executeCommand('setContext', 'raydap.stacksOfRunning', running);
     this.changed();
+  }
+
+  /** The cluster of the rows: the ids of threads in the rows mean nothing to another one. */
+  get connectionOfRows(): ClusterConnection | undefined {
+    return this.shown;
   }
 
   get connection(): ClusterConnection | undefined {
@@ -71,21 +93,29 @@ export class StackTree implements vscode.TreeDataProvider<StackRow>, vscode.Disp
   }
 
   dispose(): void {
-    vscode.Disposable.from(this.update, this.view, this.refresh).dispose();
+    vscode.Disposable.from(this.subscription, this.update, this.view, this.refresh).dispose();
   }
 
-  private async read(): Promise<void> {
+  private async read(): Promise<Stacks> {
     const begun = Date.now();
-    const before = JSON.stringify(this.rows);
+    const { connection } = this;
+    this.asked = connection;
     try {
       const wanted = { running: this.running, maxMembers: MAX_MEMBERS };
-      const stacks = await this.connection?.request('raydap/stacks', wanted);
-      this.rows = stacks === undefined ? [] : stackRows(stacks);
+      const stacks = await connection?.request('raydap/stacks', wanted);
+      return { connection, rows: stacks === undefined ? [] : stackRows(stacks) };
     } catch {
       // The session has just ended, or its workers have.
-      this.rows = [];
+      return { connection, rows: [] };
+    } finally {
+      this.tookMs = Date.now() - begun;
     }
-    this.tookMs = Date.now() - begun;
+  }
+
+  private show({ connection, rows }: Stacks): void {
+    const before = JSON.stringify(this.rows);
+    this.shown = connection;
+    this.rows = rows;
     this.view.message = this.rows.length === 0 ? 'No worker is stopped.' : '';
     this.adopt(this.rows);
     // VS Code loses a click on a row that is replaced at this moment, even by an equal one.

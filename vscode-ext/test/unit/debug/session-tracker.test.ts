@@ -61,6 +61,25 @@ test('a failed start without an action is left to VS Code', () => {
   assert.equal(failed.body?.error?.showUser, undefined);
 });
 
+test('a refused request of a command is left to the command, other requests to VS Code', () => {
+  const { tracker, shown } = track();
+  const failures = ['raydap/compare', 'raydap/continue', 'evaluate', 'setBreakpoints'].map((command) => ({
+    ...failure(1004, 'It is wrong.'),
+    command,
+  }));
+  failures.forEach((each) => tracker.onDidSendMessage?.(each));
+  assert.deepEqual(
+    failures.map(({ body, message }) => [body?.error?.showUser, body?.error?.format, message]),
+    [
+      [false, 'It is wrong.', 'It is wrong.'],
+      [false, 'It is wrong.', 'It is wrong.'],
+      [undefined, 'It is wrong.', 'It is wrong.'],
+      [undefined, 'It is wrong.', 'It is wrong.'],
+    ],
+  );
+  assert.deepEqual(shown, []);
+});
+
 test('a problem that raydap tells of is one message of ours, whole, and a line of the console', () => {
   const { tracker, shown } = track();
   const message = lost();

@@ -27,7 +27,7 @@ class Memory {
   }
 }
 
-function kept(): { tokens: TokenStore; memory: Memory } {
+function kept(): { tokens: TokenStore; memory: Memory; elsewhere: TokenStore } {
   const secrets = new Secrets();
   const memory = new Memory();
   const storage = {
@@ -38,7 +38,10 @@ function kept(): { tokens: TokenStore; memory: Memory } {
       return Promise.resolve();
     },
   };
-  return { tokens: new TokenStore(storage, memory), memory };
+  const [tokens, elsewhere] = ['gpu1, ssh-remote, /job', 'gpu2, ssh-remote, /job'].map(
+    (place) => new TokenStore(storage, memory, place),
+  ) as [TokenStore, TokenStore];
+  return { tokens, memory, elsewhere };
 }
 
 test('a token is kept for its own address only', async () => {
@@ -52,7 +55,7 @@ test('addresses are remembered once, tokens never outside the secret storage', a
   const { tokens, memory } = kept();
   await tokens.store('ws://a:1/dap', 'first');
   await tokens.store('ws://a:1/dap', 'second');
-  assert.deepEqual(tokens.addresses(), ['ws://a:1/dap']);
+  assert.deepEqual(tokens.names(), ['ws://a:1/dap']);
   assert.equal(await tokens.get('ws://a:1/dap'), 'second');
   assert.ok(!memory.text.includes('second'));
 });
@@ -63,11 +66,42 @@ test('a forgotten token is asked for again, the others stay', async () => {
   await tokens.store('ws://b:1/dap', 'b');
   await tokens.forget('ws://a:1/dap');
   assert.equal(await tokens.get('ws://a:1/dap'), undefined);
-  assert.deepEqual(tokens.addresses(), ['ws://b:1/dap']);
+  assert.deepEqual(tokens.names(), ['ws://b:1/dap']);
 });
 
 test('that there is no token is remembered, too', async () => {
   const { tokens } = kept();
   await tokens.store('ws://a:1/dap', '');
   assert.equal(await tokens.get('ws://a:1/dap'), '');
+});
+
+test('a token of a loopback address is kept for one machine and folder only', async () => {
+  const { tokens, elsewhere } = kept();
+  const local = [
+    'ws://127.0.0.1:4711/dap',
+    'ws://LOCALHOST:4711/dap',
+    'tcp://[::1]:4711',
+    'auto',
+    'http://0.0.0.0:8265',
+  ];
+  for (const address of local) {
+    await tokens.store(address, 'secret');
+    assert.equal(await tokens.get(address), 'secret', address);
+    assert.equal(await elsewhere.get(address), undefined, address);
+  }
+  await tokens.store('wss://head:4711/dap', 'shared');
+  assert.equal(await elsewhere.get('wss://head:4711/dap'), 'shared');
+});
+
+test('a token that was stored for the address alone is not used at a loopback address, and can be forgotten', async () => {
+  const { tokens, elsewhere, memory } = kept();
+  await memory.update('raydap.tokens', ['ws://127.0.0.1:1']);
+  await tokens.store('ws://127.0.0.1:1', 'here');
+  assert.deepEqual(tokens.names(), ['ws://127.0.0.1:1', 'ws://127.0.0.1:1 (gpu1, ssh-remote, /job)']);
+  await elsewhere.store('ws://127.0.0.1:1', 'there');
+  await tokens.forget('ws://127.0.0.1:1 (gpu2, ssh-remote, /job)');
+  assert.equal(await elsewhere.get('ws://127.0.0.1:1'), undefined);
+  await tokens.forget('ws://127.0.0.1:1');
+  assert.equal(await tokens.get('ws://127.0.0.1:1'), undefined);
+  assert.deepEqual(tokens.names(), []);
 });

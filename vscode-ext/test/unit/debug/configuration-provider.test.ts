@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { ConfigurationProvider } from '../../../src/debug/configuration-provider';
+import type { ProblemDialog } from '../../../src/debug/problem-dialog';
+import type { TokenStore } from '../../../src/model/token-store';
+import { settled } from '../fake-source';
+import { answers, resetVscode, seen } from '../fake-vscode';
+
+const LAUNCH = { type: 'raydap', request: 'launch', name: 'Job', program: 'a.py' };
+
+function provider(): ConfigurationProvider {
+  return new ConfigurationProvider({} as unknown as TokenStore, {} as unknown as ProblemDialog);
+}
+
+beforeEach(resetVscode);
+
+test('a run without debugging is refused with a sentence, also without a launch.json', async () => {
+  for (const given of [LAUNCH, { ...LAUNCH, request: 'attach' }, { type: 'raydap', name: '', request: '' }]) {
+    resetVscode();
+    assert.equal(await provider().resolveDebugConfiguration(undefined, { ...given, noDebug: true }), undefined);
+    assert.equal(seen.length, 1);
+    assert.match(seen[0] ?? '', /^warning: raydap cannot run a program without debugging it\./);
+  }
+});
+
+test('the button starts the same configuration with debugging', async () => {
+  answers.push('Start Debugging');
+  await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, noDebug: true });
+  await settled();
+  assert.equal(seen.at(-1), 'start: Job');
+});
+
+test('a session with debugging is filled in as before', async () => {
+  const resolved = await provider().resolveDebugConfiguration(undefined, { ...LAUNCH, noDebug: false });
+  assert.deepEqual([resolved?.program, seen], ['a.py', []]);
+});

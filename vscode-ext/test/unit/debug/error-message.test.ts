@@ -1,0 +1,48 @@
+/** Errors of work for which no caller waits are messages, not unhandled rejections. */
+
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import type { Uri } from 'vscode';
+
+import { ProblemDialog } from '../../../src/debug/problem-dialog';
+import type { TokenStore } from '../../../src/model/token-store';
+import { showingErrors } from '../../../src/views/commands';
+import { stepAt } from '../../../src/views/multi-worker-commands';
+import { settled } from '../fake-source';
+import { answers, resetVscode, seen } from '../fake-vscode';
+
+beforeEach(resetVscode);
+
+test('an action of a problem that fails is a message', async () => {
+  const dialog = new ProblemDialog({} as unknown as TokenStore, {} as unknown as Uri);
+  answers.push((_: string, button: object) => button);
+  const configuration = { type: 'raydap', request: 'attach', name: 'Job' };
+  const retry = (): Promise<never> => Promise.reject(new Error('It failed again.'));
+  dialog.show({ text: 'It failed.', actions: ['join'] }, { folder: undefined, configuration, retry });
+  await settled();
+  assert.deepEqual(seen, ['error: It failed.', 'error: It failed again.']);
+});
+
+test('a focus that fails after a step is a message', async () => {
+  const groups = [
+    { members: [1], label: 'T{1}', frame: null },
+    { members: [2], label: 'T{2}', frame: null },
+  ];
+  const request = (name: string): Promise<never> =>
+    name === 'raydap/step'
+      ? Promise.resolve({ threads: [1, 2], groups } as never)
+      : Promise.reject(new Error('It runs again.'));
+  answers.push('Show');
+  await stepAt({ request }, 1);
+  await settled();
+  assert.equal(seen.at(-1), 'error: It runs again.');
+});
+
+test('a command that rejects with something else than an Error is a message, too', async () => {
+  const failed = { then: (_: unknown, reject: (reason: string) => void) => reject('A plain text.') };
+  const commands = showingErrors({ fail: () => failed });
+  await commands.fail?.();
+  await settled();
+  assert.deepEqual(seen, ['error: A plain text.']);
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { findSelectedInterpreter } from '../../../src/debug/selected-interpreter';
+import { extensions, resetVscode, settings } from '../fake-vscode';
+
+/** The Python extension with this interpreter; it may not be able to resolve its environment. */
+function selected(path: string, resolves: boolean): void {
+  const executable = { uri: { fsPath: path } };
+  const environments = {
+    getActiveEnvironmentPath: () => ({ path }),
+    resolveEnvironment: () => Promise.resolve(resolves ? { executable } : undefined),
+  };
+  extensions.getExtension = () => ({ activate: () => Promise.resolve({ environments }) });
+}
+
+beforeEach(() => {
+  resetVscode();
+  extensions.getExtension = () => undefined;
+});
+
+test('a setting with a variable that has no value is reported, and no other Python is taken', async () => {
+  settings.python = '${env:RAYDAP_HAS_NO_SUCH}/bin/python';
+  const finding = await findSelectedInterpreter(undefined);
+  assert.equal(finding.kind, 'broken');
+  assert.equal(finding.python, settings.python);
+  assert.match(finding.reason, /RAYDAP_HAS_NO_SUCH is not set/);
+});
+
+test('the home folder is replaced', async () => {
+  settings.python = '~/raydap-has-no-such/python';
+  const finding = await findSelectedInterpreter(undefined);
+  assert.doesNotMatch(finding.python, /~/);
+  assert.equal(finding.kind, 'broken');
+});
+
+test('a selected interpreter that the Python extension cannot resolve is reported, and not replaced by that of the PATH', async () => {
+  selected('/raydap-has-no-such/python', false);
+  assert.equal((await findSelectedInterpreter(undefined)).python, '/raydap-has-no-such/python');
+});

@@ -1,0 +1,249 @@
+/** The part of VS Code's API that the unit tests need. `esbuild.mjs` puts it in the place of the real one. */
+
+type Listener = (value: never) => unknown;
+
+export class EventEmitter {
+  private readonly listeners = new Set<Listener>();
+  readonly event = (listener: Listener): Disposable => {
+    this.listeners.add(listener);
+    return new Disposable(() => this.listeners.delete(listener));
+  };
+
+  fire(value: unknown): void {
+    this.listeners.forEach((listener) => listener(value as never));
+  }
+
+  dispose(): void {
+    this.listeners.clear();
+  }
+}
+
+export class Disposable {
+  constructor(private readonly run: () => unknown) {}
+
+  static from(...all: readonly { dispose(): unknown }[]): Disposable {
+    return new Disposable(() => {
+      all.forEach((each) => each.dispose());
+    });
+  }
+
+  dispose(): void {
+    this.run();
+  }
+}
+
+class Uri {
+  constructor(readonly fsPath: string) {}
+
+  static file(path: string): Uri {
+    return new Uri(path);
+  }
+
+  static from({ path }: { readonly path: string }): Uri {
+    return new Uri(path);
+  }
+
+  static parse(text: string): Uri {
+    return new Uri(text);
+  }
+
+  static joinPath(uri: Uri, ...parts: readonly string[]): Uri {
+    return new Uri([uri.fsPath, ...parts].join('/'));
+  }
+
+  toString(): string {
+    return this.fsPath;
+  }
+}
+
+class TreeItem {
+  constructor(
+    readonly label: string,
+    readonly collapsibleState = 0,
+  ) {}
+}
+
+class ThemeIcon {
+  constructor(readonly id: string) {}
+}
+
+class ThemeColor extends ThemeIcon {}
+
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+
+export class Range {
+  constructor(
+    readonly start: Position,
+    readonly end: Position,
+  ) {}
+}
+
+export class FileDecoration {
+  constructor(readonly badge?: string) {}
+}
+
+class MarkdownString {
+  constructor(readonly value: string) {}
+}
+
+export { MarkdownString, ThemeColor, ThemeIcon, TreeItem, Uri };
+
+export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
+export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
+export const ProgressLocation = { Notification: 15 };
+export const ConfigurationTarget = { Global: 1, Workspace: 2 };
+
+/** The messages and questions that the user has seen, oldest first, such as `warning: 1 of 2 came to another line.` */
+export const seen: string[] = [];
+
+/** The user's answers to the next questions, oldest first. A function gets the question's arguments. */
+export const answers: unknown[] = [];
+
+export const events = {
+  activeStackItem: new EventEmitter(),
+  activeSession: new EventEmitter(),
+  started: new EventEmitter(),
+  terminated: new EventEmitter(),
+  custom: new EventEmitter(),
+};
+
+function asking(kind: string): (...words: readonly unknown[]) => Promise<unknown> {
+  return (...words) => {
+    seen.push(`${kind}: ${textOf(words)}`);
+    const answer = answers.shift();
+    return Promise.resolve(
+      typeof answer === 'function' ? (answer as (...all: unknown[]) => unknown)(...words) : answer,
+    );
+  };
+}
+
+function textOf([first, second]: readonly unknown[]): string {
+  const title = (first as { title?: string } | undefined)?.title ?? (second as { title?: string } | undefined)?.title;
+  return typeof first === 'string' ? first : (title ?? '');
+}
+
+export interface FakePanel {
+  title: string;
+  visible: boolean;
+  readonly webview: {
+    html: string;
+    readonly posted: unknown[];
+    postMessage(message: unknown): Promise<boolean>;
+    asWebviewUri(uri: Uri): Uri;
+    readonly onDidReceiveMessage: EventEmitter['event'];
+  };
+  readonly messages: EventEmitter;
+}
+
+/** The webviews that were opened, oldest first. */
+export const panels: FakePanel[] = [];
+
+function createWebviewPanel(): object {
+  const messages = new EventEmitter();
+  const posted: unknown[] = [];
+  const panel = {
+    title: '',
+    visible: true,
+    messages,
+    webview: {
+      html: '',
+      posted,
+      postMessage: (message: unknown) => Promise.resolve(posted.push(message) > 0),
+      asWebviewUri: (uri: Uri) => uri,
+      onDidReceiveMessage: messages.event,
+    },
+    reveal: () => undefined,
+    dispose: () => undefined,
+    onDidDispose: new EventEmitter().event,
+    onDidChangeViewState: new EventEmitter().event,
+  };
+  panels.push(panel);
+  return panel;
+}
+
+/** Fires when the user presses *Cancel* in the notification of a progress. */
+export const cancellation = new EventEmitter();
+
+export const window = {
+  activeTextEditor: undefined,
+  showInformationMessage: asking('information'),
+  showWarningMessage: asking('warning'),
+  showErrorMessage: asking('error'),
+  showQuickPick: asking('pick'),
+  showInputBox: asking('input'),
+  setStatusBarMessage: (text: string): Disposable => {
+    seen.push(`status: ${text}`);
+    return new Disposable(() => undefined);
+  },
+  withProgress: (options: { title: string }, run: (progress: object, token: object) => unknown): unknown => {
+    seen.push(`progress: ${options.title}`);
+    const token = { isCancellationRequested: false, onCancellationRequested: cancellation.event };
+    cancellation.event(() => (token.isCancellationRequested = true));
+    return run({ report: () => undefined }, token);
+  },
+  createTreeView: (): object => ({
+    visible: true,
+    onDidChangeVisibility: new EventEmitter().event,
+    message: '',
+    dispose: () => undefined,
+  }),
+  createWebviewPanel,
+  showTextDocument: (uri: Uri) => Promise.resolve(seen.push(`document: ${uri.toString()}`)),
+};
+
+export const debug = {
+  activeStackItem: undefined as unknown,
+  activeDebugSession: undefined as unknown,
+  onDidChangeActiveStackItem: events.activeStackItem.event,
+  onDidChangeActiveDebugSession: events.activeSession.event,
+  onDidStartDebugSession: events.started.event,
+  onDidTerminateDebugSession: events.terminated.event,
+  onDidReceiveDebugSessionCustomEvent: events.custom.event,
+  startDebugging: (_folder: unknown, configuration: { name: string; noDebug?: boolean }): Promise<boolean> => {
+    seen.push(`start: ${configuration.name}${configuration.noDebug === true ? ' without debugging' : ''}`);
+    return Promise.resolve(true);
+  },
+};
+
+export const commands = {
+  executeCommand: (): Promise<undefined> => Promise.resolve(undefined),
+};
+
+/** The settings, by their names without "raydap.". */
+export const settings: Record<string, unknown> = {};
+
+export const workspace = {
+  workspaceFolders: undefined as unknown,
+  getConfiguration: () => ({
+    get: (key: string, otherwise: unknown) => settings[key] ?? otherwise,
+    update: (key: string, value: unknown) => Promise.resolve((settings[key] = value)),
+  }),
+  registerTextDocumentContentProvider: () => new Disposable(() => undefined),
+  onDidCloseTextDocument: new EventEmitter().event,
+};
+
+export const languages = {
+  registerDocumentLinkProvider: () => new Disposable(() => undefined),
+};
+
+export const extensions = {
+  getExtension: (): unknown => undefined,
+};
+
+export const env = {
+  remoteName: undefined as string | undefined,
+  clipboard: { writeText: (text: string) => Promise.resolve(void seen.push(`clipboard: ${text}`)) },
+};
+
+/** As before the first test. */
+export function resetVscode(): void {
+  [seen, answers, panels].forEach((each) => (each.length = 0));
+  Object.assign(debug, { activeStackItem: undefined, activeDebugSession: undefined });
+  Object.keys(settings).forEach((key) => Reflect.deleteProperty(settings, key));
+  cancellation.dispose();
+}
