@@ -90,7 +90,7 @@ def test_ps_lists_them_and_the_debugger_joins_them(cluster: Cluster, job: Job) -
     said = raydap("debug", cluster.dashboard, f"pid:{pids['collect']}", said="\n".join(lines))
     assert f"legacy.py({line_of('# behind')})collect()" in said
     assert re.search(r"^0\nBreakpoint 1 at .*\n> .*\n-> .*\n1\n`quit` would end the task", said, re.M), said
-    assert said.rstrip().endswith("The task continues.\n0 workers run on.")
+    assert said.rstrip().endswith("The task runs on.\n0 workers run on.")
     job.child.wait_for(f"{collect} gives 4")
 
     # A post mortem shows the frame that failed; it ends with the task's own exception in any case.
@@ -196,7 +196,7 @@ def test_a_pdb_that_other_machines_reach(cluster: Cluster, job: Job, tmp_path: P
         (name,) = job.start("collect", resource="open")
         (row,) = waiting(cluster, 1)
         assert (row["node"], row["pdb"]["host"], row["pdb"]["external"]) == (host, host, True)
-        assert "The task continues." in raydap("debug", cluster.dashboard, "collect", said="c\n")
+        assert "The task runs on." in raydap("debug", cluster.dashboard, "collect", said="c\n")
         job.child.wait_for(f"{name} gives ")
     # Else Ray could lead the driver of the next test to a node that is dead.
     wait_for_end_of_node(cluster, host)

@@ -449,5 +449,5 @@ def test_a_pdb_of_rays_old_debugger_there_is_reached_over_the_relay(
         check=True,
     )
     assert f"legacy.py({legacy_job.line_of('# the second line')})collect()" in done.stdout
-    assert "The task continues." in done.stdout
+    assert "The task runs on." in done.stdout
     job.child.wait_for(f"{name} gives 4")
