@@ -114,6 +114,41 @@ FOUND = {
         "def main():\n    frame = sys._getframe()\n    @ray.remote\n    def f():\n"
         "        return frame.f_lineno  # debugger-in-closure"
     ),
+    "a profiler of a script that a called function takes along": (
+        "import cProfile\nprofiler = cProfile.Profile()\ndef g():\n    profiler.enable()  # debugger-in-closure\n"
+        "@ray.remote\ndef f():\n    g()\nray.get(f.remote())"
+    ),
+    "a profiler of a script with a main": (
+        "import cProfile\nprofiler = cProfile.Profile()\ndef g():\n    profiler.enable()  # debugger-in-closure\n"
+        "def main():\n    TorchTrainer(g).fit()\nif __name__ == '__main__':\n    main()"
+    ),
+    "a profiler in a lambda of a module": (
+        "import cProfile\nprofiler = cProfile.Profile()\n"
+        "f = ray.remote(lambda: profiler.enable())  # debugger-in-closure"
+    ),
+    "a profiler in a function of a module's function": (
+        "import cProfile\nprofiler = cProfile.Profile()\ndef main():\n    def g():\n"
+        "        profiler.enable()  # debugger-in-closure\n    TorchTrainer(g).fit()"
+    ),
+    "a profiler in an actor of a module": (
+        "import cProfile\nprofiler = cProfile.Profile()\n@ray.remote\nclass A:\n    def m(self):\n"
+        "        profiler.enable()  # debugger-in-closure"
+    ),
+    "the last of exc_info": ("tb = sys.exc_info()[2]\n@ray.remote\ndef f():\n    print(tb)  # debugger-in-closure"),
+    "exc_info in three names": (
+        "_, _, tb = sys.exc_info()\n@ray.remote\ndef f():\n    print(tb)  # debugger-in-closure"
+    ),
+    "a frame's caller": (
+        "import inspect\nframe = inspect.currentframe().f_back\n@ray.remote\ndef f():\n"
+        "    print(frame)  # debugger-in-closure"
+    ),
+    "a name of two functions": (
+        "def a():\n    d = pdb.Pdb()\n    @ray.remote\n    def f():\n        d.do_where('')  # debugger-in-closure\n"
+        "    ray.get(f.remote())\ndef b():\n    d = pdb.Pdb()"
+    ),
+    "a debugger that another function makes": (
+        "def a():\n    global d\n    d = pdb.Pdb()\n@ray.remote\ndef f():\n    d.do_where('')  # debugger-in-closure"
+    ),
     "a traceback in a closure": (
         "error = ValueError()\ntraceback = error.__traceback__\n@ray.remote\ndef f():\n"
         "    return traceback  # debugger-in-closure"
@@ -157,6 +192,42 @@ NOT_FOUND = {
     ),
     "an error of one kind": "@ray.remote\ndef f():\n    try: breakpoint()\n    except KeyError: pass",
     "an except beside it": "@ray.remote\ndef f():\n    try: pass\n    except: breakpoint()",
+    "an input that a pattern binds": (
+        "@ray.remote\ndef f(x):\n    match x:\n        case [input, *rest]:\n            return input(rest)"
+    ),
+    "an input that a pattern binds to the rest": (
+        "@ray.remote\ndef f(x):\n    match x:\n        case {'a': 1, **input}:\n            return input(1)"
+    ),
+    "an input that a pattern binds to a list": (
+        "@ray.remote\ndef f(x):\n    match x:\n        case [1, *input]:\n            return input(1)"
+    ),
+    "an input that another function binds": (
+        "def g():\n    global input\n    input = str\n@ray.remote\ndef f():\n    return input()"
+    ),
+    "an input that an inner function binds": (
+        "@ray.remote\ndef f():\n    input = str\n    def g():\n        nonlocal input\n        input = int\n"
+        "    return input()"
+    ),
+    "an input of a star import": "from mylib import *\n@ray.remote\ndef f():\n    return input()",
+    "an input of another standard input": (
+        "import io\n@ray.remote\ndef f():\n    sys.stdin = io.StringIO('y')\n    return input()"
+    ),
+    "a profiler of a module that a called function reads": (
+        "import cProfile\nprofiler = cProfile.Profile()\ndef g():\n    profiler.enable()\n"
+        "@ray.remote\ndef f():\n    g()"
+    ),
+    "a profiler of a module that a training loop reads": (
+        "import cProfile\nprofiler = cProfile.Profile()\ndef g():\n    profiler.enable()\n"
+        "def main():\n    TorchTrainer(g).fit()"
+    ),
+    "a profiler of a module that a base of an actor reads": (
+        "import cProfile\nprofiler = cProfile.Profile()\nclass B:\n    def m(self):\n        profiler.enable()\n"
+        "@ray.remote\nclass A(B): pass"
+    ),
+    "a debugger that is replaced": (
+        "debugger = pdb.Pdb()\ndebugger = None\n@ray.remote\ndef f():\n    return debugger"
+    ),
+    "the type of an error": "kind = sys.exc_info()[0]\n@ray.remote\ndef f():\n    return kind",
     "an own debugger": "@ray.remote\ndef f():\n    debugger = pdb.Pdb()\n    debugger.do_where('')",
     "a parameter like a debugger": "debugger = pdb.Pdb()\n@ray.remote\ndef f(debugger):\n    debugger.do_where('')",
     "ignored": "@ray.remote\ndef f():\n    pdb.set_trace()  # raydap: ignore",
@@ -259,6 +330,12 @@ def test_deep_expressions_and_long_texts_are_survived() -> None:
     deep = "import ray\nx = " + " + ".join(["1"] * 3000) + "\n"
     assert PythonExaminer().examine(deep) in ([], None)
     assert PythonExaminer().examine("import ray\n" + "x = 1\n" * 200_000) == []
+
+
+@pytest.mark.parametrize("chain", [".f_back", "[2]", "()", ".__traceback__"])
+def test_long_chains_of_a_value_are_survived(chain: str) -> None:
+    text = f"import ray, sys\nx = sys._getframe(){chain * 900}\n@ray.remote\ndef f():\n    return x\n"
+    assert PythonExaminer().examine(text) is not None
 
 
 def test_a_byte_order_mark_is_not_in_the_way() -> None:

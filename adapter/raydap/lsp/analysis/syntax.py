@@ -21,13 +21,25 @@ class Scope:
     parent: "Scope | None"
     names: dict[str, list[Binding]] = field(default_factory=dict)
     children: "list[Scope]" = field(default_factory=list)
+    outer: "dict[str, Scope]" = field(default_factory=dict)
+    """The names that a `global` or `nonlocal` statement declares here, each with the scope that it belongs to."""
 
     @property
     def is_class(self) -> bool:
         return isinstance(self.node, ast.ClassDef)
 
     def bind(self, name: str, binding: Binding) -> None:
-        self.names.setdefault(name, []).append(binding)
+        self.outer.get(name, self).names.setdefault(name, []).append(binding)
+
+    def declare_outer(self, node: ast.Global | ast.Nonlocal) -> None:
+        *functions, module = [one for one in self.enclosing() if one is not self and not one.is_class] or [self]
+        for name in node.names:
+            if isinstance(node, ast.Global):
+                owner = module
+            else:
+                owner = next((one for one in functions if name in one.names), (*functions, module)[0])
+            if owner is not self:
+                self.outer[name] = owner
 
     def enclosing(self) -> "Iterator[Scope]":
         """This scope, then those around it, innermost first."""
@@ -96,6 +108,17 @@ class Program:
             if call.name:
                 self._calls.setdefault(call.name, []).append(call)
 
+    @property
+    def is_main(self) -> bool:
+        """Whether the module has an `if __name__ == "__main__"` at its top level."""
+        assert isinstance(self.module.node, ast.Module)
+        return any(
+            isinstance(node, ast.Constant) and node.value == "__main__"
+            for statement in self.module.node.body
+            if isinstance(statement, ast.If)
+            for node in ast.walk(statement.test)
+        )
+
     def calls_of(self, *names: str) -> list[Call]:
         """The calls of functions with these whole names (see `dotted`)."""
         return [call for name in names for call in self._calls.get(name, ())]
@@ -103,6 +126,8 @@ class Program:
     def bindings(self, name: str, scope: Scope) -> list[Binding] | None:
         """All that the name may be bound to where `scope` uses it; None if the file does not bind it."""
         for place in scope.enclosing():
+            if name in place.outer:
+                return place.outer[name].names.get(name)
             if name in place.names and (place is scope or not place.is_class):
                 return place.names[name]
         return None
@@ -207,8 +232,12 @@ class _Reader:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             _bind_imports(node, scope)
             return
-        elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            scope.declare_outer(node)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name is not None:
             scope.bind(node.name, None)
+        elif isinstance(node, ast.MatchMapping) and node.rest is not None:
+            scope.bind(node.rest, None)
         for name in _CHILDREN[kind]:
             value = getattr(node, name, None)
             if value.__class__ is list:

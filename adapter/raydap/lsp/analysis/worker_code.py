@@ -62,6 +62,14 @@ class WorkerCode:
                 return self._roles[place]
         return None
 
+    def is_decorated(self, scope: Scope) -> bool:
+        """Return whether a decorator of Ray replaces the function or class by another object."""
+        return (
+            isinstance(scope.node, DECORATED)
+            and scope.parent is not None
+            and any(self._decorator_kind(decorator, scope.parent) for decorator in scope.node.decorator_list)
+        )
+
     def started(self) -> Iterator[Scope]:
         """The functions and classes that Ray starts, such as tasks, actors and their methods."""
         yield from self._classes

@@ -31,8 +31,14 @@ _EFFECTS = {
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    if any(file.program.dotted(one.target, one.scope) == "sys.stdin" for one in file.program.assignments):
+        # The program gives its workers another standard input.
+        return
     for call in file.program.calls_of("builtins.input", *_EFFECTS):
         name = call.name
+        if name == "builtins.input" and file.program.bindings("*", call.scope) is not None:
+            # `from module import *` may bring an `input` of the module's own.
+            continue
         role = file.workers.role(call.scope)
         if role is None:
             continue
