@@ -15,6 +15,12 @@ FILES: dict[str, Callable[[int], str]] = {
     "plain lines": lambda n: HEAD + "".join(f"x{i} = max({i}, len('a'))\n" for i in range(n)) + "my_task.remote()\n",
     "dropped tasks": lambda n: HEAD + "my_task.remote()\n" * n,
     "tasks in loops": lambda n: HEAD + "for i in range(3):\n    x = my_task.remote()\n" * n,
+    "functions and tasks": lambda n: (
+        "import ray\n"
+        + "".join(f"@ray.remote\ndef f{i}():\n    breakpoint()\ndef g{i}():\n    f{i}.remote()\n" for i in range(n))
+        + "".join(f"g{i}()\n" for i in range(n))
+        + "if __name__ == '__main__':\n    g0()\n"
+    ),
     "tasks and loops": lambda n: (
         "import ray\n"
         + "".join(

@@ -75,6 +75,18 @@ FOUND = {
     "a result that nobody reads": (
         "@ray.remote\ndef f():\n    breakpoint()\nref = f.options(num_cpus=2).remote()  # result-not-awaited"
     ),
+    "a dropped result in a main": (
+        "@ray.remote\ndef f():\n    while True:\n        breakpoint()\n"
+        "def main():\n    ray.init()\n    f.remote()  # result-not-awaited\n    print('started')\n"
+        "if __name__ == '__main__':\n    main()"
+    ),
+    "a dropped result before calls that return at once": (
+        "import logging\nlog = logging.getLogger()\ndef start(x):\n    print(len(x))\n"
+        "@ray.remote\ndef f():\n    breakpoint()\nother()\nf.remote()  # result-not-awaited\nlog.info('started %s', str(1))\nstart([])\nsys.exit(0)"
+    ),
+    "dropped results of a loop": (
+        "@ray.remote\ndef f(i):\n    breakpoint()\nfor i in range(3):\n    f.remote(i)  # result-not-awaited"
+    ),
     "a limit": "@ray.remote\ndef f():\n    breakpoint()\nray.get(f.remote(), timeout=5)  # timeout-while-stopped",
     "a limit of a constant": (
         "LIMIT = 60\n@ray.remote\ndef f():\n    breakpoint()\n"
@@ -176,6 +188,60 @@ NOT_FOUND = {
     "an awaited result": "@ray.remote\ndef f():\n    breakpoint()\nref = f.remote()\nray.get(ref)",
     "a script that waits": "import time\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\ntime.sleep(100)",
     "a loop": "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nwhile True: pass",
+    "a helper above that waits after a dropped task": (
+        "import time\ndef wait():\n    time.sleep(9)\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nwait()"
+    ),
+    "a helper of a helper that waits after a dropped task": (
+        "import time\ndef wait():\n    time.sleep(9)\ndef other():\n    wait()\n"
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nother()"
+    ),
+    "a training after a dropped task": (
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nTorchTrainer(print).fit()"
+    ),
+    "a tuner after a dropped task": ("@ray.remote\ndef f():\n    breakpoint()\nf.remote()\ntune.Tuner(print).fit()"),
+    "an algorithm after a dropped task": (
+        "from ray.rllib.algorithms.ppo import PPOConfig\n"
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\n"
+        "algo = PPOConfig().build()\nfor _ in range(9):\n    algo.train()"
+    ),
+    "a server after a dropped task": (
+        "from http.server import HTTPServer\n"
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nHTTPServer(('', 0), None).serve_forever()"
+    ),
+    "a server of grpc after a dropped task": (
+        "import grpc\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\ngrpc.server(None).wait_for_termination()"
+    ),
+    "batches after a dropped task": (
+        ""
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nfor batch in ray.data.range(9).iter_batches():\n    print(batch)"
+    ),
+    "a loader after a dropped task": (
+        "loader = load()\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nfor batch in loader:\n    print(batch)"
+    ),
+    "a signal after a dropped task": (
+        "import signal\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nsignal.sigwait([signal.SIGINT])"
+    ),
+    "an import that runs a program after a dropped task": (
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nimport program"
+    ),
+    "a function with a decorator after a dropped task": (
+        "import click\n@click.command()\ndef main(): pass\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nmain()"
+    ),
+    "a lock after a dropped task": (
+        "lock = make()\n@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nwith lock:\n    pass"
+    ),
+    "a loop that waits before the next round": (
+        "@ray.remote\ndef f():\n    breakpoint()\nfor i in range(3):\n    other(i)\n    f.remote()"
+    ),
+    "a thread that keeps the script alive": (
+        "import threading\nthreading.Thread(target=serve.run).start()\n"
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()"
+    ),
+    "a cell of a notebook": "# %%\n@ray.remote\ndef f():\n    breakpoint()\n# %%\nf.remote()",
+    "a main that waits": (
+        "@ray.remote\ndef f():\n    breakpoint()\ndef main():\n    f.remote()\n    other()\n"
+        "if __name__ == '__main__':\n    main()"
+    ),
     "a module": "@ray.remote\ndef f():\n    breakpoint()\ndef start():\n    f.remote()",
     "a task without a breakpoint": "@ray.remote\ndef f(): pass\nf.remote()",
     "a limit without a breakpoint": "@ray.remote\ndef f(): pass\nray.get(f.remote(), timeout=5)",
@@ -306,6 +372,22 @@ def test_a_late_variable_moves_before_ray_init() -> None:
     (finding,) = examine(text)
     mended = apply(text, finding.fixes[0].edits)
     assert mended.index("os.environ[") < mended.index("ray.init()")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@ray.remote\ndef f():\n    breakpoint()\nfor i in range(3):\n    f.remote()",
+        "@ray.remote\ndef f():\n    breakpoint()\n    yield 1\nf.remote()",
+        "@ray.remote(num_returns=2)\ndef f():\n    breakpoint()\nf.remote()",
+        "@ray.remote\ndef f():\n    breakpoint()\nf.options(**options).remote()",
+        "@ray.remote\ndef f():\n    breakpoint()\nf.remote()\nother.remote()",
+    ],
+    ids=["loop", "generator", "several results", "unknown options", "a later task"],
+)
+def test_a_dropped_result_that_ray_get_may_not_get_has_no_fix(body: str) -> None:
+    (finding,) = examine(HEAD + body + "\n")
+    assert (finding.code, finding.fixes) == ("result-not-awaited", ())
 
 
 def test_a_message_says_which_code_it_is_about() -> None:
