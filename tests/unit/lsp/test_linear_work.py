@@ -21,6 +21,8 @@ FILES: dict[str, Callable[[int], str]] = {
         + "".join(f"g{i}()\n" for i in range(n))
         + "if __name__ == '__main__':\n    g0()\n"
     ),
+    "debuggers beside their imports": lambda n: HEAD + "    import pdb; pdb.set_trace()\n" * n,
+    "late variables": lambda n: "import os, ray\nray.init()\n" + "os.environ['RAY_DEBUG'] = '1'\nray.init()\n" * n,
     "tasks and loops": lambda n: (
         "import ray\n"
         + "".join(

@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Assignment:
-    """`target = value`, with one target."""
+    """`target = value`. A statement with several targets has an assignment for each."""
 
     target: ast.expr
     value: ast.expr
@@ -102,6 +102,8 @@ class Program:
         for part in parts:
             for name, bindings in part.names.items():
                 module.names.setdefault(name, []).extend(bindings)
+        # The whole name of each imported name, by the identity of its list of bindings: a name may have thousands.
+        self._roots: dict[int, str] = {}
         self._calls: dict[str, list[Call]] = {}
         for call in self.calls:
             call.name = self.dotted(call.node.func, call.scope)
@@ -148,7 +150,10 @@ class Program:
             root = f"builtins.{expression.id}" if hasattr(builtins, expression.id) else ""
         else:
             # A second import is one for another version, such as that in `except ImportError`.
-            root = bindings[0] if all(isinstance(one, str) for one in bindings) else ""  # type: ignore[assignment]
+            if id(bindings) not in self._roots:
+                is_imported = all(isinstance(one, str) for one in bindings)
+                self._roots[id(bindings)] = bindings[0] if is_imported else ""  # type: ignore[assignment]
+            root = self._roots[id(bindings)]
         return ".".join([root, *reversed(attributes)]) if root else ""
 
     def definition(self, expression: ast.expr, scope: Scope) -> Scope | None:
@@ -280,6 +285,7 @@ class _Reader:
     ) -> ast.expr | None:
         """Returns the target if it needs no visit."""
         if isinstance(node, ast.Assign) and len(node.targets) != 1:
+            self.part.assignments += [Assignment(target, node.value, scope, statement) for target in node.targets]
             return None
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if node.value is None:

@@ -20,7 +20,7 @@ VALUES = {DEBUG: ("1", "0", "legacy"), POST_MORTEM: ("1", "0")}
 _OTHERS = ("RAY_DEBUG_BUILD", "RAY_DEBUG_DISABLE_MEMORY_MONITOR")
 """Variables of Ray that have nothing to do with its debugger."""
 
-_TRUE = ("true", "yes", "on", "enable", "enabled", "y", "t")
+_TRUE = ("true", "yes", "on", "enable", "enabled", "y", "t", "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Variable:
     """A variable that is set. `value` is None if it is not a constant; then `value_span` is not used.
 
     `is_text` is false for a constant of another type than `str`. `quote` is what strings are written with.
+    `siblings` are the names that are set together with this one, which a fix must not repeat.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Variable:
     value_span: Span
     is_text: bool = True
     quote: str = '"'
+    siblings: frozenset[str] = frozenset()
 
 
 def check(variable: Variable) -> Iterator[Finding]:
@@ -75,7 +77,8 @@ def _check_name(variable: Variable) -> Iterator[Finding]:
     text = f"Ray does not read {name}. The variables of its debugger are {DEBUG} and {POST_MORTEM}."
     quoted = f"{variable.quote}{right}{variable.quote}"
     fix = Fix(f"Use {right}", (Edit(variable.name_span, quoted if variable.quote else right),))
-    yield Finding(NAME, variable.name_span, text, (fix,))
+    is_sure = bool(close) and right not in variable.siblings
+    yield Finding(NAME, variable.name_span, text, (fix,) if is_sure else ())
 
 
 def _set(variable: Variable, value: str, title: str) -> Fix:

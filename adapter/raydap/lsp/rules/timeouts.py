@@ -32,6 +32,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
     stops = list(file.workers.breakpoints())
     if not stops:
         return
+    catches = any(b"TimeoutError" in line for line in file.lines)
     line = min(call.node.lineno for call, _ in stops)
     for call in file.program.calls:
         if call.name in _LIMITS:
@@ -39,15 +40,21 @@ def check(file: PythonFile) -> Iterator[Finding]:
             for keyword in call.node.keywords:
                 if keyword.arg == argument and _is_short(file, keyword.value, call.scope):
                     text = f"While a worker is stopped at its breakpoint() (line {line}), this time goes on: {effect}."
-                    fix = Fix(f"Remove {argument}", (remove_argument(file, call.node, keyword),))
-                    yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, (fix,) if call.name == "ray.get" else ())
+                    fixes = () if catches or call.name != "ray.get" else _without(file, call, keyword)
+                    yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
         elif isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "result":
             for keyword in call.node.keywords:
                 if keyword.arg == "timeout_s" and _is_short(file, keyword.value, call.scope):
                     text = f"While the deployment is stopped at its breakpoint() (line {line}), this time goes on."
-                    fix = Fix("Remove timeout_s", (remove_argument(file, call.node, keyword),))
-                    yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, (fix,))
+                    fixes = () if catches else _without(file, call, keyword)
+                    yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
     yield from _health_checks(file, [call for call, role in stops if role.kind == SERVE])
+
+
+def _without(file: PythonFile, call: Call, keyword: ast.keyword) -> tuple[Fix, ...]:
+    """Return the fix that removes the limit. A program that may catch its error needs the limit."""
+    edit = None if call.tries else remove_argument(file, call.node, keyword)
+    return () if edit is None else (Fix(f"Remove {keyword.arg}", (edit,)),)
 
 
 def _is_short(file: PythonFile, value: ast.expr, scope: Scope) -> bool:
