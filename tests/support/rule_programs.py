@@ -104,15 +104,32 @@ FOUND = {
         "@serve.deployment(health_check_timeout_s=7200)\ndef d():\n    breakpoint()\n"
         "handle = serve.run(d.bind())\nhandle.remote().result(timeout_s=3)  # timeout-while-stopped"
     ),
-    "a health check": "@serve.deployment\ndef d():\n    breakpoint()  # health-check-while-stopped",
-    "a short health check": (
-        "@serve.deployment(health_check_timeout_s=5)\ndef d():\n    breakpoint()  # health-check-while-stopped"
+    "a health check": "@serve.deployment\nasync def d():\n    breakpoint()  # health-check-while-stopped",
+    "a health check whose limit does not matter": (
+        "@serve.deployment(health_check_timeout_s=3600)\nasync def d():\n    breakpoint()  # health-check-while-stopped"
     ),
     "a health check beside another argument": (
-        "@serve.deployment(num_replicas=2)\ndef d():\n    breakpoint()  # health-check-while-stopped"
+        "@serve.deployment(num_replicas=2)\nasync def d():\n    breakpoint()  # health-check-while-stopped"
     ),
-    "a health check in empty brackets": (
-        "@serve.deployment()\ndef d():\n    breakpoint()  # health-check-while-stopped"
+    "a health check in empty brackets": "@serve.deployment()\nasync def d():\n    breakpoint()  # health-check-while-stopped",
+    "a health check of its own": (
+        "@serve.deployment\nclass D:\n    def check_health(self): pass\n    async def m(self):\n"
+        "        breakpoint()  # health-check-while-stopped"
+    ),
+    "a health check of its base": (
+        "class B:\n    def check_health(self): pass\n@serve.deployment(num_replicas=2,)\nclass D(B):\n"
+        "    async def m(self):\n        breakpoint()  # health-check-while-stopped"
+    ),
+    "a short health check": (
+        "@serve.deployment(health_check_timeout_s=5)\nclass D:\n    async def check_health(self):\n"
+        "        breakpoint()  # health-check-while-stopped"
+    ),
+    "a health check of a wrapped class": (
+        "class D:\n    async def m(self):\n        breakpoint()  # health-check-while-stopped\nd = serve.deployment(D)"
+    ),
+    "a health check of a wrapped class with options": (
+        "class D:\n    async def m(self):\n        breakpoint()  # health-check-while-stopped\n"
+        "d = serve.deployment(num_replicas=2)(D)"
     ),
     "local mode": "ray.init(local_mode=True)  # local-mode",
     "local mode after another argument": "ray.init(num_cpus=2, local_mode=True)  # local-mode",
@@ -263,8 +280,25 @@ NOT_FOUND = {
     "a limit without a breakpoint": "@ray.remote\ndef f(): pass\nray.get(f.remote(), timeout=5)",
     "a long limit": "@ray.remote\ndef f(): breakpoint()\nray.get(f.remote(), timeout=3600)",
     "no limit": "@ray.remote\ndef f(): breakpoint()\nray.get(f.remote(), timeout=None)",
-    "a long health check": "@serve.deployment(health_check_timeout_s=3600)\ndef d(): breakpoint()",
-    "options that are not known": "@serve.deployment(**options)\ndef d(): breakpoint()",
+    "a long health check": (
+        "@serve.deployment(health_check_timeout_s=3600)\nclass D:\n    def check_health(self): pass\n"
+        "    async def m(self):\n        breakpoint()"
+    ),
+    "options that are not known": "@serve.deployment(**options)\nasync def d(): breakpoint()",
+    "a deployment without async": "@serve.deployment\nclass D:\n    def __call__(self, r):\n        breakpoint()",
+    "a deployment without async that checks its health": (
+        "@serve.deployment\nclass D:\n    def check_health(self): pass\n    def m(self):\n        breakpoint()"
+    ),
+    "a function without async in a deployment": (
+        "@serve.deployment\nasync def d():\n    def g():\n        breakpoint()\n    await asyncio.to_thread(g)"
+    ),
+    "the beginning of a deployment": (
+        "@serve.deployment\nclass D:\n    async def __init__(self):\n        breakpoint()"
+    ),
+    "a deployment without probes": (
+        "@serve.deployment(ray_actor_options={'runtime_env': "
+        "{'env_vars': {'RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL': '0'}}})\nasync def d():\n    breakpoint()"
+    ),
     "no local mode": "ray.init(local_mode=False)",
     "an error that is logged": (
         "@ray.remote\ndef f():\n    try: breakpoint()\n    except Exception as error: print(error)"

@@ -79,9 +79,21 @@ def test_each_fix_leaves_nothing_to_say(body: str) -> None:
             "ray.init(num_cpus=(2), local_mode=True)",
             "ray.init(num_cpus=(2))\n",
         ),
+        (
+            "health-check-while-stopped",
+            "@serve.deployment\nclass D:\n    def check_health(self): pass\n    async def m(self):\n        breakpoint()",
+            "@serve.deployment(health_check_timeout_s=3600)\n"
+            "class D:\n    def check_health(self): pass\n    async def m(self):\n        breakpoint()\n",
+        ),
+        (
+            "health-check-while-stopped",
+            "@serve.deployment(num_replicas=2)\nasync def d():\n    breakpoint()",
+            '@serve.deployment(num_replicas=2, ray_actor_options={"runtime_env": {"env_vars": '
+            '{"RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL": "0"}}})\nasync def d():\n    breakpoint()\n',
+        ),
         ("result-not-awaited", TASK + "f.remote()", TASK + "ray.get(f.remote())\n"),
     ],
-    ids=["import", "a needed import", "late", "parentheses", "dropped"],
+    ids=["import", "a needed import", "late", "parentheses", "health check", "probes", "dropped"],
 )
 def test_a_fix_changes_only_what_it_mends(code: str, body: str, expected: str) -> None:
     assert mended(body, code) == expected
@@ -121,6 +133,18 @@ NO_FIX = {
         TASK + "ray.get(f.remote(), timeout=5)\nray.exceptions.GetTimeoutError",
     ),
     "a limit behind a parenthesis": ("timeout-while-stopped", TASK + "ray.get((f.remote()), timeout=5)"),
+    "a deployment whose base may check its health": (
+        "health-check-while-stopped",
+        "@serve.deployment\nclass D(Base):\n    async def m(self):\n        breakpoint()",
+    ),
+    "a deployment with options of its actors": (
+        "health-check-while-stopped",
+        "@serve.deployment(ray_actor_options=options)\nasync def d():\n    breakpoint()",
+    ),
+    "a deployment behind a parenthesis": (
+        "health-check-while-stopped",
+        "class D:\n    async def m(self):\n        breakpoint()\nd = serve.deployment((D))",
+    ),
     "a name that is set already": ("ray-debug-name", 'os.environ.update(RAY_DEBUG="1", RAY_DEBUGG="1")'),
     "a key that is set already": ("ray-debug-name", 'os.environ.update({"RAY_DEBUG": "1", "RAY_DEBUGG": "1"})'),
     "a name that is not close": ("ray-debug-name", 'os.environ["RAY_DEBUG_LEVEL"] = "3"'),

@@ -23,6 +23,16 @@ FILES: dict[str, Callable[[int], str]] = {
     ),
     "debuggers beside their imports": lambda n: HEAD + "    import pdb; pdb.set_trace()\n" * n,
     "late variables": lambda n: "import os, ray\nray.init()\n" + "os.environ['RAY_DEBUG'] = '1'\nray.init()\n" * n,
+    "deployments": lambda n: (
+        "from ray import serve\nclass B0: pass\n"
+        + "".join(
+            f"class B{i}(B0): pass\n@serve.deployment\nclass D{i}(B{i}):\n    async def m(self): breakpoint()\n"
+            for i in range(1, n)
+        )
+    ),
+    "stops in a deployment": lambda n: (
+        "from ray import serve\n@serve.deployment\nclass D:\n    async def m(self):\n" + "        breakpoint()\n" * n
+    ),
     "tasks and loops": lambda n: (
         "import ray\n"
         + "".join(

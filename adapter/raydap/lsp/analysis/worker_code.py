@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from raydap.lsp.analysis.syntax import DECORATED, Call, Program, Scope
 
-_DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
+DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
 _DATASET_METHODS = {"map", "map_batches", "flat_map", "filter", "map_groups", "add_column"}
 _POOL_METHODS = {"apply", "apply_async", "imap", "imap_unordered", "map", "map_async", "starmap", "starmap_async"}
 _POOLS = {"ray.util.multiprocessing.Pool", "ray.util.multiprocessing.pool.Pool"}
@@ -103,7 +103,7 @@ class WorkerCode:
     def _decorator_kind(self, decorator: ast.expr, scope: Scope) -> str:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = self._program.dotted(function, scope)
-        return TASK if name == "ray.remote" else SERVE if name in _DEPLOYMENTS else ""
+        return TASK if name == "ray.remote" else SERVE if name in DEPLOYMENTS else ""
 
     def _call_kind(self, call: Call) -> str:
         """As what the functions run that this call gets; "" if it is none of Ray's."""
@@ -115,7 +115,7 @@ class WorkerCode:
         if name:
             if name == "ray.remote":
                 return TASK
-            if name in _DEPLOYMENTS:
+            if name in DEPLOYMENTS:
                 return SERVE
             if name in _TUNE_CALLS:
                 return TUNE
@@ -159,19 +159,21 @@ class WorkerCode:
             return
         kind = ACTOR if kind == TASK else kind
         self._classes[scope] = None
-        for one in self._with_bases(scope):
+        for one in self.with_bases(scope):
             for method in one.children:
                 if not method.is_class:
                     self._roles.setdefault(method, Role(kind, _TEXTS[kind].format(method.name)))
 
-    def _with_bases(self, scope: Scope) -> list[Scope]:
-        """A class and those of this file that it inherits from, each once."""
+    def with_bases(self, scope: Scope) -> list[Scope]:
+        """Return a class and the classes of this file that it inherits from, each once."""
         found = [scope]
+        known = {scope}
         for one in found:
             assert isinstance(one.node, ast.ClassDef)
             for base in one.node.bases:
                 inherited = self._program.definition(base, one.parent or one)
-                if inherited is not None and inherited.is_class and inherited not in found:
+                if inherited is not None and inherited.is_class and inherited not in known:
+                    known.add(inherited)
                     found.append(inherited)
         return found
 
