@@ -39,6 +39,34 @@ FOUND = {
         "def trial(c):\n    pdb.set_trace()  # pdb-in-worker\ntune.Tuner(tune.with_resources(trial, {'cpu': 1})).fit()"
     ),
     "a deployment": "@serve.deployment\nclass D:\n    def m(self):\n        pdb.set_trace()  # pdb-in-worker",
+    "a function of a dataset that changes": (
+        "def f(b):\n    pdb.set_trace()  # pdb-in-worker\nds = ray.data.range(3)\nds = ds.filter(len)\nds = ds.map(f)"
+    ),
+    "a function of a dataset of a parameter": (
+        "def f(b):\n    pdb.set_trace()  # pdb-in-worker\ndef main(ds: ray.data.Dataset):\n    ds.map_batches(f)"
+    ),
+    "a function of groups": (
+        "def f(b):\n    pdb.set_trace()  # pdb-in-worker\nray.data.range(3).groupby('a').map_groups(f)"
+    ),
+    "a function of a pool in a with": (
+        "from ray.util.multiprocessing import Pool\ndef f(x):\n    pdb.set_trace()  # pdb-in-worker\n"
+        "with Pool() as pool:\n    pool.map(f, [1])"
+    ),
+    "a registered trainable": (
+        "class T(tune.Trainable):\n    def step(self):\n        pdb.set_trace()  # pdb-in-worker\n"
+        "tune.register_trainable('t', T)"
+    ),
+    "a function that a task maps": (
+        "def g(x):\n    pdb.set_trace()  # pdb-in-worker\n@ray.remote\ndef f(): return list(map(g, [1]))"
+    ),
+    "a partial function in a task": (
+        "import functools\ndef g(x):\n    pdb.set_trace()  # pdb-in-worker\n"
+        "@ray.remote\ndef f(): return functools.partial(g, 1)()"
+    ),
+    "a debugger that is made there": "@ray.remote\ndef f():\n    pdb.Pdb().set_trace()  # pdb-in-worker",
+    "a debugger of a variable": (
+        "@ray.remote\ndef f():\n    debugger = pdb.Pdb()\n    debugger.set_trace()  # pdb-in-worker"
+    ),
     "a function of a pool": (
         "from ray.util.multiprocessing import Pool\ndef f(x):\n    pdb.set_trace()  # pdb-in-worker\n"
         "with Pool() as other: pass\npool = Pool()\npool.map(f, [1])"
@@ -58,6 +86,13 @@ FOUND = {
     "a number": 'ray.init(runtime_env={"env_vars": {"RAY_DEBUG_POST_MORTEM": 1}})  # ray-debug-value',
     "a value by putenv": 'os.putenv("RAY_DEBUG_POST_MORTEM", "yes")  # ray-debug-value',
     "a value of a keyword": 'env = ray.runtime_env.RuntimeEnv(env_vars={"RAY_DEBUG": "on"})  # ray-debug-value',
+    "a union": 'os.environ |= {"RAY_DEBUG": "true"}  # ray-debug-value',
+    "two targets": 'os.environ["X"] = os.environ["RAY_DEBUG"] = "true"  # ray-debug-value',
+    "a variable of a runtime_env": (
+        'env_vars = {"RAY_DEBUG": "true"}  # ray-debug-value\nray.init(runtime_env={"env_vars": env_vars})\n'
+        'ray.init(runtime_env={"env_vars": env_vars})'
+    ),
+    "a runtime_env of dict": ('ray.init(runtime_env=dict(env_vars={"RAY_DEBUG": "true"}))  # ray-debug-value'),
     "legacy": 'os.environ.update({"RAY_DEBUG": "legacy"})  # ray-debug-legacy',
     "late": 'ray.init()\nos.environ["RAY_DEBUG"] = "1"  # ray-debug-after-init\nprint()',
     "late in an if": (
@@ -91,6 +126,14 @@ FOUND = {
         "@ray.remote\ndef f(i):\n    breakpoint()\nfor i in range(3):\n    f.remote(i)  # result-not-awaited"
     ),
     "a limit": "@ray.remote\ndef f():\n    breakpoint()\nray.get(f.remote(), timeout=5)  # timeout-while-stopped",
+    "a limit by its position": (
+        "@ray.remote\ndef f():\n    breakpoint()\nasync def main():\n"
+        "    await asyncio.wait_for(f.remote(), 5)  # timeout-while-stopped"
+    ),
+    "a limit of a block": (
+        "@ray.remote\ndef f():\n    breakpoint()\nasync def main():\n"
+        "    async with asyncio.timeout(5):  # timeout-while-stopped\n        await f.remote()"
+    ),
     "a limit of a constant": (
         "LIMIT = 60\n@ray.remote\ndef f():\n    breakpoint()\n"
         "ray.get(f.remote(), timeout=LIMIT)  # timeout-while-stopped"
@@ -111,7 +154,9 @@ FOUND = {
     "a health check beside another argument": (
         "@serve.deployment(num_replicas=2)\nasync def d():\n    breakpoint()  # health-check-while-stopped"
     ),
-    "a health check in empty brackets": "@serve.deployment()\nasync def d():\n    breakpoint()  # health-check-while-stopped",
+    "a health check in empty brackets": (
+        "@serve.deployment()\nasync def d():\n    breakpoint()  # health-check-while-stopped"
+    ),
     "a health check of its own": (
         "@serve.deployment\nclass D:\n    def check_health(self): pass\n    async def m(self):\n"
         "        breakpoint()  # health-check-while-stopped"
@@ -202,6 +247,14 @@ NOT_FOUND = {
         'os.environ["RAY_DEDUP_LOGS"] = "0"\nos.environ["RAY_DEBUG_BUILD"] = "x"\n'
         'ray.init(runtime_env={"env_vars": {"RAY_DEBUG": "1", "OTHER": "true"}})'
     ),
+    "a map of another parameter": "def f(x): pdb.set_trace()\ndef main(ds: list):\n    ds.map(f)",
+    "a map of what was a dataset": "def f(x): pdb.set_trace()\nds = ray.data.range(3)\nds = load(ds)\nds.map(f)",
+    "a map of nothing known": "def f(x): pdb.set_trace()\nds = ds.map(f)\nother = ds\nds = other.map(f)",
+    "a debugger with a terminal": "@ray.remote\ndef f():\n    pdb.Pdb(stdin=x, stdout=y).set_trace()",
+    "limits at unknown positions": (
+        "@ray.remote\ndef f(): breakpoint()\nasync def main(x):\n    await asyncio.wait_for(*x, 5)"
+    ),
+    "variables of another program": 'docker = dict(env_vars={"RAY_DEBUG_LEVEL": "3"})',
     "a value that is computed": 'os.environ["RAY_DEBUG"] = str(int(True))',
     "a variable in another function": 'def a(): ray.init()\ndef b():\n    os.environ["RAY_DEBUG"] = "1"',
     "a variable after a shutdown": 'ray.init()\nray.shutdown()\nos.environ["RAY_DEBUG"] = "1"\nray.init()',

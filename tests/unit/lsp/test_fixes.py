@@ -81,7 +81,8 @@ def test_each_fix_leaves_nothing_to_say(body: str) -> None:
         ),
         (
             "health-check-while-stopped",
-            "@serve.deployment\nclass D:\n    def check_health(self): pass\n    async def m(self):\n        breakpoint()",
+            "@serve.deployment\n"
+            "class D:\n    def check_health(self): pass\n    async def m(self):\n        breakpoint()",
             "@serve.deployment(health_check_timeout_s=3600)\n"
             "class D:\n    def check_health(self): pass\n    async def m(self):\n        breakpoint()\n",
         ),
@@ -147,6 +148,7 @@ NO_FIX = {
     ),
     "a name that is set already": ("ray-debug-name", 'os.environ.update(RAY_DEBUG="1", RAY_DEBUGG="1")'),
     "a key that is set already": ("ray-debug-name", 'os.environ.update({"RAY_DEBUG": "1", "RAY_DEBUGG": "1"})'),
+    "a value of other variables": ("ray-debug-value", 'os.environ["X"] = os.environ["RAY_DEBUG"] = "true"'),
     "a name that is not close": ("ray-debug-name", 'os.environ["RAY_DEBUG_LEVEL"] = "3"'),
     "tasks of a loop": ("result-not-awaited", TASK + "for i in range(3):\n    f.remote()"),
     "a generator": ("result-not-awaited", TASK + "    yield 1\nf.remote()"),

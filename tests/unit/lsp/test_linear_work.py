@@ -33,6 +33,12 @@ FILES: dict[str, Callable[[int], str]] = {
     "stops in a deployment": lambda n: (
         "from ray import serve\n@serve.deployment\nclass D:\n    async def m(self):\n" + "        breakpoint()\n" * n
     ),
+    "datasets": lambda n: (
+        "import ray\ndef f(x): pass\nds = ray.data.range(3)\n"
+        + "".join(f"ds = ds.map(f)\nd{i} = d{i + 1}.map(f)\n" for i in range(n))
+    ),
+    "lambdas": lambda n: "import ray\n" + "ray.remote(lambda: breakpoint())\n" * n,
+    "environments": lambda n: "import ray\ne = {'RAY_DEBUG': 'true'}\n" + "ray.init(runtime_env={'env_vars': e})\n" * n,
     "tasks and loops": lambda n: (
         "import ray\n"
         + "".join(

@@ -8,8 +8,22 @@ from typing import Any, TypeAlias
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-Binding: TypeAlias = "str | Scope | ast.expr | None"
+Binding: TypeAlias = "str | Scope | ast.expr | Annotated | Entered | None"
 """What a name is bound to: an imported name with its dots, a function or class, an assigned value, or anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A parameter with an annotation."""
+
+    annotation: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The name of a `with`, and the expression that it enters."""
+
+    expression: ast.expr
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +79,7 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Assignment:
-    """`target = value`. A statement with several targets has an assignment for each."""
+    """`target = value`, or `target |= value`. A statement with several targets has an assignment for each."""
 
     target: ast.expr
     value: ast.expr
@@ -85,7 +99,8 @@ class Part:
     scopes: list[Scope] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
-    dictionaries: list[ast.Dict] = field(default_factory=list)
+    unions: list[Assignment] = field(default_factory=list)
+    dictionaries: list[tuple[ast.Dict, Scope]] = field(default_factory=list)
     nodes: list[Any] = field(default_factory=list)
 
 
@@ -97,7 +112,9 @@ class Program:
         self.scopes = [one for part in parts for one in part.scopes]
         self.calls = [one for part in parts for one in part.calls]
         self.assignments = [one for part in parts for one in part.assignments]
+        self.unions = [one for part in parts for one in part.unions]
         self.dictionaries = [one for part in parts for one in part.dictionaries]
+        self._lambdas = {one.node: one for one in self.scopes if isinstance(one.node, ast.Lambda)}
         module.names = {}
         for part in parts:
             for name, bindings in part.names.items():
@@ -159,7 +176,7 @@ class Program:
     def definition(self, expression: ast.expr, scope: Scope) -> Scope | None:
         """The function or class of this file that an expression names; a lambda is its own definition."""
         if isinstance(expression, ast.Lambda):
-            return next((one for one in self.scopes if one.node is expression), None)
+            return self._lambdas.get(expression)
         if not isinstance(expression, ast.Name):
             return None
         found = [one for one in self.bindings(expression.id, scope) or [] if isinstance(one, Scope)]
@@ -230,7 +247,14 @@ class _Reader:
             self.part.calls.append(Call(node, scope, statement, tries))
         elif kind is ast.Dict:
             assert isinstance(node, ast.Dict)
-            self.part.dictionaries.append(node)
+            self.part.dictionaries.append((node, scope))
+        elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+            scope.bind(node.optional_vars.id, Entered(node.context_expr))
+            skipped = node.optional_vars
+            self.part.nodes.append(skipped)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
+            assert statement is not None
+            self.part.unions.append(Assignment(node.target, node.value, scope, statement))
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
             assert statement is not None
             skipped = self._assign(node, scope, statement)
@@ -274,7 +298,7 @@ class _Reader:
         else:
             arguments = node.args
             for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
-                inner.bind(argument.arg, None)
+                inner.bind(argument.arg, None if argument.annotation is None else Annotated(argument.annotation))
             for rest in (arguments.vararg, arguments.kwarg):
                 if rest is not None:
                     inner.bind(rest.arg, None)

@@ -15,6 +15,7 @@ AFTER_INIT = "ray-debug-after-init"
 
 _ENVIRON = "os.environ"
 _ENV_VARS = "env_vars"
+_RUNTIME_ENV = "runtime_env"
 
 
 def check_variables(file: PythonFile) -> Iterator[Finding]:
@@ -57,7 +58,12 @@ def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
         if isinstance(target, ast.Subscript) and program.dotted(target.value, one.scope) == _ENVIRON:
             variable = _variable(file, target.slice, one.value)
             if variable is not None:
-                yield variable, one.scope, one.statement
+                is_shared = isinstance(one.statement, ast.Assign) and len(one.statement.targets) > 1
+                yield replace(variable, is_shared=is_shared), one.scope, one.statement
+    for union in program.unions:
+        if program.dotted(union.target, union.scope) == _ENVIRON and isinstance(union.value, ast.Dict):
+            for variable in _of_dictionary(file, union.value):
+                yield variable, union.scope, union.statement
     for call in program.calls_of(f"{_ENVIRON}.setdefault", "os.putenv"):
         if len(call.node.args) == 2:
             variable = _variable(file, *call.node.args)
@@ -90,15 +96,33 @@ def _of_dictionary(file: PythonFile, dictionary: ast.Dict) -> Iterator[Variable]
 
 
 def _of_runtime_envs(file: PythonFile) -> Iterator[ast.Dict]:
-    """The dictionaries under the key or keyword `env_vars`."""
-    for dictionary in file.program.dictionaries:
+    """Yield the dictionaries under the key `env_vars`, or under such an argument of a runtime_env, each once."""
+    program = file.program
+    found: dict[int, ast.Dict] = {}
+
+    def add(value: ast.expr, scope: Scope) -> None:
+        value = program.value(value, scope)
+        if isinstance(value, ast.Dict):
+            found[id(value)] = value
+
+    runtime_envs = set()
+    for dictionary, scope in program.dictionaries:
         for key, value in zip(dictionary.keys, dictionary.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value == _ENV_VARS and isinstance(value, ast.Dict):
-                yield value
-    for call in file.program.calls:
+            if isinstance(key, ast.Constant) and key.value == _ENV_VARS:
+                add(value, scope)
+            elif isinstance(key, ast.Constant) and key.value == _RUNTIME_ENV:
+                runtime_envs.add(program.value(value, scope))
+    for call in program.calls:
         for keyword in call.node.keywords:
-            if keyword.arg == _ENV_VARS and isinstance(keyword.value, ast.Dict):
-                yield keyword.value
+            if keyword.arg == _RUNTIME_ENV:
+                runtime_envs.add(program.value(keyword.value, call.scope))
+    for call in program.calls:
+        # Other programs have an argument of this name, too.
+        if call.name.startswith("ray.") or call.node in runtime_envs:
+            for keyword in call.node.keywords:
+                if keyword.arg == _ENV_VARS:
+                    add(keyword.value, call.scope)
+    yield from found.values()
 
 
 def _variable(file: PythonFile, key: ast.expr, value: ast.expr) -> Variable | None:

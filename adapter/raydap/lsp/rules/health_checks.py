@@ -59,8 +59,8 @@ def check(file: PythonFile) -> Iterator[Finding]:
             if probes:
                 continue
             text = (
-                "A stop in an async function holds the event loop of the replica, so Serve ends the replica after about "
-                f"18 minutes (Ray 2.60). Set {_PROBES}=0 in the runtime_env of its {_OPTIONS} while you debug."
+                "A stop in an async function holds the event loop of the replica, so Serve ends the replica after "
+                f"about 18 minutes (Ray 2.60). Set {_PROBES}=0 in the runtime_env of its {_OPTIONS} while you debug."
             )
             is_sure = deployment.checks_health is False and _OPTIONS not in given
             fix = _with(file, deployment.made_by, _NO_PROBES, None, f"Set {_PROBES}=0") if is_sure else ()
@@ -72,7 +72,7 @@ def _holds_loop(scope: Scope) -> bool:
 
 
 def _deployments(file: PythonFile) -> dict[Scope, _Deployment]:
-    """Return the deployments of the file, made by `@serve.deployment`, `serve.deployment(D)` or `serve.deployment()(D)`."""
+    """Return what `@serve.deployment`, `serve.deployment(D)` and `serve.deployment()(D)` make deployments."""
     program = file.program
     found: dict[Scope, _Deployment] = {}
     for scope in program.scopes:

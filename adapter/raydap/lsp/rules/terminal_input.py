@@ -13,6 +13,7 @@ INPUT_IN_WORKER = "input-in-worker"
 
 _INPUT = "builtins.input"
 _RAISES = "fails with BdbQuit"
+_DEBUGGERS = {"IPython.core.debugger.Pdb", "ipdb.Pdb", "pdb.Pdb"}
 _RETURNS = "returns at once"
 _EFFECTS = {
     "pdb.set_trace": _RAISES,
@@ -37,8 +38,9 @@ def check(file: PythonFile) -> Iterator[Finding]:
         # The program gives its workers another standard input.
         return
     replacements: _Replacements | None = None
-    for call in file.program.calls_of(_INPUT, *_EFFECTS):
-        name = call.name
+    calls = [(call, call.name) for call in file.program.calls_of(_INPUT, *_EFFECTS)]
+    calls += [(call, "pdb.Pdb.set_trace") for call in file.program.calls if _is_of_own_debugger(file, call)]
+    for call, name in calls:
         if name == _INPUT and file.program.bindings("*", call.scope) is not None:
             # `from module import *` may bring an `input` of the module's own.
             continue
@@ -50,12 +52,25 @@ def check(file: PythonFile) -> Iterator[Finding]:
             text = f"A worker has no terminal, so input() fails with EOFError in {role.text}. breakpoint() stops there."
             yield Finding(INPUT_IN_WORKER, span(call.node), text, replacements.fixes(call))
             continue
-        text = f"A worker has no terminal, so {name}() {_EFFECTS[call.name]} in {role.text}."
+        text = f"A worker has no terminal, so {name}() {_EFFECTS[name]} in {role.text}."
         if name.endswith((".post_mortem", ".pm")):
             advice = "With RAY_DEBUG_POST_MORTEM=1 a worker stops at an exception that nothing catches."
             yield Finding(PDB_IN_WORKER, span(call.node), f"{text} {advice}")
         else:
             yield Finding(PDB_IN_WORKER, span(call.node), f"{text} breakpoint() stops there.", replacements.fixes(call))
+
+
+def _is_of_own_debugger(file: PythonFile, call: Call) -> bool:
+    """Return whether the call is `pdb.Pdb().set_trace()`, maybe with a variable of the function in between."""
+    function = call.node.func
+    if call.name or not isinstance(function, ast.Attribute) or function.attr != "set_trace":
+        return False
+    made = function.value
+    if isinstance(made, ast.Name) and made.id in call.scope.names:
+        made = file.program.value(made, call.scope)
+    # With arguments it may have a terminal of its own.
+    is_plain = isinstance(made, ast.Call) and not made.args and not made.keywords
+    return is_plain and file.program.dotted(made.func, call.scope) in _DEBUGGERS  # type: ignore[attr-defined]
 
 
 class _Replacements:

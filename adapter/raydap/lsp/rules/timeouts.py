@@ -14,14 +14,15 @@ LONG_S = 3600.0
 """A time limit from here on is one that somebody has raised for debugging."""
 
 _LIMITS = {
-    "ray.get": ("timeout", "ray.get raises GetTimeoutError"),
-    "torch.distributed.init_process_group": ("timeout", "the other workers of the group fail"),
-    "ray.util.collective.init_collective_group": ("gloo_timeout", "the other workers of the group fail"),
-    "ray.train.torch.TorchConfig": ("timeout_s", "the other workers of the group fail"),
-    "asyncio.wait_for": ("timeout", "it raises TimeoutError"),
-    "ray.serve.config.HTTPOptions": ("request_timeout_s", "Serve ends the request"),
+    "ray.get": ("timeout", None, "ray.get raises GetTimeoutError"),
+    "torch.distributed.init_process_group": ("timeout", 2, "the other workers of the group fail"),
+    "ray.util.collective.init_collective_group": ("gloo_timeout", None, "the other workers of the group fail"),
+    "ray.train.torch.TorchConfig": ("timeout_s", None, "the other workers of the group fail"),
+    "asyncio.timeout": ("delay", 0, "it raises TimeoutError"),
+    "asyncio.wait_for": ("timeout", 1, "it raises TimeoutError"),
+    "ray.serve.config.HTTPOptions": ("request_timeout_s", None, "Serve ends the request"),
 }
-"""The argument of each function that limits a time, and what happens at its end."""
+"""The argument of each function that limits a time, its place among the positional ones, and the effect at its end."""
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
@@ -32,10 +33,13 @@ def check(file: PythonFile) -> Iterator[Finding]:
     line = min(call.node.lineno for call, _ in stops)
     for call in file.program.calls:
         if call.name in _LIMITS:
-            argument, effect = _LIMITS[call.name]
+            argument, position, effect = _LIMITS[call.name]
+            text = f"While a worker is stopped at its breakpoint() (line {line}), this time goes on: {effect}."
+            given = _positional(call.node, position)
+            if given is not None and is_short(file, given, call.scope):
+                yield Finding(TIMEOUT_WHILE_STOPPED, span(given), text)
             for keyword in call.node.keywords:
                 if keyword.arg == argument and is_short(file, keyword.value, call.scope):
-                    text = f"While a worker is stopped at its breakpoint() (line {line}), this time goes on: {effect}."
                     fixes = () if catches or call.name != "ray.get" else _without(file, call, keyword)
                     yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
         elif isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "result":
@@ -44,6 +48,14 @@ def check(file: PythonFile) -> Iterator[Finding]:
                     text = f"While the deployment is stopped at its breakpoint() (line {line}), this time goes on."
                     fixes = () if catches else _without(file, call, keyword)
                     yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
+
+
+def _positional(call: ast.Call, position: int | None) -> ast.expr | None:
+    """Return the argument at a position; None if the call has none there that is surely this one."""
+    if position is None or len(call.args) <= position:
+        return None
+    is_sure = not any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1])
+    return call.args[position] if is_sure else None
 
 
 def _without(file: PythonFile, call: Call, keyword: ast.keyword) -> tuple[Fix, ...]:
