@@ -109,7 +109,7 @@ FOUND = {
         'def main():\n    ray.init()\n    os.environ["RAY_DEBUG"] = "1"  # ray-debug-after-init\n    print()'
     ),
     "a dropped result": "@ray.remote\ndef f():\n    breakpoint()\nf.remote()  # result-not-awaited",
-    "a result that nobody reads": (
+    "a result that no code reads": (
         "@ray.remote\ndef f():\n    breakpoint()\nref = f.options(num_cpus=2).remote()  # result-not-awaited"
     ),
     "a dropped result in a main": (

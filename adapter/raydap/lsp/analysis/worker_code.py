@@ -18,7 +18,7 @@ _TUNE_CALLS = {
     "ray.tune.tuner.Tuner",
 }
 _CALLERS = {"builtins.filter", "builtins.map", "functools.partial", "functools.reduce"}
-"""Functions that call their first argument, or return what calls it."""
+"""Functions that call their first argument, or return a function that does."""
 _MAX_HOPS = 100
 _BREAKPOINTS = (
     "builtins.breakpoint",

@@ -80,7 +80,7 @@ def _is_taken_by_value(file: PythonFile, scope: Scope) -> bool:
 
 
 def _bound(file: PythonFile) -> dict[int, str]:
-    """Return what kind of object a name is, for each name that is bound once, by the identity of its list of bindings.
+    """Return the kind of object of each name that is bound once, by the identity of its list of bindings.
 
     A worker's own objects are left out.
     """
@@ -97,7 +97,7 @@ def _bound(file: PythonFile) -> dict[int, str]:
 
 
 def _unpacked(file: PythonFile, assignment: Assignment) -> tuple[str, str] | None:
-    """Return the name that gets an object which cannot be pickled, and what that is."""
+    """Return the name to which an object is assigned that cannot be pickled, and the kind of the object."""
     target, value = assignment.target, assignment.value
     if isinstance(target, ast.Name):
         what = _object(file, value, assignment.scope)

@@ -72,7 +72,7 @@ def _holds_loop(scope: Scope) -> bool:
 
 
 def _deployments(file: PythonFile) -> dict[Scope, _Deployment]:
-    """Return what `@serve.deployment`, `serve.deployment(D)` and `serve.deployment()(D)` make deployments."""
+    """Return the deployments that `@serve.deployment`, `serve.deployment(D)` and `serve.deployment()(D)` make."""
     program = file.program
     found: dict[Scope, _Deployment] = {}
     for scope in program.scopes:

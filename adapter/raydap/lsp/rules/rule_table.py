@@ -49,7 +49,7 @@ RULES = (
     Rule(debug_variables.VALUE, Severity.WARNING, "a value that Ray's debugger does not know"),
     Rule(debug_variables.LEGACY, Severity.WARNING, "`RAY_DEBUG=legacy`"),
     Rule(environment.AFTER_INIT, Severity.WARNING, "a variable of Ray's debugger, set after `ray.init`"),
-    Rule(unawaited.RESULT_NOT_AWAITED, Severity.WARNING, "a task with a `breakpoint()` that nobody waits for"),
+    Rule(unawaited.RESULT_NOT_AWAITED, Severity.WARNING, "a task with a `breakpoint()` whose result is dropped"),
     Rule(timeouts.TIMEOUT_WHILE_STOPPED, Severity.INFORMATION, "a time limit that goes on while a worker is stopped"),
     Rule(health_checks.HEALTH_CHECK_WHILE_STOPPED, Severity.INFORMATION, "a Serve replica that is ended while stopped"),
     Rule(local_mode.LOCAL_MODE, Severity.WARNING, "`local_mode=True`"),

@@ -90,7 +90,7 @@ class _Replacements:
     def fixes(self, call: Call) -> tuple[Fix, ...]:
         """Return the fix if breakpoint() changes nothing else.
 
-        It has to be Python's own, the arguments may do nothing, and the program may not use what `input()` returns.
+        The name must be the builtin, the arguments may do nothing, and the program may not use the result of `input()`.
         """
         program = self._file.program
         is_dropped = isinstance(call.statement, ast.Expr) and call.statement.value is call.node

@@ -34,7 +34,9 @@ def check(file: PythonFile) -> Iterator[Finding]:
     for call in file.program.calls:
         if call.name in _LIMITS:
             argument, position, effect = _LIMITS[call.name]
-            text = f"While a worker is stopped at its breakpoint() (line {line}), this time goes on: {effect}."
+            text = (
+                f"While a worker is stopped at its breakpoint() (line {line}), this time limit keeps running: {effect}."
+            )
             given = _positional(call.node, position)
             if given is not None and is_short(file, given, call.scope):
                 yield Finding(TIMEOUT_WHILE_STOPPED, span(given), text)
@@ -45,7 +47,9 @@ def check(file: PythonFile) -> Iterator[Finding]:
         elif isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "result":
             for keyword in call.node.keywords:
                 if keyword.arg == "timeout_s" and is_short(file, keyword.value, call.scope):
-                    text = f"While the deployment is stopped at its breakpoint() (line {line}), this time goes on."
+                    text = (
+                        f"While the deployment is stopped at its breakpoint() (line {line}), this limit keeps running."
+                    )
                     fixes = () if catches else _without(file, call, keyword)
                     yield Finding(TIMEOUT_WHILE_STOPPED, span(keyword), text, fixes)
 
