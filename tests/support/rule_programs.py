@@ -45,6 +45,17 @@ FOUND = {
     "a function of a dataset of a parameter": (
         "def f(b):\n    pdb.set_trace()  # pdb-in-worker\ndef main(ds: ray.data.Dataset):\n    ds.map_batches(f)"
     ),
+    "a function of a dataset of a parameter whose type is a string": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ray.data import Dataset\n"
+        "def f(b):\n    pdb.set_trace()  # pdb-in-worker\ndef main(ds: 'Dataset'):\n    ds.map_batches(f)"
+    ),
+    "a function of a dataset of an optional parameter": (
+        "def f(b):\n    pdb.set_trace()  # pdb-in-worker\ndef main(ds: 'ray.data.Dataset' | None):\n    ds.map(f)"
+    ),
+    "a function of a dataset of another optional parameter": (
+        "import typing\ndef f(b):\n    pdb.set_trace()  # pdb-in-worker\n"
+        "def main(ds: typing.Optional[ray.data.Dataset]):\n    ds.map(f)"
+    ),
     "a function of groups": (
         "def f(b):\n    pdb.set_trace()  # pdb-in-worker\nray.data.range(3).groupby('a').map_groups(f)"
     ),

@@ -170,7 +170,7 @@ class WorkerCode:
 
     def _origin_of_binding(self, binding: Binding, scope: Scope, hops: int) -> str | None:
         if isinstance(binding, Annotated):
-            return self._program.dotted(binding.annotation, scope)
+            return self._program.dotted(_type_of(binding.annotation), scope)
         if isinstance(binding, Entered):
             return self._origin(binding.expression, scope, hops)
         return self._origin(binding, scope, hops) if isinstance(binding, ast.expr) else ""
@@ -227,6 +227,27 @@ class WorkerCode:
                     caller = role.text.partition(", called by ")[0]
                     self._roles[callee] = Role(role.kind, f"`{callee.name}`, called by {caller}", called=True)
                     waiting.append(callee)
+
+
+def _last_name(expression: ast.expr) -> str:
+    if isinstance(expression, ast.Attribute):
+        return expression.attr
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _type_of(annotation: ast.expr) -> ast.expr:
+    """Return the type that an annotation names: it may be a string, and stand in `X | None` or `Optional[X]`."""
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.right, ast.Constant):
+        annotation = annotation.left
+    elif isinstance(annotation, ast.Subscript) and _last_name(annotation.value) == "Optional":
+        annotation = annotation.slice
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        name, *attributes = annotation.value.split(".")
+        if all(one.isidentifier() for one in (name, *attributes)):
+            annotation = ast.Name(name, ast.Load())
+            for attribute in attributes:
+                annotation = ast.Attribute(annotation, attribute, ast.Load())
+    return annotation
 
 
 def _functions(call: ast.Call) -> Iterator[ast.expr]:

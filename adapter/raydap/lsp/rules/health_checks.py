@@ -1,7 +1,7 @@
 """Stops in Serve deployments that make Serve end the replica.
 
 A stop in an `async` function holds the event loop of the replica's code. Serve runs other functions in threads, and
-`__init__` before the first health check, so a stop there is harmless (ray/serve/_private/replica.py of Ray 2.60).
+`__init__` before the first health check, so a stop there is harmless (measured with Ray 2.60).
 """
 
 import ast
