@@ -5,7 +5,8 @@ import pytest
 from raydap.lsp.analysis.findings import Finding
 from raydap.lsp.examination import PythonExaminer
 from raydap.lsp.rules.rule_table import BY_CODE
-from support.rule_programs import FOUND, HEAD, NOT_FOUND
+from support.harmless_programs import NOT_FOUND
+from support.rule_programs import FOUND, HEAD
 
 
 def examine(text: str) -> list[Finding]:
