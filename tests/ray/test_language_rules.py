@@ -7,6 +7,7 @@ from local_cluster import Child, Cluster
 
 PROGRAM = """
 import inspect, os, pdb, sys
+import library
 import ray
 
 ray.init(address=os.environ["RAY_ADDRESS"], log_to_driver=False)
@@ -65,7 +66,60 @@ for one in objects:
         ray.remote(lambda: one).remote()
     except Exception:
         print("closure refused")
+
+def is_taken(function):
+    try:
+        function.remote()
+    except Exception:
+        return "refused"
+    return "taken"
+
+print(f"imported plain function {is_taken(ray.remote(library.plain))}")
+print(f"imported helper {is_taken(library.calls_plain)}")
+print(f"imported base {is_taken(library.Sub)}")
+print(f"imported task {is_taken(library.task)}")
+print(f"imported actor {is_taken(library.Actor)}")
+print(f"imported lambda {is_taken(ray.remote(library.nameless))}")
+print(f"imported inner function {is_taken(ray.remote(library.inner()))}")
 print("end")
+"""
+
+LIBRARY = """
+import cProfile
+import ray
+
+profiler = cProfile.Profile()
+
+def plain():
+    profiler.enable()
+
+@ray.remote
+def calls_plain():
+    plain()
+
+class Base:
+    def method(self):
+        profiler.enable()
+
+@ray.remote
+class Sub(Base):
+    pass
+
+@ray.remote
+def task():
+    profiler.enable()
+
+@ray.remote
+class Actor:
+    def method(self):
+        profiler.enable()
+
+nameless = lambda: profiler.enable()
+
+def inner():
+    def function():
+        profiler.enable()
+    return function
 """
 
 EXPECTED = [
@@ -76,6 +130,13 @@ EXPECTED = [
     "late None",
     "number TypeError",
     *["closure refused"] * 5,
+    "imported plain function taken",
+    "imported helper taken",
+    "imported base taken",
+    "imported task refused",
+    "imported actor refused",
+    "imported lambda refused",
+    "imported inner function refused",
     "end",
 ]
 
@@ -83,6 +144,7 @@ EXPECTED = [
 def test_what_the_rules_say(cluster: Cluster, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
+    (tmp_path / "library.py").write_text(LIBRARY)
     with Child([sys.executable, str(path)], tmp_path / "log", {"RAY_ADDRESS": cluster.address}) as child:
         assert child.wait() == 0, child.output
     lines = [

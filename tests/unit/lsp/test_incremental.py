@@ -36,6 +36,10 @@ LINES = [
     "try:",
     "except E:",
     "for i in j(): k(i)",
+    "with m() as x: n(x)",
+    "    global x, y",
+    "x |= {'a': 1}",
+    "x = y = l()",
     "ä = '😀'; l()",
 ]
 
@@ -101,7 +105,8 @@ def described(program: Program) -> Any:
         ],
         [(scope.name, scope.parent and scope.parent.name, sorted(scope.names)) for scope in program.scopes],
         [(place(one.target), place(one.value)) for one in program.assignments],
-        [place(one) for one in program.dictionaries],
+        [(place(one), scope.name) for one, scope in program.dictionaries],
+        [(place(one.target), place(one.value), one.scope.name) for one in program.unions],
         {name: len(bindings) for name, bindings in program.module.names.items()},
     )
 

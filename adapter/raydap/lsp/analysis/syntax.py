@@ -8,8 +8,22 @@ from typing import Any, TypeAlias
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-Binding: TypeAlias = "str | Scope | ast.expr | None"
+Binding: TypeAlias = "str | Scope | ast.expr | Annotated | Entered | None"
 """What a name is bound to: an imported name with its dots, a function or class, an assigned value, or anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A parameter with an annotation."""
+
+    annotation: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The name of a `with`, and the expression that it enters."""
+
+    expression: ast.expr
 
 
 @dataclass(slots=True, eq=False)
@@ -21,13 +35,25 @@ class Scope:
     parent: "Scope | None"
     names: dict[str, list[Binding]] = field(default_factory=dict)
     children: "list[Scope]" = field(default_factory=list)
+    outer: "dict[str, Scope]" = field(default_factory=dict)
+    """The names that a `global` or `nonlocal` statement declares here, each with the scope that it belongs to."""
 
     @property
     def is_class(self) -> bool:
         return isinstance(self.node, ast.ClassDef)
 
     def bind(self, name: str, binding: Binding) -> None:
-        self.names.setdefault(name, []).append(binding)
+        self.outer.get(name, self).names.setdefault(name, []).append(binding)
+
+    def declare_outer(self, node: ast.Global | ast.Nonlocal) -> None:
+        *functions, module = [one for one in self.enclosing() if one is not self and not one.is_class] or [self]
+        for name in node.names:
+            if isinstance(node, ast.Global):
+                owner = module
+            else:
+                owner = next((one for one in functions if name in one.names), (*functions, module)[0])
+            if owner is not self:
+                self.outer[name] = owner
 
     def enclosing(self) -> "Iterator[Scope]":
         """This scope, then those around it, innermost first."""
@@ -53,7 +79,7 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Assignment:
-    """`target = value`, with one target."""
+    """`target = value`, or `target |= value`. A statement with several targets has an assignment for each."""
 
     target: ast.expr
     value: ast.expr
@@ -73,7 +99,8 @@ class Part:
     scopes: list[Scope] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
-    dictionaries: list[ast.Dict] = field(default_factory=list)
+    unions: list[Assignment] = field(default_factory=list)
+    dictionaries: list[tuple[ast.Dict, Scope]] = field(default_factory=list)
     nodes: list[Any] = field(default_factory=list)
 
 
@@ -85,16 +112,31 @@ class Program:
         self.scopes = [one for part in parts for one in part.scopes]
         self.calls = [one for part in parts for one in part.calls]
         self.assignments = [one for part in parts for one in part.assignments]
+        self.unions = [one for part in parts for one in part.unions]
         self.dictionaries = [one for part in parts for one in part.dictionaries]
+        self._lambdas = {one.node: one for one in self.scopes if isinstance(one.node, ast.Lambda)}
         module.names = {}
         for part in parts:
             for name, bindings in part.names.items():
                 module.names.setdefault(name, []).extend(bindings)
+        # The whole name of each imported name, by the identity of its list of bindings: a name may have thousands.
+        self._roots: dict[int, str] = {}
         self._calls: dict[str, list[Call]] = {}
         for call in self.calls:
             call.name = self.dotted(call.node.func, call.scope)
             if call.name:
                 self._calls.setdefault(call.name, []).append(call)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the module has an `if __name__ == "__main__"` at its top level."""
+        assert isinstance(self.module.node, ast.Module)
+        return any(
+            isinstance(node, ast.Constant) and node.value == "__main__"
+            for statement in self.module.node.body
+            if isinstance(statement, ast.If)
+            for node in ast.walk(statement.test)
+        )
 
     def calls_of(self, *names: str) -> list[Call]:
         """The calls of functions with these whole names (see `dotted`)."""
@@ -103,6 +145,8 @@ class Program:
     def bindings(self, name: str, scope: Scope) -> list[Binding] | None:
         """All that the name may be bound to where `scope` uses it; None if the file does not bind it."""
         for place in scope.enclosing():
+            if name in place.outer:
+                return place.outer[name].names.get(name)
             if name in place.names and (place is scope or not place.is_class):
                 return place.names[name]
         return None
@@ -123,13 +167,16 @@ class Program:
             root = f"builtins.{expression.id}" if hasattr(builtins, expression.id) else ""
         else:
             # A second import is one for another version, such as that in `except ImportError`.
-            root = bindings[0] if all(isinstance(one, str) for one in bindings) else ""  # type: ignore[assignment]
+            if id(bindings) not in self._roots:
+                is_imported = all(isinstance(one, str) for one in bindings)
+                self._roots[id(bindings)] = bindings[0] if is_imported else ""  # type: ignore[assignment]
+            root = self._roots[id(bindings)]
         return ".".join([root, *reversed(attributes)]) if root else ""
 
     def definition(self, expression: ast.expr, scope: Scope) -> Scope | None:
         """The function or class of this file that an expression names; a lambda is its own definition."""
         if isinstance(expression, ast.Lambda):
-            return next((one for one in self.scopes if one.node is expression), None)
+            return self._lambdas.get(expression)
         if not isinstance(expression, ast.Name):
             return None
         found = [one for one in self.bindings(expression.id, scope) or [] if isinstance(one, Scope)]
@@ -200,15 +247,26 @@ class _Reader:
             self.part.calls.append(Call(node, scope, statement, tries))
         elif kind is ast.Dict:
             assert isinstance(node, ast.Dict)
-            self.part.dictionaries.append(node)
+            self.part.dictionaries.append((node, scope))
+        elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+            scope.bind(node.optional_vars.id, Entered(node.context_expr))
+            skipped = node.optional_vars
+            self.part.nodes.append(skipped)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
+            assert statement is not None
+            self.part.unions.append(Assignment(node.target, node.value, scope, statement))
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
             assert statement is not None
             skipped = self._assign(node, scope, statement)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             _bind_imports(node, scope)
             return
-        elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            scope.declare_outer(node)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name is not None:
             scope.bind(node.name, None)
+        elif isinstance(node, ast.MatchMapping) and node.rest is not None:
+            scope.bind(node.rest, None)
         for name in _CHILDREN[kind]:
             value = getattr(node, name, None)
             if value.__class__ is list:
@@ -240,7 +298,7 @@ class _Reader:
         else:
             arguments = node.args
             for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
-                inner.bind(argument.arg, None)
+                inner.bind(argument.arg, None if argument.annotation is None else Annotated(argument.annotation))
             for rest in (arguments.vararg, arguments.kwarg):
                 if rest is not None:
                     inner.bind(rest.arg, None)
@@ -251,6 +309,7 @@ class _Reader:
     ) -> ast.expr | None:
         """Returns the target if it needs no visit."""
         if isinstance(node, ast.Assign) and len(node.targets) != 1:
+            self.part.assignments += [Assignment(target, node.value, scope, statement) for target in node.targets]
             return None
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if node.value is None:

@@ -4,13 +4,22 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raydap.lsp.analysis.syntax import DECORATED, Call, Program, Scope
+from raydap.lsp.analysis.syntax import DECORATED, Annotated, Binding, Call, Entered, Program, Scope
 
-_DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
+DEPLOYMENTS = {"ray.serve.deployment", "ray.serve.api.deployment", "ray.serve.ingress"}
 _DATASET_METHODS = {"map", "map_batches", "flat_map", "filter", "map_groups", "add_column"}
 _POOL_METHODS = {"apply", "apply_async", "imap", "imap_unordered", "map", "map_async", "starmap", "starmap_async"}
 _POOLS = {"ray.util.multiprocessing.Pool", "ray.util.multiprocessing.pool.Pool"}
-_TUNE_CALLS = {"ray.tune.Tuner", "ray.tune.run", "ray.tune.tuner.Tuner"}
+_TUNE_CALLS = {
+    "ray.tune.Tuner",
+    "ray.tune.register_trainable",
+    "ray.tune.registry.register_trainable",
+    "ray.tune.run",
+    "ray.tune.tuner.Tuner",
+}
+_CALLERS = {"builtins.filter", "builtins.map", "functools.partial", "functools.reduce"}
+"""Functions that call their first argument, or return a function that does."""
+_MAX_HOPS = 100
 _BREAKPOINTS = (
     "builtins.breakpoint",
     "ray.util.pdb.set_trace",
@@ -51,6 +60,8 @@ class WorkerCode:
         self._program = program
         self._roles: dict[Scope, Role] = {}
         self._classes: dict[Scope, None] = {}
+        # The origin of each name, by the identity of its list of bindings; None while it is searched for.
+        self._origins: dict[int, str | None] = {}
         for scope, kind in self._marked():
             self._add(scope, kind)
         self._follow_calls()
@@ -61,6 +72,14 @@ class WorkerCode:
             if place in self._roles:
                 return self._roles[place]
         return None
+
+    def is_decorated(self, scope: Scope) -> bool:
+        """Return whether a decorator of Ray replaces the function or class by another object."""
+        return (
+            isinstance(scope.node, DECORATED)
+            and scope.parent is not None
+            and any(self._decorator_kind(decorator, scope.parent) for decorator in scope.node.decorator_list)
+        )
 
     def started(self) -> Iterator[Scope]:
         """The functions and classes that Ray starts, such as tasks, actors and their methods."""
@@ -95,7 +114,7 @@ class WorkerCode:
     def _decorator_kind(self, decorator: ast.expr, scope: Scope) -> str:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = self._program.dotted(function, scope)
-        return TASK if name == "ray.remote" else SERVE if name in _DEPLOYMENTS else ""
+        return TASK if name == "ray.remote" else SERVE if name in DEPLOYMENTS else ""
 
     def _call_kind(self, call: Call) -> str:
         """As what the functions run that this call gets; "" if it is none of Ray's."""
@@ -107,7 +126,7 @@ class WorkerCode:
         if name:
             if name == "ray.remote":
                 return TASK
-            if name in _DEPLOYMENTS:
+            if name in DEPLOYMENTS:
                 return SERVE
             if name in _TUNE_CALLS:
                 return TUNE
@@ -115,16 +134,17 @@ class WorkerCode:
                 return TRAIN
             return ""
         if isinstance(function, ast.Attribute):
-            if function.attr in _DATASET_METHODS and self._origin(function.value, call.scope).startswith("ray.data."):
+            is_data, is_pool = function.attr in _DATASET_METHODS, function.attr in _POOL_METHODS
+            origin = self._origin(function.value, call.scope) or "" if is_data or is_pool else ""
+            if is_data and origin.startswith("ray.data."):
                 return DATA
-            if function.attr in _POOL_METHODS and self._origin(function.value, call.scope) in _POOLS:
+            if is_pool and origin in _POOLS:
                 return POOL
         return ""
 
-    def _origin(self, expression: ast.expr, scope: Scope) -> str:
-        """The name of the function whose result a chain of methods begins with."""
-        for _ in range(100):
-            expression = self._program.value(expression, scope)
+    def _origin(self, expression: ast.expr, scope: Scope, hops: int = 0) -> str | None:
+        """Return the name of the function that makes the first object of a chain of methods; None in a circle."""
+        while True:
             if isinstance(expression, ast.Call):
                 name = self._program.dotted(expression.func, scope)
                 if name:
@@ -132,9 +152,28 @@ class WorkerCode:
                 expression = expression.func
             elif isinstance(expression, ast.Attribute):
                 expression = expression.value
+            elif isinstance(expression, ast.Name) and hops < _MAX_HOPS:
+                return self._origin_of_name(self._program.bindings(expression.id, scope) or [], scope, hops + 1)
             else:
-                break
-        return ""
+                return ""
+
+    def _origin_of_name(self, bindings: list[Binding], scope: Scope, hops: int) -> str | None:
+        """Return the origin that all values of a name have, such as in `ds = ds.map(f)`; "" if they differ."""
+        key = id(bindings)
+        if key not in self._origins:
+            self._origins[key] = None
+            found = [self._origin_of_binding(one, scope, hops) for one in bindings]
+            known = [one for one in found if one is not None]
+            is_data = all(one.startswith("ray.data.") for one in known)
+            self._origins[key] = known[0] if known and (is_data or len(set(known)) == 1) else ""
+        return self._origins[key]
+
+    def _origin_of_binding(self, binding: Binding, scope: Scope, hops: int) -> str | None:
+        if isinstance(binding, Annotated):
+            return self._program.dotted(_type_of(binding.annotation), scope)
+        if isinstance(binding, Entered):
+            return self._origin(binding.expression, scope, hops)
+        return self._origin(binding, scope, hops) if isinstance(binding, ast.expr) else ""
 
     def _unwrapped(self, expression: ast.expr, scope: Scope) -> ast.expr:
         """The trainable in `tune.with_resources(trainable, ...)`."""
@@ -151,27 +190,29 @@ class WorkerCode:
             return
         kind = ACTOR if kind == TASK else kind
         self._classes[scope] = None
-        for one in self._with_bases(scope):
+        for one in self.with_bases(scope):
             for method in one.children:
                 if not method.is_class:
                     self._roles.setdefault(method, Role(kind, _TEXTS[kind].format(method.name)))
 
-    def _with_bases(self, scope: Scope) -> list[Scope]:
-        """A class and those of this file that it inherits from, each once."""
+    def with_bases(self, scope: Scope) -> list[Scope]:
+        """Return a class and the classes of this file that it inherits from, each once."""
         found = [scope]
+        known = {scope}
         for one in found:
             assert isinstance(one.node, ast.ClassDef)
             for base in one.node.bases:
                 inherited = self._program.definition(base, one.parent or one)
-                if inherited is not None and inherited.is_class and inherited not in found:
+                if inherited is not None and inherited.is_class and inherited not in known:
+                    known.add(inherited)
                     found.append(inherited)
         return found
 
     def _follow_calls(self) -> None:
-        """What worker code calls by its plain name runs there, too."""
+        """Add the functions that worker code calls by their plain name, or by `map` and the like."""
         calls: dict[Scope, list[Call]] = {}
         for call in self._program.calls:
-            if isinstance(call.node.func, ast.Name):
+            if isinstance(call.node.func, ast.Name) or call.name in _CALLERS:
                 calls.setdefault(call.scope, []).append(call)
         waiting = list(self._roles)
         while waiting:
@@ -180,11 +221,33 @@ class WorkerCode:
             role = self.role(scope)
             assert role is not None
             for call in calls.get(scope, ()):
-                callee = self._program.definition(call.node.func, scope)
+                called = call.node.args[0] if call.name in _CALLERS and call.node.args else call.node.func
+                callee = self._program.definition(called, scope)
                 if callee is not None and not callee.is_class and self.role(callee) is None:
                     caller = role.text.partition(", called by ")[0]
                     self._roles[callee] = Role(role.kind, f"`{callee.name}`, called by {caller}", called=True)
                     waiting.append(callee)
+
+
+def _last_name(expression: ast.expr) -> str:
+    if isinstance(expression, ast.Attribute):
+        return expression.attr
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _type_of(annotation: ast.expr) -> ast.expr:
+    """Return the type that an annotation names: it may be a string, and stand in `X | None` or `Optional[X]`."""
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.right, ast.Constant):
+        annotation = annotation.left
+    elif isinstance(annotation, ast.Subscript) and _last_name(annotation.value) == "Optional":
+        annotation = annotation.slice
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        name, *attributes = annotation.value.split(".")
+        if all(one.isidentifier() for one in (name, *attributes)):
+            annotation = ast.Name(name, ast.Load())
+            for attribute in attributes:
+                annotation = ast.Attribute(annotation, attribute, ast.Load())
+    return annotation
 
 
 def _functions(call: ast.Call) -> Iterator[ast.expr]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from raydap.lsp.analysis.findings import Finding, span
 from raydap.lsp.analysis.python_file import PythonFile
-from raydap.lsp.analysis.syntax import Scope
+from raydap.lsp.analysis.syntax import Assignment, Scope
 
 DEBUGGER_IN_CLOSURE = "debugger-in-closure"
 
@@ -23,47 +23,111 @@ _OBJECTS = {
 }
 """What these calls return cannot be pickled by cloudpickle (measured with that of Ray 2.60)."""
 
+_EXC_INFO = "sys.exc_info"
+_ANY = ""
+_ATTRIBUTES = {
+    "__traceback__": ("a traceback", _ANY),
+    "tb_next": ("a traceback", "a traceback"),
+    "tb_frame": ("a frame", "a traceback"),
+    "f_back": ("a frame", "a frame"),
+}
+"""The kind of each attribute, and the kind of the objects that have it."""
+
 
 def check(file: PythonFile) -> Iterator[Finding]:
     bound = _bound(file)
     if not bound:
         return
+    is_script = _is_script(file)
     for scope in file.program.scopes:
-        if scope.is_class or file.workers.role(scope) is None:
+        role = file.workers.role(scope)
+        if scope.is_class or role is None or not (is_script or _is_taken_by_value(file, scope)):
             continue
         for node in _loads(scope):
-            what = bound.get(node.id)
-            if what is None or file.workers.role(what[0]) is not None:
-                continue
-            if file.program.bindings(node.id, scope) is what[0].names.get(node.id):
-                role = file.workers.role(scope)
-                assert role is not None
+            bindings = file.program.bindings(node.id, scope)
+            found = None if bindings is None else bound.get(id(bindings))
+            if found is not None:
                 text = (
-                    f"`{node.id}` is {what[1]}, which cannot be pickled, so Ray cannot send {role.text} to a worker. "
+                    f"`{node.id}` is {found}, which cannot be pickled, so Ray cannot send {role.text} to a worker. "
                     "Make it inside the function, or leave it out."
                 )
                 yield Finding(DEBUGGER_IN_CLOSURE, span(node), text)
                 break
 
 
-def _bound(file: PythonFile) -> dict[str, tuple[Scope, str]]:
-    """The names that such an object is assigned to: where, and what it is."""
-    found: dict[str, tuple[Scope, str]] = {}
+def _is_script(file: PythonFile) -> bool:
+    """Return whether the file surely runs as a program. Ray pickles all functions of a program by value."""
+    program = file.program
+    for call in program.calls:
+        is_remote = isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "remote"
+        if call.scope is program.module and (call.name == "ray.init" or (is_remote and call.name != "ray.remote")):
+            return True
+    return program.is_main
+
+
+def _is_taken_by_value(file: PythonFile, scope: Scope) -> bool:
+    """Return whether Ray pickles a function by value, also if its module can be imported.
+
+    It takes a function or class by reference if its module has it under its name. After `@ray.remote` or
+    `@serve.deployment` the module has another object there (measured with Ray 2.60).
+    """
+    places = [place for place in scope.enclosing() if place.parent is not None]
+    return (
+        isinstance(scope.node, ast.Lambda)
+        or any(not place.is_class for place in places[1:])
+        or file.workers.is_decorated(places[-1])
+    )
+
+
+def _bound(file: PythonFile) -> dict[int, str]:
+    """Return the kind of object of each name that is bound once, by the identity of its list of bindings.
+
+    A worker's own objects are left out.
+    """
+    found: dict[int, str] = {}
     for one in file.program.assignments:
-        if not isinstance(one.target, ast.Name):
+        named = _unpacked(file, one)
+        if named is None or file.workers.role(one.scope) is not None:
             continue
-        value = one.value
-        if isinstance(value, ast.Attribute) and value.attr == "__traceback__":
-            found[one.target.id] = (one.scope, "a traceback")
-        elif isinstance(value, ast.Call):
-            what = _OBJECTS.get(file.program.dotted(value.func, one.scope))
-            if what is not None:
-                found[one.target.id] = (one.scope, what)
+        name, what = named
+        bindings = file.program.bindings(name, one.scope)
+        if bindings is not None and len(bindings) == 1:
+            found[id(bindings)] = what
     return found
 
 
+def _unpacked(file: PythonFile, assignment: Assignment) -> tuple[str, str] | None:
+    """Return the name to which an object is assigned that cannot be pickled, and the kind of the object."""
+    target, value = assignment.target, assignment.value
+    if isinstance(target, ast.Name):
+        what = _object(file, value, assignment.scope)
+        return None if what is None else (target.id, what)
+    if isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 3 and isinstance(value, ast.Call):
+        last = target.elts[2]
+        if isinstance(last, ast.Name) and file.program.dotted(value.func, assignment.scope) == _EXC_INFO:
+            return last.id, "a traceback"
+    return None
+
+
+def _object(file: PythonFile, value: ast.expr, scope: Scope) -> str | None:
+    attributes = []
+    while isinstance(value, ast.Attribute) and value.attr in _ATTRIBUTES:
+        attributes.append(value.attr)
+        value = value.value
+    what = None
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant) and value.slice.value == 2:
+        if isinstance(value.value, ast.Call) and file.program.dotted(value.value.func, scope) == _EXC_INFO:
+            what = "a traceback"
+    elif isinstance(value, ast.Call):
+        what = _OBJECTS.get(file.program.dotted(value.func, scope))
+    for attribute in reversed(attributes):
+        result, of = _ATTRIBUTES[attribute]
+        what = result if of in (what, _ANY) else None
+    return what
+
+
 def _loads(scope: Scope) -> Iterator[ast.Name]:
-    """The names that a function reads, those of its own functions left out."""
+    """Yield the names that a function reads, without the names that its inner functions read."""
     body = scope.node.body
     waiting: list[ast.AST] = list(body) if isinstance(body, list) else [body]
     while waiting:

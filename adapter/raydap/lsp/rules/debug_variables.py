@@ -20,7 +20,7 @@ VALUES = {DEBUG: ("1", "0", "legacy"), POST_MORTEM: ("1", "0")}
 _OTHERS = ("RAY_DEBUG_BUILD", "RAY_DEBUG_DISABLE_MEMORY_MONITOR")
 """Variables of Ray that have nothing to do with its debugger."""
 
-_TRUE = ("true", "yes", "on", "enable", "enabled", "y", "t")
+_TRUE = ("true", "yes", "on", "enable", "enabled", "y", "t", "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Variable:
     """A variable that is set. `value` is None if it is not a constant; then `value_span` is not used.
 
     `is_text` is false for a constant of another type than `str`. `quote` is what strings are written with.
+    `siblings` are the names that are set together with this one, which a fix must not repeat.
+    `is_shared`: the statement sets other things to the same value.
     """
 
     name: str
@@ -36,6 +38,8 @@ class Variable:
     value_span: Span
     is_text: bool = True
     quote: str = '"'
+    siblings: frozenset[str] = frozenset()
+    is_shared: bool = False
 
 
 def check(variable: Variable) -> Iterator[Finding]:
@@ -53,17 +57,17 @@ def check(variable: Variable) -> Iterator[Finding]:
             "RAY_DEBUG=legacy switches to Ray's old debugger: breakpoint() then waits for `raydap debug` or "
             "`ray debug` in a terminal, and an editor cannot attach."
         )
-        yield Finding(LEGACY, variable.value_span, text, (_set(variable, "1", "Use Ray's present debugger"),))
+        yield Finding(LEGACY, variable.value_span, text, _set(variable, "1", "Use Ray's present debugger"))
     elif variable.value not in known:
         allowed = ", ".join(f'"{one}"' for one in known)
         effect = "breakpoint() does nothing" if name == DEBUG else "no worker stops at an exception"
         text = f'Ray does not know "{variable.value}" as a value of {name}, so {effect}. It knows {allowed}.'
         value = "1" if variable.value.strip().lower() in _TRUE else "0"
-        yield Finding(VALUE, variable.value_span, text, (_set(variable, value, f'Use "{value}"'),))
+        yield Finding(VALUE, variable.value_span, text, _set(variable, value, f'Use "{value}"'))
     elif not variable.is_text:
         text = f'The value of {name} has to be a string: "{variable.value}".'
         fix = _set(variable, variable.value, f'Use "{variable.value}"')
-        yield Finding(VALUE, variable.value_span, text, (fix,))
+        yield Finding(VALUE, variable.value_span, text, fix)
 
 
 def _check_name(variable: Variable) -> Iterator[Finding]:
@@ -75,9 +79,12 @@ def _check_name(variable: Variable) -> Iterator[Finding]:
     text = f"Ray does not read {name}. The variables of its debugger are {DEBUG} and {POST_MORTEM}."
     quoted = f"{variable.quote}{right}{variable.quote}"
     fix = Fix(f"Use {right}", (Edit(variable.name_span, quoted if variable.quote else right),))
-    yield Finding(NAME, variable.name_span, text, (fix,))
+    is_sure = bool(close) and right not in variable.siblings
+    yield Finding(NAME, variable.name_span, text, (fix,) if is_sure else ())
 
 
-def _set(variable: Variable, value: str, title: str) -> Fix:
+def _set(variable: Variable, value: str, title: str) -> tuple[Fix, ...]:
+    if variable.is_shared:
+        return ()
     quote = variable.quote or '"'
-    return Fix(title, (Edit(variable.value_span, f"{quote}{value}{quote}"),))
+    return (Fix(title, (Edit(variable.value_span, f"{quote}{value}{quote}"),)),)

@@ -2,17 +2,20 @@
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import Call, Scope
 from raydap.lsp.rules import debug_variables
 from raydap.lsp.rules.debug_variables import VALUES, Variable
+from raydap.lsp.rules.statement_order import Order
 
 AFTER_INIT = "ray-debug-after-init"
 
 _ENVIRON = "os.environ"
 _ENV_VARS = "env_vars"
+_RUNTIME_ENV = "runtime_env"
 
 
 def check_variables(file: PythonFile) -> Iterator[Finding]:
@@ -20,29 +23,31 @@ def check_variables(file: PythonFile) -> Iterator[Finding]:
     for variable, _, _ in _of_process(file):
         yield from debug_variables.check(variable)
     for dictionary in _of_runtime_envs(file):
-        for key, value in zip(dictionary.keys, dictionary.values, strict=True):
-            found = _variable(file, key, value) if key is not None else None
-            if found is not None:
-                yield from debug_variables.check(found)
+        for variable in _of_dictionary(file, dictionary):
+            yield from debug_variables.check(variable)
 
 
 def check_order(file: PythonFile) -> Iterator[Finding]:
-    """Variables that are set when the workers' environment is made already."""
+    """Yield a finding for each variable that is set when Ray has surely made the environment of its workers."""
     starts = file.program.calls_of("ray.init")
     if not starts:
         return
-    ends = file.program.calls_of("ray.shutdown")
+    ends: dict[Scope, int] = {}
+    for call in file.program.calls_of("ray.shutdown"):
+        ends[call.scope] = min(call.node.lineno, ends.get(call.scope, call.node.lineno))
+    order: Order | None = None
     for variable, scope, statement in _of_process(file):
-        if variable.name not in VALUES:
+        line = variable.name_span.line
+        if variable.name not in VALUES or ends.get(scope, line) < line:
             continue
-        before = [call for call in starts if call.scope is scope and call.node.lineno < variable.name_span.line]
-        if not before or any(call.scope is scope and call.node.lineno < variable.name_span.line for call in ends):
-            continue
-        text = (
-            f"{variable.name} is set after ray.init: workers take their environment from Ray, which runs by then. "
-            "Set it before, or in the runtime_env."
-        )
-        yield Finding(AFTER_INIT, variable.name_span, text, _move(file, statement, before[0]))
+        order = order or Order(file, starts)
+        init = order.init_before(scope, statement)
+        if init is not None:
+            text = (
+                f"{variable.name} is set after ray.init: workers take their environment from Ray, which runs by then. "
+                "Set it before, or in the runtime_env."
+            )
+            yield Finding(AFTER_INIT, variable.name_span, text, _move(file, order, statement, init))
 
 
 def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
@@ -53,7 +58,12 @@ def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
         if isinstance(target, ast.Subscript) and program.dotted(target.value, one.scope) == _ENVIRON:
             variable = _variable(file, target.slice, one.value)
             if variable is not None:
-                yield variable, one.scope, one.statement
+                is_shared = isinstance(one.statement, ast.Assign) and len(one.statement.targets) > 1
+                yield replace(variable, is_shared=is_shared), one.scope, one.statement
+    for union in program.unions:
+        if program.dotted(union.target, union.scope) == _ENVIRON and isinstance(union.value, ast.Dict):
+            for variable in _of_dictionary(file, union.value):
+                yield variable, union.scope, union.statement
     for call in program.calls_of(f"{_ENVIRON}.setdefault", "os.putenv"):
         if len(call.node.args) == 2:
             variable = _variable(file, *call.node.args)
@@ -67,28 +77,52 @@ def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
 def _of_update(file: PythonFile, call: Call) -> Iterator[Variable]:
     for argument in call.node.args:
         if isinstance(argument, ast.Dict):
-            for key, value in zip(argument.keys, argument.values, strict=True):
-                variable = _variable(file, key, value) if key is not None else None
-                if variable is not None:
-                    yield variable
+            yield from _of_dictionary(file, argument)
+    siblings = frozenset(keyword.arg for keyword in call.node.keywords if keyword.arg is not None)
     for keyword in call.node.keywords:
         if keyword.arg is not None:
             place = span(keyword)
             name = Span(place.line, place.column, place.line, place.column + len(keyword.arg.encode()))
             text, is_text = _constant(keyword.value)
-            yield Variable(keyword.arg, name, text, span(keyword.value), is_text, quote="")
+            yield Variable(keyword.arg, name, text, span(keyword.value), is_text, "", siblings)
+
+
+def _of_dictionary(file: PythonFile, dictionary: ast.Dict) -> Iterator[Variable]:
+    siblings = frozenset(str(key.value) for key in dictionary.keys if isinstance(key, ast.Constant))
+    for key, value in zip(dictionary.keys, dictionary.values, strict=True):
+        variable = _variable(file, key, value) if key is not None else None
+        if variable is not None:
+            yield replace(variable, siblings=siblings)
 
 
 def _of_runtime_envs(file: PythonFile) -> Iterator[ast.Dict]:
-    """The dictionaries under the key or keyword `env_vars`."""
-    for dictionary in file.program.dictionaries:
+    """Yield the dictionaries under the key `env_vars`, or under such an argument of a runtime_env, each once."""
+    program = file.program
+    found: dict[int, ast.Dict] = {}
+
+    def add(value: ast.expr, scope: Scope) -> None:
+        value = program.value(value, scope)
+        if isinstance(value, ast.Dict):
+            found[id(value)] = value
+
+    runtime_envs = set()
+    for dictionary, scope in program.dictionaries:
         for key, value in zip(dictionary.keys, dictionary.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value == _ENV_VARS and isinstance(value, ast.Dict):
-                yield value
-    for call in file.program.calls:
+            if isinstance(key, ast.Constant) and key.value == _ENV_VARS:
+                add(value, scope)
+            elif isinstance(key, ast.Constant) and key.value == _RUNTIME_ENV:
+                runtime_envs.add(program.value(value, scope))
+    for call in program.calls:
         for keyword in call.node.keywords:
-            if keyword.arg == _ENV_VARS and isinstance(keyword.value, ast.Dict):
-                yield keyword.value
+            if keyword.arg == _RUNTIME_ENV:
+                runtime_envs.add(program.value(keyword.value, call.scope))
+    for call in program.calls:
+        # Other programs have an argument of this name, too.
+        if call.name.startswith("ray.") or call.node in runtime_envs:
+            for keyword in call.node.keywords:
+                if keyword.arg == _ENV_VARS:
+                    add(keyword.value, call.scope)
+    yield from found.values()
 
 
 def _variable(file: PythonFile, key: ast.expr, value: ast.expr) -> Variable | None:
@@ -108,8 +142,13 @@ def _constant(value: ast.expr) -> tuple[str | None, bool]:
     return str(value.value), isinstance(value.value, str)
 
 
-def _move(file: PythonFile, statement: ast.stmt, init: Call) -> tuple[Fix, ...]:
-    """Moves the statement before that of ray.init, if each has its lines for itself and both are equally indented."""
+def _move(file: PythonFile, order: Order, statement: ast.stmt, init: Call) -> tuple[Fix, ...]:
+    """Return the fix that moves the statement before that of ray.init, if that surely changes nothing else.
+
+    The statement sets a constant, follows ray.init directly, and each of both has its lines for itself.
+    """
+    if not order.is_next(init.statement, statement) or not order.needs_only_imports(statement, init):
+        return ()
     here, there = span(statement), span(init.statement)
     lines = file.lines[here.line - 1 : here.end_line]
     rest = lines[-1][here.end_column :]

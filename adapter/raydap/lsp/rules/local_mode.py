@@ -18,5 +18,6 @@ def check(file: PythonFile) -> Iterator[Finding]:
                     "local_mode=True runs tasks one after the other in this process, where raydap finds no workers; "
                     "newer versions of Ray refuse it. raydap stops in real workers."
                 )
-                fix = Fix("Remove local_mode", (remove_argument(file, call.node, keyword),))
-                yield Finding(LOCAL_MODE, span(keyword), text, (fix,))
+                edit = remove_argument(file, call.node, keyword)
+                fixes = () if edit is None else (Fix("Remove local_mode", (edit,)),)
+                yield Finding(LOCAL_MODE, span(keyword), text, fixes)

@@ -1,6 +1,7 @@
 """Debuggers and questions that need a terminal, in code that runs in a worker, which has none."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
@@ -10,7 +11,9 @@ from raydap.lsp.analysis.syntax import Call
 PDB_IN_WORKER = "pdb-in-worker"
 INPUT_IN_WORKER = "input-in-worker"
 
+_INPUT = "builtins.input"
 _RAISES = "fails with BdbQuit"
+_DEBUGGERS = {"IPython.core.debugger.Pdb", "ipdb.Pdb", "pdb.Pdb"}
 _RETURNS = "returns at once"
 _EFFECTS = {
     "pdb.set_trace": _RAISES,
@@ -31,32 +34,91 @@ _EFFECTS = {
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
-    for call in file.program.calls_of("builtins.input", *_EFFECTS):
-        name = call.name
+    if any(file.program.dotted(one.target, one.scope) == "sys.stdin" for one in file.program.assignments):
+        # The program gives its workers another standard input.
+        return
+    replacements: _Replacements | None = None
+    calls = [(call, call.name) for call in file.program.calls_of(_INPUT, *_EFFECTS)]
+    calls += [(call, "pdb.Pdb.set_trace") for call in file.program.calls if _is_of_own_debugger(file, call)]
+    for call, name in calls:
+        if name == _INPUT and file.program.bindings("*", call.scope) is not None:
+            # `from module import *` may bring an `input` of the module's own.
+            continue
         role = file.workers.role(call.scope)
         if role is None:
             continue
-        if name == "builtins.input":
+        replacements = replacements or _Replacements(file)
+        if name == _INPUT:
             text = f"A worker has no terminal, so input() fails with EOFError in {role.text}. breakpoint() stops there."
-            yield Finding(INPUT_IN_WORKER, span(call.node), text, (_replace(file, call),))
+            yield Finding(INPUT_IN_WORKER, span(call.node), text, replacements.fixes(call))
             continue
-        text = f"A worker has no terminal, so {name}() {_EFFECTS[call.name]} in {role.text}."
+        text = f"A worker has no terminal, so {name}() {_EFFECTS[name]} in {role.text}."
         if name.endswith((".post_mortem", ".pm")):
             advice = "With RAY_DEBUG_POST_MORTEM=1 a worker stops at an exception that nothing catches."
             yield Finding(PDB_IN_WORKER, span(call.node), f"{text} {advice}")
         else:
-            yield Finding(PDB_IN_WORKER, span(call.node), f"{text} breakpoint() stops there.", (_replace(file, call),))
+            yield Finding(PDB_IN_WORKER, span(call.node), f"{text} breakpoint() stops there.", replacements.fixes(call))
 
 
-def _replace(file: PythonFile, call: Call) -> Fix:
-    """`import pdb; pdb.set_trace()` is replaced as a whole."""
-    place = span(call.node)
-    before = file.lines[place.line - 1][: place.column]
-    statement = before.strip()
-    if statement.startswith(b"import ") and statement.endswith(b";") and b";" not in statement[:-1]:
-        imported = statement[len(b"import ") : -1].strip()
+def _is_of_own_debugger(file: PythonFile, call: Call) -> bool:
+    """Return whether the call is `pdb.Pdb().set_trace()`, maybe with a variable of the function in between."""
+    function = call.node.func
+    if call.name or not isinstance(function, ast.Attribute) or function.attr != "set_trace":
+        return False
+    made = function.value
+    if isinstance(made, ast.Name) and made.id in call.scope.names:
+        made = file.program.value(made, call.scope)
+    # With arguments it may have a terminal of its own.
+    is_plain = isinstance(made, ast.Call) and not made.args and not made.keywords
+    return is_plain and file.program.dotted(made.func, call.scope) in _DEBUGGERS  # type: ignore[attr-defined]
+
+
+class _Replacements:
+    """The fixes of one file."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self._file = file
+        beside = Counter(self._imported_beside(call) for call in file.program.calls_of(*_EFFECTS))
+        reads = Counter(
+            node.id
+            for node in ast.walk(file.program.module.node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
+        #: The modules that only calls with an import of their own in the same line use.
+        self._unneeded = {name for name, count in beside.items() if reads[name] == count}
+
+    def fixes(self, call: Call) -> tuple[Fix, ...]:
+        """Return the fix if breakpoint() changes nothing else.
+
+        The name must be the builtin, the arguments may do nothing, and the program may not use the result of `input()`.
+        """
+        program = self._file.program
+        is_dropped = isinstance(call.statement, ast.Expr) and call.statement.value is call.node
+        if call.name == _INPUT and not is_dropped:
+            return ()
+        if any(program.bindings(name, call.scope) is not None for name in ("breakpoint", "*")):
+            return ()
+        arguments = [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
+        if any(_acts(node) for argument in arguments for node in ast.walk(argument)):
+            return ()
+        place = span(call.node)
+        if self._imported_beside(call) in self._unneeded:
+            before = self._file.lines[place.line - 1][: place.column]
+            place = Span(place.line, len(before) - len(before.lstrip()), place.end_line, place.end_column)
+        return (Fix("Use breakpoint()", (Edit(place, "breakpoint()"),)),)
+
+    def _imported_beside(self, call: Call) -> str:
+        """Return the module in `import pdb; pdb.set_trace()`; "" if the line is another one."""
+        place = span(call.node)
+        statement = self._file.lines[place.line - 1][: place.column].strip()
         root = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
-        if isinstance(root, ast.Name) and root.id.encode() == imported:
-            column = len(before) - len(before.lstrip())
-            place = Span(place.line, column, place.end_line, place.end_column)
-    return Fix("Use breakpoint()", (Edit(place, "breakpoint()"),))
+        if isinstance(root, ast.Name) and statement == f"import {root.id};".encode():
+            return root.id
+        return ""
+
+
+def _acts(node: ast.AST) -> bool:
+    """Return whether an expression may do more than return a value."""
+    if isinstance(node, ast.Call):
+        return not (isinstance(node.func, ast.Name) and node.func.id in ("globals", "locals"))
+    return isinstance(node, (ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom))

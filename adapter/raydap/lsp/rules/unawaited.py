@@ -1,47 +1,37 @@
-"""Tasks with a breakpoint() whose result nobody waits for, in a script that ends."""
+"""Tasks with a breakpoint() whose result is dropped, in a script that ends at once.
+
+The rule reports a task only if each call and statement that may run after it is known to return at once.
+"""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
 from raydap.lsp.analysis.python_file import PythonFile
 from raydap.lsp.analysis.syntax import Call, Program, Scope
+from raydap.lsp.rules.waiting import Script
 
 RESULT_NOT_AWAITED = "result-not-awaited"
-
-_WAITING = {
-    "asyncio.run",
-    "builtins.breakpoint",
-    "builtins.input",
-    "ray.get",
-    "ray.serve.run",
-    "ray.wait",
-    "signal.pause",
-    "time.sleep",
-}
-"""A script that calls one of them later may live long enough. So may one that waits in a way that is not seen here."""
-
-_WAITING_METHODS = {"get", "join", "result", "run", "run_forever", "run_until_complete", "sleep", "wait"}
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
     stopping = {_root(file.program, call.scope) for call, _ in file.workers.breakpoints()}
     if not stopping:
         return
-    script: _Script | None = None
+    script: Script | None = None
     for call in file.program.calls:
         task = _task(file.program, call)
         if task is None or task not in stopping or file.workers.role(call.scope) is not None:
             continue
         # A file without such calls is not read through for it.
-        script = script or _Script(file)
-        if not script.drops(call) or script.waits_later(call):
+        script = script or Script(file)
+        if not _drops(script, call) or script.may_wait_after(call):
             continue
         text = (
-            f"Nobody waits for the result of this task, and `{task.name}` has a breakpoint(). "
+            f"The script does not wait for the result of this task, and `{task.name}` has a breakpoint(). "
             "When the script ends, Ray ends its workers, so the breakpoint may never be reached."
         )
-        yield Finding(RESULT_NOT_AWAITED, span(call.node), text, _fixes(file.program, call))
+        yield Finding(RESULT_NOT_AWAITED, span(call.node), text, _fixes(file, script, call, task))
 
 
 def _root(program: Program, scope: Scope) -> Scope:
@@ -67,74 +57,36 @@ def _task(program: Program, call: Call) -> Scope | None:
     return None if found is None or found.is_class else found
 
 
-class _Script:
-    """The facts of a whole file that the rule needs for each call. One pass gathers them: there may be thousands of
-    calls."""
-
-    def __init__(self, file: PythonFile) -> None:
-        program = self._program = file.program
-        assert isinstance(program.module.node, ast.Module)
-        self._read: set[str] = set()
-        self._may_wait = False
-        loops = []
-        for node in ast.walk(program.module.node):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self._read.add(node.id)
-            elif isinstance(node, (ast.While, ast.Await)):
-                self._may_wait = True
-            elif isinstance(node, (ast.For, ast.AsyncFor)):
-                loops.append((node.lineno, node.end_lineno or node.lineno))
-        self._looped = _lines(loops)
-        self._is_main = any(
-            isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test)
-            for statement in program.module.node.body
-        )
-        self._last_wait = max((call.node.lineno for call in program.calls if _waits(file, call)), default=0)
-
-    def drops(self, call: Call) -> bool:
-        """Return whether the result is the value of a statement, or of a name that nothing reads."""
-        statement = call.statement
-        if isinstance(statement, ast.Expr):
-            return statement.value is call.node
-        if isinstance(statement, ast.Assign) and statement.value is call.node and len(statement.targets) == 1:
-            target = statement.targets[0]
-            return isinstance(target, ast.Name) and target.id not in self._read
-        return False
-
-    def waits_later(self, call: Call) -> bool:
-        """Return whether the script may wait after the call. Only a script that ends by itself right away is reported.
-
-        A function is judged with the whole file: who calls it may wait.
-        """
-        if self._may_wait or not (call.scope is self._program.module or self._is_main):
-            # A module without a top-level `if __name__ == "__main__"` is a script only if the call is at its top level.
-            return True
-        in_function = any(not scope.is_class and scope.parent is not None for scope in call.scope.enclosing())
-        if in_function or call.node.lineno in self._looped:
-            return self._last_wait > 0
-        return self._last_wait >= call.node.lineno
+def _drops(script: Script, call: Call) -> bool:
+    """Return whether the result is the value of a statement, or of a name that no code reads."""
+    statement = call.statement
+    if isinstance(statement, ast.Expr):
+        return statement.value is call.node
+    if isinstance(statement, ast.Assign) and statement.value is call.node and len(statement.targets) == 1:
+        target = statement.targets[0]
+        return isinstance(target, ast.Name) and target.id not in script.read
+    return False
 
 
-def _waits(file: PythonFile, call: Call) -> bool:
-    method = call.node.func.attr if isinstance(call.node.func, ast.Attribute) else ""
-    return (call.name in _WAITING or method in _WAITING_METHODS) and file.workers.role(call.scope) is None
-
-
-def _lines(ranges: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the lines in any of the ranges. Nested ranges are read once."""
-    lines: set[int] = set()
-    last = 0
-    for first, end in sorted(ranges):
-        lines.update(range(max(first, last + 1), end + 1))
-        last = max(last, end)
-    return lines
-
-
-def _fixes(program: Program, call: Call) -> tuple[Fix, ...]:
-    bindings = program.bindings("ray", call.scope)
+def _fixes(file: PythonFile, script: Script, call: Call, task: Scope) -> tuple[Fix, ...]:
+    """Return a fix only if the task has one result and no later task may be needed to get it."""
+    bindings = file.program.bindings("ray", call.scope)
     if bindings is None or any(one != "ray" for one in bindings):
+        return ()
+    if not script.is_last_start(call) or _may_have_more_results(file, call, task):
         return ()
     place = span(call.node)
     start = Span(place.line, place.column, place.line, place.column)
     end = Span(place.end_line, place.end_column, place.end_line, place.end_column)
     return (Fix("Wait for the result with ray.get", (Edit(start, "ray.get("), Edit(end, ")"))),)
+
+
+def _may_have_more_results(file: PythonFile, call: Call, task: Scope) -> bool:
+    """Return whether the task is a generator, or has options that may set `num_returns`."""
+    if not isinstance(task.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return True
+    if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(task.node)):
+        return True
+    calls = [*task.node.decorator_list, *ast.walk(call.node.func)]
+    keywords = [keyword.arg for one in calls if isinstance(one, ast.Call) for keyword in one.keywords]
+    return None in keywords or "num_returns" in keywords

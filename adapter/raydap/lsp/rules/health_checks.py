@@ -1,0 +1,126 @@
+"""Stops in Serve deployments that make Serve end the replica.
+
+A stop in an `async` function holds the event loop of the replica's code. Serve runs other functions in threads, and
+`__init__` before the first health check, so a stop there is harmless (measured with Ray 2.60).
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from raydap.lsp.analysis.findings import Edit, Finding, Fix, Span, span
+from raydap.lsp.analysis.python_file import PythonFile
+from raydap.lsp.analysis.syntax import DECORATED, Scope
+from raydap.lsp.analysis.worker_code import DEPLOYMENTS, SERVE
+from raydap.lsp.rules.call_arguments import argument_spans, text_between
+from raydap.lsp.rules.timeouts import LONG_S, is_short
+
+HEALTH_CHECK_WHILE_STOPPED = "health-check-while-stopped"
+
+_TIMEOUT = "health_check_timeout_s"
+_OPTIONS = "ray_actor_options"
+_PROBES = "RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL"
+
+_NO_PROBES = f'{_OPTIONS}={{"runtime_env": {{"env_vars": {{"{_PROBES}": "0"}}}}}}'
+
+
+class _Deployment(NamedTuple):
+    """The call or name of `serve.deployment`, and whether the class has a `check_health`; None if that is unknown."""
+
+    made_by: ast.expr
+    checks_health: bool | None
+
+
+def check(file: PythonFile) -> Iterator[Finding]:
+    stops = [call for call, role in file.workers.breakpoints() if role.kind == SERVE and _holds_loop(call.scope)]
+    if not stops:
+        return
+    deployments = _deployments(file)
+    probes = any(_PROBES.encode() in line for line in file.lines)
+    for call in stops:
+        deployment = next((deployments[one] for one in call.scope.enclosing() if one in deployments), None)
+        if deployment is None:
+            continue
+        keywords = deployment.made_by.keywords if isinstance(deployment.made_by, ast.Call) else []
+        given = {keyword.arg: keyword for keyword in keywords}
+        if None in given:
+            # An unknown `**options` may set the limit.
+            continue
+        limit = given.get(_TIMEOUT)
+        if deployment.checks_health:
+            if limit is not None and not is_short(file, limit.value, call.scope):
+                continue
+            text = (
+                "A stop in an async method keeps check_health from running, so Serve ends the replica after three "
+                f"times {_TIMEOUT} (30 if it is not set). Set a longer one while you debug."
+            )
+            fix = _with(file, deployment.made_by, f"{_TIMEOUT}={LONG_S:g}", limit, f"Set {_TIMEOUT} to an hour")
+        else:
+            if probes:
+                continue
+            text = (
+                "A stop in an async function holds the event loop of the replica, so Serve ends the replica after "
+                f"about 18 minutes (Ray 2.60). Set {_PROBES}=0 in the runtime_env of its {_OPTIONS} while you debug."
+            )
+            is_sure = deployment.checks_health is False and _OPTIONS not in given
+            fix = _with(file, deployment.made_by, _NO_PROBES, None, f"Set {_PROBES}=0") if is_sure else ()
+        yield Finding(HEALTH_CHECK_WHILE_STOPPED, span(call.node), text, fix)
+
+
+def _holds_loop(scope: Scope) -> bool:
+    return isinstance(scope.node, ast.AsyncFunctionDef) and scope.node.name != "__init__"
+
+
+def _deployments(file: PythonFile) -> dict[Scope, _Deployment]:
+    """Return the deployments that `@serve.deployment`, `serve.deployment(D)` and `serve.deployment()(D)` make."""
+    program = file.program
+    found: dict[Scope, _Deployment] = {}
+    for scope in program.scopes:
+        if isinstance(scope.node, DECORATED) and scope.parent is not None:
+            for decorator in scope.node.decorator_list:
+                if _is_deployment(file, decorator, scope.parent):
+                    found[scope] = _Deployment(decorator, _checks_health(file, scope))
+    for call in program.calls:
+        function = call.node.func
+        made_by = function if isinstance(function, ast.Call) else call.node
+        if call.node.args and _is_deployment(file, made_by, call.scope):
+            named = program.definition(call.node.args[0], call.scope)
+            if named is not None:
+                found[named] = _Deployment(made_by, _checks_health(file, named))
+    return found
+
+
+def _is_deployment(file: PythonFile, expression: ast.expr, scope: Scope) -> bool:
+    function = expression.func if isinstance(expression, ast.Call) else expression
+    return file.program.dotted(function, scope) in DEPLOYMENTS - {"ray.serve.ingress"}
+
+
+def _checks_health(file: PythonFile, scope: Scope) -> bool | None:
+    if not scope.is_class:
+        return False
+    classes = file.workers.with_bases(scope)
+    if any(child.name.endswith(".check_health") for one in classes for child in one.children):
+        return True
+    bases = [(base, one) for one in classes if isinstance(one.node, ast.ClassDef) for base in one.node.bases]
+    is_known = all(file.program.definition(base, one.parent or one) is not None for base, one in bases)
+    return False if is_known else None
+
+
+def _with(file: PythonFile, made_by: ast.expr, argument: str, old: ast.keyword | None, title: str) -> tuple[Fix, ...]:
+    """Return the fix that gives `serve.deployment` an argument."""
+    place = span(made_by)
+    end = Span(place.end_line, place.end_column, place.end_line, place.end_column)
+    if old is not None:
+        edit = Edit(span(old), argument)
+    elif not isinstance(made_by, ast.Call):
+        edit = Edit(end, f"({argument})")
+    else:
+        arguments = argument_spans(made_by)
+        if not arguments:
+            edit = Edit(Span(end.line, end.column - 1, end.line, end.column - 1), argument)
+        else:
+            last = arguments[-1]
+            if b"".join(text_between(file, last, end).split()) not in (b")", b",)"):
+                return ()
+            edit = Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), f", {argument}")
+    return (Fix(title, (edit,)),)
