@@ -118,6 +118,21 @@ def test_a_breakpoint_that_stays_keeps_its_id_and_the_others_get_new_ones(play: 
     assert changed["id"] not in (first["id"], second["id"])
 
 
+def test_the_deprecated_lines_set_breakpoints(play: Play) -> None:
+    client = play.session()
+    source = {"path": "/app/train.py"}
+    answer = client.request("setBreakpoints", source=source, lines=[7, 9])["breakpoints"]
+    assert [each["line"] for each in answer] == [7, 9]
+    (worker,) = play.attached("w1")
+    (sent,) = [each["arguments"] for each in worker.heard if each["command"] == "setBreakpoints"]
+    assert sent["breakpoints"] == [{"line": 7}, {"line": 9}]
+    for _ in range(2):
+        client.event("breakpoint")
+    assert client.request("setBreakpoints", source=source, lines=[7], breakpoints=[])["breakpoints"] == []
+    text = client.refused(Code.BAD_ARGUMENT, "setBreakpoints", source=source, lines=["7"])
+    assert text.startswith('The argument "lines"')
+
+
 def test_sources_and_functions_do_not_replace_each_other(play: Play) -> None:
     client = play.session()
     set_lines(client, {"line": 7})

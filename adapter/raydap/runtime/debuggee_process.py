@@ -12,9 +12,10 @@ from typing import Literal
 
 from raydap.bounded_wait import wait_for
 from raydap.cluster.frozen_modules import FrozenModulesFilter
-from raydap.core.errors import Code, Problem
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.env_file import with_env_file
 from raydap.runtime.output_pipe import OutputPipe
 from raydap.runtime.prepared_environment import is_off
 
@@ -25,7 +26,7 @@ _CATEGORIES: dict[int, Literal["stdout", "stderr"]] = {1: "stdout", 2: "stderr"}
 
 def command(settings: LaunchSettings) -> list[str]:
     what = ["-m", settings.module] if settings.module is not None else [settings.program or ""]
-    return [settings.python or sys.executable, "-u", *what, *settings.args]
+    return [settings.python or sys.executable, *settings.python_args, "-u", *what, *settings.args]
 
 
 def environment(
@@ -71,8 +72,8 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
 
     async def start(self) -> None:
         """Starts the program. Emits DebuggeeFailed if the system cannot run it."""
-        settings = self._settings
         try:
+            settings = self._settings = with_env_file(self._settings, self._environ)
             missing = _missing(settings)
             if missing:
                 self._fail(missing, "")
@@ -94,9 +95,12 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
                     stderr=sinks[1],
                     start_new_session=True,
                 )
+        except ProblemError as error:
+            self._close_pipes()
+            self._emit(DebuggeeFailed(error.problem))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            self._fail(f"{settings.python or sys.executable} cannot be run ({reason})", repr(error))
+            self._fail(f"{self._settings.python or sys.executable} cannot be run ({reason})", repr(error))
         finally:
             self._started.set()
 

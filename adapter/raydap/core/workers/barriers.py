@@ -51,8 +51,8 @@ def _is_of(wait: BarrierWait, of: WorkerClass | None) -> bool:
 
 
 def examine_again(state: State) -> None:
-    """Called at every Tick: time limits may be over. Users read how many are about to start, so Ray is asked while there
-    are any, whoever else has still to come."""
+    """Called at every Tick: time limits may be over. Users read how many are about to start, so Ray is asked while
+    there are any, even if other workers are still missing."""
     for wait in list(state.barriers.values()):
         if wait.id in state.barriers:
             _examine(state, wait, ())
