@@ -120,6 +120,10 @@ class Run:
         self.started: Future[None] = Future()
         self.configured = False
         self.program_ended = False
+        self.error_tail = ""
+        """The last characters of the program's standard error."""
+        self.input_explained = False
+        """Whether the client has read why input() fails."""
         self.where = ""
         self.sockets = ""
         self.nodes: Mapping[str, str] = {}
