@@ -119,6 +119,48 @@ def test_a_client_that_wants_a_terminal_reads_that_there_is_none(play: Play, con
     end(play, client)
 
 
+NONE = DiscoveryFailed(Problem(Code.NO_CLUSTER, "No Ray cluster was found."))
+
+
+def started(play: Play, **arguments: Any) -> FakeClient:
+    client, seq = launch(play, **arguments)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    return client
+
+
+@pytest.mark.parametrize("failed", [DOWN, NONE])
+def test_a_program_that_ends_its_cluster_has_no_problem(play: Play, failed: DiscoveryFailed) -> None:
+    client = started(play)
+    play.feed(DiscoveryReady("the cluster"))
+    play.feed(failed)
+    told = client.event("output")
+    assert told["category"] == "console"
+    assert told["output"].startswith("The program's Ray cluster has ended")
+    play.feed(DiscoveryReady("the cluster"))
+    assert client.event("output")["output"] == "the cluster answers again.\n"
+    end(play, client)
+
+
+def test_a_program_without_ray_has_no_problem(play: Play) -> None:
+    client = started(play, reach="paused")
+    play.feed(NONE)
+    told = client.event("output")
+    assert told["category"] == "console"
+    assert told["output"].startswith("The program has neither joined nor started a Ray cluster yet.")
+    end(play, client)
+
+
+def test_an_outage_with_workers_is_a_problem(play: Play) -> None:
+    client = started(play)
+    play.feed(DiscoveryReady("the cluster"))
+    play.attached("w1")
+    play.feed(DOWN)
+    client.told(Code.DASHBOARD_UNREACHABLE)
+    end(play, client)
+
+
 def end(play: Play, client: FakeClient) -> None:
     play.feed(DebuggeeExited(0))
     client.event("output")

@@ -169,6 +169,18 @@ def test_exception_info_and_unknown_fields_pass_as_they_came(play: Play) -> None
     assert info == {"exceptionId": "ValueError", "breakMode": "unhandled"}
 
 
+@pytest.mark.parametrize("reason", ["breakpoint", "step", "pause"])
+def test_a_stop_without_an_exception_has_no_exception_info(play: Play, reason: str) -> None:
+    """pydevd would print its own traceback into the program's output."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(reason=reason)
+    thread = client.stop()["threadId"]
+    worker.commands()
+    assert "has stopped for an exception" in client.refused(Code.BAD_ARGUMENT, "exceptionInfo", threadId=thread)
+    assert worker.commands() == []
+
+
 def test_a_slow_worker_delays_nobody_and_is_answered_for(play: Play) -> None:
     client = play.session()
     slow, quick = play.attached("w1", "w2")

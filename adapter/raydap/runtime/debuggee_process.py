@@ -18,6 +18,7 @@ from raydap.core.settings import LaunchSettings
 from raydap.env_file import with_env_file
 from raydap.runtime.output_pipe import OutputPipe
 from raydap.runtime.prepared_environment import is_off
+from raydap.runtime.program_files import interpreter_named
 
 TERMINATE_TIMEOUT_S = 5.0
 _DRAIN_TIMEOUT_S = 2.0
@@ -185,9 +186,11 @@ def _missing(settings: LaunchSettings) -> str:
             return f'the locale of raydap ({encoding}) has no bytes for "{path}"; set PYTHONUTF8=1 for raydap'
     if settings.cwd is not None and not os.path.isdir(settings.cwd):
         return f'the folder "{settings.cwd}" (cwd) does not exist'
-    if settings.program is not None and not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
+    if settings.program is None:
+        return ""
+    if not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
         return f'the file "{settings.program}" (program) does not exist'
-    return ""
+    return interpreter_named(settings.program, settings.cwd or "")
 
 
 def _is_encodable(path: str) -> bool:

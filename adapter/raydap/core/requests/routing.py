@@ -8,7 +8,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.handles import Scope
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
+from raydap.core.model.worker import Thread, ThreadState, Worker
 from raydap.core.requests.execution import runs_on, thread_of
 from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
@@ -87,6 +87,16 @@ def stack_trace(state: State, request: Request, arguments: dict[str, Any]) -> Fl
     request.respond(body)
     if is_whole and thread.is_shown:
         thread_names.shown(request.client, thread.handle)
+
+
+def exception_info(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+    """Forward it if the thread has stopped for an exception. At another stop pydevd fails, and prints its traceback
+    into the program's output. Raises ProblemError."""
+    thread = thread_of(state, request.client, arguments.get("threadId"))
+    if thread.state is ThreadState.STOPPED and not thread.raised:
+        text = 'The argument "threadId" must name a thread that has stopped for an exception.'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return (yield from forward(state, request, BY_THREAD, arguments))
 
 
 def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
