@@ -164,6 +164,8 @@ class Run:
         self.open_line = ""
         self.sources: dict[str, messages.Source] = {}
         self.files: dict[str, bool] = {}
+        self.paths_of_breakpoints: dict[str, str] = {}
+        """The path in which a client has set a breakpoint, by the other path that workers report for the same file."""
         self.file_checks: list[tuple[frozenset[str], Future[None]]] = []
         self.ranks = Ranks()
         self.sets: dict[str, str] = {}

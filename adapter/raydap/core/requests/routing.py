@@ -10,6 +10,7 @@ from raydap.core.model.handles import Scope
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState, Worker
 from raydap.core.requests.execution import runs_on, thread_of
+from raydap.core.translate import breakpoint_paths
 from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
 from raydap.core.translate.snapshots import answer as answer_from_snapshot
@@ -52,7 +53,7 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
         body = answer_from_snapshot(shown, request.command, arguments)
         if body is not None:
             answer_to_client(worker, scope, request.command, body)
-            yield from _finish_stack(state, request, worker, scope, shown, body)
+            yield from _finish_stack(state, request, arguments, worker, scope, shown, body)
             return body
     if request.command == "variables":
         yield from shown_arrays.prepare(worker)
@@ -74,7 +75,7 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
     number = body.pop("raydapResult", None)
     if number is not None and arguments.get("context") == "clipboard":
         body["result"] = (yield from fetch_result(worker, number, request.timeout_s)) or body.get("result")
-    yield from _finish_stack(state, request, worker, scope, shown, body)
+    yield from _finish_stack(state, request, arguments, worker, scope, shown, body)
     return body
 
 
@@ -109,11 +110,20 @@ def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> F
 
 
 def _finish_stack(
-    state: State, request: Request, worker: Worker, scope: Scope, thread: Thread | None, body: dict[str, Any]
+    state: State,
+    request: Request,
+    arguments: dict[str, Any],
+    worker: Worker,
+    scope: Scope,
+    thread: Thread | None,
+    body: dict[str, Any],
 ) -> Flow[None]:
-    """Makes the files of a stack readable, and marks its frames of libraries. Raises ProblemError if the stop is over
-    meanwhile."""
+    """Shows files by the paths of their breakpoints, makes the files of a stack readable, and marks its frames of
+    libraries. Raises ProblemError if the stop is over meanwhile."""
     if request.command == "stackTrace":
+        if thread is not None and not arguments.get("startFrame"):
+            breakpoint_paths.learn(worker.run, thread, body)
+        breakpoint_paths.apply(worker.run, body)
         yield from make_readable(state, worker, body)
         if scope.closed:
             raise runs_on(state, request.client)
