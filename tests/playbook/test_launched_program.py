@@ -106,6 +106,18 @@ def test_an_input_that_fails_is_explained_once(play: Play, arguments: dict[str, 
     end(play, client)
 
 
+def test_a_stop_for_an_input_that_fails_is_explained(play: Play) -> None:
+    client = started(play)
+    (driver,) = play.attached("d")
+    driver.stop(reason="exception", text="EOFError", description="EOF when reading a line")
+    assert client.event("output")["output"].startswith("input() failed: ")
+    client.stop()
+    play.feed(DebuggeeOutput("stderr", "EOFError: EOF when reading a line\n"))
+    client.event("output")
+    client.nothing()
+    end(play, client)
+
+
 @pytest.mark.parametrize("console", ["integratedTerminal", "externalTerminal"])
 def test_a_client_that_wants_a_terminal_reads_that_there_is_none(play: Play, console: str) -> None:
     client, seq = launch(play, console=console)

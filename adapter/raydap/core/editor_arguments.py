@@ -95,7 +95,7 @@ def _translate_connect(given: dict[str, Any]) -> None:
     if type(port) not in (int, str) or not isinstance(host, str):
         raise _refusal("connect", 'must be an object with "port", and "host" if it is not 127.0.0.1')
     if "workers" in given or "dashboard" in given:
-        raise _refusal("connect", "names one debugpy process; leave out either it, or workers and dashboard")
+        raise _refusal("connect", "names one debugpy process; leave it out, or leave out workers and dashboard")
     given["workers"] = [f"[{host}]:{port}" if ":" in host.strip("[]") and host[0] != "[" else f"{host}:{port}"]
 
 

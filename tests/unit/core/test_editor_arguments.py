@@ -1,4 +1,4 @@
-"""What other Python debuggers accept, and what editors add, in attach and launch."""
+"""Arguments of other Python debuggers, and keys that editors add, in attach and launch."""
 
 from typing import Any
 

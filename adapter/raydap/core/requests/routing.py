@@ -119,7 +119,7 @@ def _finish_stack(
     body: dict[str, Any],
 ) -> Flow[None]:
     """Shows files by the paths of their breakpoints, makes the files of a stack readable, and marks its frames of
-    libraries. Raises ProblemError if the stop is over meanwhile."""
+    libraries. Raises ProblemError if the stop has ended."""
     if request.command == "stackTrace":
         if thread is not None and not arguments.get("startFrame"):
             breakpoint_paths.learn(worker.run, thread, body)

@@ -13,14 +13,10 @@ from raydap.core.events import (
 )
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.settings import LaunchSettings
-from raydap.core.workers import holding, prepared, worker_entries
+from raydap.core.workers import holding, prepared, program_input, worker_entries
 from raydap.protocol import messages
 
 _JOBS_SHOWN = 3
-
-_END_OF_INPUT = "EOFError: EOF when reading a line"
-"""The end of the traceback of input() without a terminal."""
 
 
 def discovery_ready(state: State, event: DiscoveryReady) -> None:
@@ -120,32 +116,14 @@ def debuggee_started(state: State, event: DebuggeeStarted) -> None:
     state.broadcast("process", body)
     if event.off:
         state.report(Problem(Code.NO_AGENT, f"{event.name}: {SWITCHED_OFF}"))
-    program = state.run.program
-    if program is not None and program.console != "internalConsole":
-        state.say(f'"console": "{program.console}" is not supported: {_without_terminal(program)}')
+    program_input.explain_console(state)
 
 
 def debuggee_output(state: State, event: DebuggeeOutput) -> None:
     body: messages.OutputEventBody = {"category": event.category, "output": event.text}
     state.broadcast("output", body)
-    run = state.run
-    if event.category == "stderr" and run.program is not None and not run.input_explained:
-        text = run.error_tail + event.text
-        run.error_tail = text[-len(_END_OF_INPUT) :]
-        if _END_OF_INPUT in text:
-            run.input_explained = True
-            state.say(f"input() failed: {_without_terminal(run.program)}")
-
-
-def _without_terminal(program: LaunchSettings) -> str:
-    """Return a sentence with the way to answer input()."""
-    if program.submit:
-        return "a job has no terminal, so input() raises EOFError. Launch without submit, or give the value in args."
-    target = f"-m {program.module}" if program.program is None else program.program
-    return (
-        "a launched program has no terminal, so input() raises EOFError, and its output is shown here. To answer "
-        f"input(), run `raydap run --wait {target}` in a terminal and attach to it."
-    )
+    if event.category == "stderr":
+        program_input.take_error_output(state, event.text)
 
 
 def debuggee_exited(state: State, event: DebuggeeExited) -> None:
