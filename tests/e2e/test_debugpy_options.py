@@ -57,3 +57,30 @@ def test_a_worker_that_may_not_debug_its_subprocesses_starts_them_undebugged(
     client.wait_event("thread", lambda body: body["reason"] == "exited")
     told = [worker["type"] for body in bodies(client, "raydap/workersChanged") for worker in body["workers"]]
     assert "child" not in told
+
+
+@pytest.mark.parametrize(
+    ("root", "folder"),
+    [
+        ("C:\\Users\\dev\\proj", "c:\\Users\\dev\\proj"),
+        ("c:\\Users\\dev\\proj\\", "C:\\Users\\dev\\proj"),
+        ("C:/Users/dev/proj", "c:\\Users\\dev\\proj"),
+    ],
+)
+def test_breakpoints_of_an_editor_on_windows_bind(
+    client: Client, plain_debugpy: Callable[[str], Debuggee], root: str, folder: str
+) -> None:
+    debuggee = plain_debugpy(PROGRAM.replace("breakpoint()", "pass"))
+    path = f"{folder}\\{debuggee.path.name}"
+    where = {
+        "workers": [f"{debuggee.host}:{debuggee.port}"],
+        "pathMappings": [{"localRoot": root, "remoteRoot": str(debuggee.path.parent)}],
+        "clientOS": "windows",
+    }
+    client.start_session("attach", where, breakpoints={path: [7]})
+    stop = client.wait_event("stopped")
+    source = frames(client, stop)[0]["source"]
+    # The breakpoint tells how the editor writes the path.
+    assert (source["path"], source["sourceReference"]) == (path, 0)
+    go_on(client, stop)
+    assert debuggee.child.wait() == 0

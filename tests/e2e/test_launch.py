@@ -3,6 +3,7 @@
 import os
 import select
 import socket
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,54 @@ def test_an_uncaught_exception_stops(client: Client, nowhere: str, tmp_path: Pat
     assert (stop["reason"], user_frames(client, stop)[0]["line"]) == ("exception", 2)
     client.request("continue", threadId=stop["threadId"])
     assert client.wait_event("exited") == {"exitCode": 1}
+
+
+def test_waits_show_where_the_exception_of_a_stopped_thread_was_raised(
+    client: Client, nowhere: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("def divide(number):\n    return 1 / number\ndivide(0)\n")
+    client.start_session("launch", {"program": str(program), "dashboard": nowhere}, filters=["uncaught"])
+    client.wait_event("stopped")
+    answer = client.request("raydap/waits")
+    assert [node["text"] for node in answer["nodes"]] == ["stopped in divide (program.py:2)"]
+
+
+def test_exception_info_at_another_stop_prints_nothing(client: Client, nowhere: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("total = 1\ntotal += 1\n")
+    client.start_session("launch", {"program": str(program), "dashboard": nowhere}, breakpoints={str(program): [2]})
+    stop = client.wait_event("stopped")
+    with pytest.raises(RequestFailed, match="has stopped for an exception"):
+        client.request("exceptionInfo", threadId=stop["threadId"])
+    client.request("continue", threadId=stop["threadId"])
+    client.wait_event("terminated")
+    assert [body for body in bodies(client, "output") if body["category"] in ("stdout", "stderr")] == []
+
+
+def test_a_linked_file_is_shown_by_the_path_of_its_breakpoint(client: Client, nowhere: str, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real" / "program.py").write_text("total = 1\ntotal += 1\n")
+    set_in = str(tmp_path / "link" / "program.py")
+    arguments = {"program": str(tmp_path / "real" / "program.py"), "dashboard": nowhere}
+    client.start_session("launch", arguments, breakpoints={set_in: [2]})
+    stop = client.wait_event("stopped")
+    assert user_frames(client, stop)[0]["source"]["path"] == set_in
+
+
+def test_an_input_is_explained_and_the_variables_of_a_file_count(client: Client, nowhere: str, tmp_path: Path) -> None:
+    (tmp_path / "job.env").write_text("PROMPT=Epochs?\n")
+    (tmp_path / "program.py").write_text("import os, sys\nprint(sys.flags.dev_mode)\ninput(os.environ['PROMPT'])\n")
+    arguments = {"program": "program.py", "cwd": str(tmp_path), "envFile": "job.env", "dashboard": nowhere}
+    python = [sys.executable, "-X", "dev"]
+    client.start_session("launch", {**arguments, "python": python, "console": "integratedTerminal"})
+    assert client.wait_event("exited") == {"exitCode": 1}
+    client.wait_event("terminated")
+    printed = "".join(body["output"] for body in bodies(client, "output") if body["category"] == "stdout")
+    assert printed == "True\nEpochs?"
+    told = [body["output"] for body in bodies(client, "output") if body["category"] == "console"]
+    assert [text.partition(" a launched program has no terminal")[0] for text in told[:2]] == [
+        '"console": "integratedTerminal" is not supported:',
+        "input() failed:",
+    ]

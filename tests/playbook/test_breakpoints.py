@@ -6,6 +6,7 @@ import pytest
 
 from raydap.core.errors import Code
 from raydap.core.model.breakpoints import WAITING
+from support.fake_worker import FakeWorker
 from support.playbook import FakeClient, Play
 
 SOURCE = {"path": "/app/train.py", "name": "train.py"}
@@ -116,6 +117,56 @@ def test_a_breakpoint_that_stays_keeps_its_id_and_the_others_get_new_ones(play: 
     same, changed = set_lines(client, {"line": 8}, {"line": 7, "condition": "x"})
     assert same["id"] == second["id"]
     assert changed["id"] not in (first["id"], second["id"])
+
+
+def test_the_deprecated_lines_set_breakpoints(play: Play) -> None:
+    client = play.session()
+    source = {"path": "/app/train.py"}
+    answer = client.request("setBreakpoints", source=source, lines=[7, 9])["breakpoints"]
+    assert [each["line"] for each in answer] == [7, 9]
+    (worker,) = play.attached("w1")
+    (sent,) = [each["arguments"] for each in worker.heard if each["command"] == "setBreakpoints"]
+    assert sent["breakpoints"] == [{"line": 7}, {"line": 9}]
+    for _ in range(2):
+        client.event("breakpoint")
+    assert client.request("setBreakpoints", source=source, lines=[7], breakpoints=[])["breakpoints"] == []
+    text = client.refused(Code.BAD_ARGUMENT, "setBreakpoints", source=source, lines=["7"])
+    assert text.startswith('The argument "lines"')
+
+
+def stop_in_link(play: Play, **further: Any) -> tuple[FakeClient, FakeWorker, str]:
+    """A breakpoint is set in link/train.py, and the worker has imported real/train.py."""
+    client = play.session()
+    client.request("setBreakpoints", source={"path": "/link/train.py"}, breakpoints=[{"line": 7}])
+    (worker,) = play.attached("w1")
+    worker.path = "/real/train.py"
+    client.event("breakpoint")
+    worker.stop(hitBreakpointIds=[0])
+    thread = client.stop()["threadId"]
+    body = client.request("stackTrace", threadId=thread, **further)
+    return client, worker, body["stackFrames"][0]["source"]["path"]
+
+
+def test_a_stop_shows_a_linked_file_by_the_path_of_its_breakpoint(play: Play) -> None:
+    client, worker, path = stop_in_link(play)
+    assert path == "/link/train.py"
+    thread = client.request("threads")["threads"][0]["id"]
+    client.resume(thread, "next")
+    worker.stop(reason="step")
+    client.stop()
+    (frame, *_) = client.request("stackTrace", threadId=thread)["stackFrames"]
+    assert frame["source"]["path"] == "/link/train.py"
+    client.request("setBreakpoints", source={"path": "/real/train.py"}, breakpoints=[{"line": 7}])
+    client.event("breakpoint")
+    client.resume(thread)
+    worker.stop(hitBreakpointIds=[0, 1])
+    client.stop()
+    (frame, *_) = client.request("stackTrace", threadId=thread)["stackFrames"]
+    assert frame["source"]["path"] == "/real/train.py"
+
+
+def test_a_part_of_a_stack_teaches_no_path(play: Play) -> None:
+    assert stop_in_link(play, startFrame=1)[2] == "/real/train.py"
 
 
 def test_sources_and_functions_do_not_replace_each_other(play: Play) -> None:

@@ -54,10 +54,18 @@ def test_the_attach_keeps_rays_breakpoint_and_stops_threads_one_by_one(play: Pla
     (attach,) = [message for message in worker.heard if message["command"] == "attach"]
     assert attach["arguments"] == {
         **arguments,
+        "clientOS": "unix",
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "steppingResumesAllThreads": False,
         "autoReload": {"watchDirectories": ["/"]},
     }
+
+
+def test_a_worker_learns_that_the_client_is_on_windows(play: Play) -> None:
+    play.session({"pathMappings": [{"localRoot": "c:\\Users\\dev", "remoteRoot": "."}]})
+    (worker,) = play.attached("w1")
+    (attach,) = [message for message in worker.heard if message["command"] == "attach"]
+    assert attach["arguments"]["clientOS"] == "windows"
 
 
 def test_tuning_can_be_left_out(play: Play) -> None:

@@ -78,6 +78,111 @@ def test_a_launched_program_from_start_to_end(play: Play) -> None:
     play.take(StopDiscovery)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        ({}, "run `raydap run --wait train.py` in a terminal and attach to it."),
+        ({"submit": True}, "Launch without submit, or give the value in args."),
+    ],
+)
+def test_an_input_that_fails_is_explained_once(play: Play, arguments: dict[str, Any], advice: str) -> None:
+    client, seq = launch(play, **arguments)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    play.feed(DebuggeeOutput("stdout", "EOFError: EOF when reading a line\n"))
+    client.event("output")
+    client.nothing()
+    for text in ("Traceback\nEOFErr", "or: EOF when reading a line\n"):
+        play.feed(DebuggeeOutput("stderr", text))
+        assert client.event("output")["output"] == text
+    told = client.event("output")
+    assert told["category"] == "console"
+    assert told["output"].startswith("input() failed: ")
+    assert told["output"].endswith(f"{advice}\n")
+    play.feed(DebuggeeOutput("stderr", "EOFError: EOF when reading a line\n"))
+    client.event("output")
+    client.nothing()
+    end(play, client)
+
+
+def test_a_stop_for_an_input_that_fails_is_explained(play: Play) -> None:
+    client = started(play)
+    (driver,) = play.attached("d")
+    driver.stop(reason="exception", text="EOFError", description="EOF when reading a line")
+    assert client.event("output")["output"].startswith("input() failed: ")
+    client.stop()
+    play.feed(DebuggeeOutput("stderr", "EOFError: EOF when reading a line\n"))
+    client.event("output")
+    client.nothing()
+    end(play, client)
+
+
+@pytest.mark.parametrize("console", ["integratedTerminal", "externalTerminal"])
+def test_a_client_that_wants_a_terminal_reads_that_there_is_none(play: Play, console: str) -> None:
+    client, seq = launch(play, console=console)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    told = client.event("output")["output"]
+    assert told.startswith(f'"console": "{console}" is not supported: ')
+    assert "raydap run --wait train.py" in told
+    client.nothing()
+    end(play, client)
+
+
+NONE = DiscoveryFailed(Problem(Code.NO_CLUSTER, "No Ray cluster was found."))
+
+
+def started(play: Play, **arguments: Any) -> FakeClient:
+    client, seq = launch(play, **arguments)
+    play.feed(DebuggeeStarted("train.py", 4711))
+    client.answer(seq)
+    client.event("process")
+    return client
+
+
+@pytest.mark.parametrize("failed", [DOWN, NONE])
+def test_a_program_that_ends_its_cluster_has_no_problem(play: Play, failed: DiscoveryFailed) -> None:
+    client = started(play)
+    play.feed(DiscoveryReady("the cluster"))
+    play.feed(failed)
+    told = client.event("output")
+    assert told["category"] == "console"
+    assert told["output"].startswith("The program's Ray cluster has ended")
+    play.feed(DiscoveryReady("the cluster"))
+    assert client.event("output")["output"] == "the cluster answers again.\n"
+    end(play, client)
+
+
+def test_a_program_without_ray_has_no_problem(play: Play) -> None:
+    client = started(play, reach="paused")
+    play.feed(NONE)
+    told = client.event("output")
+    assert told["category"] == "console"
+    assert told["output"].startswith("The program has neither joined nor started a Ray cluster yet.")
+    end(play, client)
+
+
+def test_an_outage_with_workers_is_a_problem(play: Play) -> None:
+    client = started(play)
+    play.feed(DiscoveryReady("the cluster"))
+    play.attached("w1")
+    play.feed(DOWN)
+    client.told(Code.DASHBOARD_UNREACHABLE)
+    end(play, client)
+
+
+def end(play: Play, client: FakeClient) -> None:
+    play.feed(DebuggeeExited(0))
+    client.event("output")
+    client.event("exited")
+    client.event("terminated")
+    client.leave()
+    play.take(StopDebuggee)
+    play.take(StopDiscovery)
+
+
 def test_terminate_ends_the_launched_program_which_is_heard_to_its_end(play: Play) -> None:
     client, seq = launch(play)
     play.feed(DebuggeeStarted("train.py", 4711))

@@ -42,6 +42,33 @@ def test_the_same_thing_has_the_same_handle_during_a_stop_and_another_in_the_nex
     assert after["stackFrames"][0]["id"] > before["stackFrames"][1]["id"]
 
 
+@pytest.mark.parametrize("command", ["stackTrace", "next", "continue", "pause", "exceptionInfo"])
+def test_a_request_for_a_wrong_thread_names_the_stopped_ones(play: Play, command: str) -> None:
+    client = play.session()
+    workers = play.attached("w1", "w2", "w3", "w4")
+    assert client.refused(Code.STALE_ID, command, threadId=1).endswith("refresh the view. [raydap 1006]")
+    threads = []
+    for worker in workers:
+        worker.stop()
+        threads.append(client.stop()["threadId"])
+    text = client.refused(Code.STALE_ID, command, threadId=1)
+    assert "; stopped threads: " in text
+    assert [str(thread) in text for thread in threads] == [True, True, True, False]
+    assert text.endswith(" and 1 more. [raydap 1006]")
+
+
+def test_a_request_for_a_running_thread_names_the_stopped_ones(play: Play) -> None:
+    client = play.session()
+    first, second = play.attached("w1", "w2")
+    first.stop()
+    running = client.stop()["threadId"]
+    client.resume(running)
+    second.stop()
+    stopped = client.stop()["threadId"]
+    for command in ("stackTrace", "next"):
+        assert f"; stopped threads: {stopped} (" in client.refused(Code.NOT_STOPPED, command, threadId=running)
+
+
 def test_ids_of_a_stop_that_is_over_are_stale(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
@@ -140,6 +167,18 @@ def test_exception_info_and_unknown_fields_pass_as_they_came(play: Play) -> None
     assert stop["_private"] == {"a": [1]}
     info = client.request("exceptionInfo", threadId=stop["threadId"])
     assert info == {"exceptionId": "ValueError", "breakMode": "unhandled"}
+
+
+@pytest.mark.parametrize("reason", ["breakpoint", "step", "pause"])
+def test_a_stop_without_an_exception_has_no_exception_info(play: Play, reason: str) -> None:
+    """pydevd would print its own traceback into the program's output."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    worker.stop(reason=reason)
+    thread = client.stop()["threadId"]
+    worker.commands()
+    assert "has stopped for an exception" in client.refused(Code.BAD_ARGUMENT, "exceptionInfo", threadId=thread)
+    assert worker.commands() == []
 
 
 def test_a_slow_worker_delays_nobody_and_is_answered_for(play: Play) -> None:

@@ -110,6 +110,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
     "runtime/agents.py": ("sockets that may be agents", "users/test_peers.py::test_a_connection_of_theirs_is_closed"),
     "runtime/engine.py": (TCP,),
     "runtime/node_agents.py": (OWN,),
+    "runtime/program_files.py": (NAMED,),
     "runtime/session_socket.py": ("session socket", "users/test_peers.py::test_a_connection_of_theirs_is_closed"),
     "safe_files.py": ("report", "runtime folder", "users/test_races.py::test_a_pipe_takes_the_place_of_a_source"),
     "terminal/debugger/interactive.py": (NAMED,),
@@ -126,6 +127,7 @@ INVENTORY: dict[str, tuple[str, ...]] = {
         "folder of a driver",
         "users/test_peers.py::test_what_they_serve_is_sent_nothing",
     ),
+    "env_file.py": (NAMED,),
     "private_listener.py": (
         "socket of raydap",
         "users/test_races.py::test_a_link_takes_the_place_of_a_new_socket",

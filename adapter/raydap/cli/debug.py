@@ -39,6 +39,7 @@ def debug(
       raydap debug 'actor:Rollout*'
       raydap debug train.py --lr 0.1
     """
+    from raydap.runtime.program_files import interpreter_named
     from raydap.terminal.debugger.interactive import Interactive, Program
 
     target = terminal_command.target(**named)
@@ -51,6 +52,8 @@ def debug(
     elif what and what[0].endswith(".py") and ":" not in what[0]:
         # It is no set, but a mistyped name of a program.
         raise click.UsageError(f'There is no file "{what[0]}".')
+    elif len(what) > 1 and (mistake := interpreter_named(what[0])):
+        raise click.UsageError(f"{mistake}. --python names another interpreter.")
     elif len(what) > 1:
         raise click.UsageError(f'"{what[0]}" is no program here; put a set of several words in quotes.')
     work = Interactive(target, what[0] if what and program is None else None, program, all_code)

@@ -137,6 +137,11 @@ def _watch(
     reach: str,
 ) -> Watch:
     """Raises click.UsageError for what cannot be meant."""
+    from raydap.runtime.program_files import interpreter_named
+
+    mistake = "" if program is None or module else interpreter_named(program)
+    if mistake:
+        raise click.UsageError(f"{mistake}. --python names another interpreter.")
     if (program is None) == (job is None):
         raise click.UsageError("Name a program to run, or a job that runs: raydap report train.py, or --job ID.")
     if program is not None and not module and not os.path.exists(program):

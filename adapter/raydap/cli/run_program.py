@@ -27,8 +27,12 @@ def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[
     """
     from raydap.core.errors import SWITCHED_OFF
     from raydap.runtime import prepared_environment
+    from raydap.runtime.program_files import interpreter_named
     from raydap.transport import runtime_folder
 
+    mistake = "" if module else interpreter_named(program)
+    if mistake:
+        raise click.UsageError(f"{mistake}. --python names another interpreter.")
     try:
         folder = str(runtime_folder.directory()) if wait else ""
     except OSError as error:

@@ -1,16 +1,16 @@
 """The arguments of `attach` and `launch`, checked.
 
-Editors add keys of their own (VS Code: `name`, `type`, `__sessionId`, ...), which are dropped. Any other unknown key is
-an error that names it, because a misspelt filter would silently attach to everything.
+The arguments of editors and of other debuggers are translated first (editor_arguments.py). Any unknown key that is left
+is an error that names it, because a misspelt filter would silently attach to everything.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from raydap.core.arguments import decode
+from raydap.core.editor_arguments import translate
 from raydap.core.errors import Code, Problem, ProblemError
 
 
@@ -76,7 +76,9 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     """The further arguments of `launch`, for the driver program. It runs as a child of the bridge or as a Ray job.
 
     Exactly one of `program` (a file) and `module`. `env` adds to the environment; a value of None removes a name.
-    `python` is the interpreter, default the one that runs raydap (on the cluster: `python`).
+    `python` is the interpreter, default the one that runs raydap (on the cluster: `python`), and `python_args` are its
+    own options. `env_file` is a file with further variables, which `env` overrides. `console` is where the client wants
+    the program to run; raydap has no terminal for it.
     """
 
     program: str | None = None
@@ -84,7 +86,10 @@ class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw
     args: tuple[str, ...] = ()
     cwd: str | None = None
     env: dict[str, str | None] = {}
+    env_file: str | None = None
     python: str | None = None
+    python_args: tuple[str, ...] = ()
+    console: Literal["internalConsole", "integratedTerminal", "externalTerminal"] = "internalConsole"
     submit: bool = False
 
 
@@ -99,50 +104,12 @@ class HubSettings(msgspec.Struct, frozen=True):
     shared_files: bool = True
 
 
-_VSCODE_KEYS = {"name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer"}
-_VSCODE_KEYS |= {"internalConsoleOptions", "serverReadyAction", "suppressMultipleSessionWarning", "restart", "noDebug"}
-_VSCODE_KEYS |= {"windows", "linux", "osx"}
-_EMACS_KEYS = {"host", "port", "dap-server-path", "program-to-start", "wait-for-port", "environment-variables"}
-_EMACS_KEYS |= {"skip-debug-session", "output-filter-function", "startup-function", "adapterID", "server", "console"}
-# The Python Debugger extension fills these in when raydap is reached through its debugger type by `debugServer`.
-_PYTHON_KEYS = {
-    "debugOptions",
-    "clientOS",
-    "envFile",
-    "pythonPath",
-    "debugAdapterPython",
-    "debugLauncherPython",
-    "purpose",
-}
-_EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
-
 _PASSED_ON = {
     "redirectOutput": "redirect_output",
     "showReturnValue": "show_return_value",
     "breakOnSystemExitZero": "break_on_system_exit_zero",
     "variablePresentation": "variable_presentation",
 }
-
-_ALL_RUN = "workers run already when raydap attaches to them; set a breakpoint where they are to stop"
-_BY_RAYDAP = "raydap finds and reaches the workers itself"
-_NO_TEMPLATES = "breakpoints in templates are not supported"
-REFUSED = {
-    "stopOnEntry": _ALL_RUN,
-    "connect": _BY_RAYDAP,
-    "listen": _BY_RAYDAP,
-    "processId": _BY_RAYDAP,
-    "django": _NO_TEMPLATES,
-    "flask": _NO_TEMPLATES,
-    "jinja": _NO_TEMPLATES,
-    "pyramid": _NO_TEMPLATES,
-    "gevent": "Ray workers do not run under gevent",
-    "sudo": "raydap starts programs as the user that it runs as",
-    "autoReload": "workers keep the code that they were started with",
-    "logToFile": "each worker's debugger would write on its own node; raydap's own log is --log-file",
-    "rules": "raydap needs rules of its own for Ray's breakpoint(); justMyCode is supported",
-    "steppingResumesAllThreads": "a step resumes its own thread only, so that no other thread's stop is lost",
-}
-"""debugpy's other options, and why each is refused. Their empty values are accepted, because editors fill some in."""
 
 _PORT = re.compile("[0-9]{1,5}")
 
@@ -155,12 +122,7 @@ def parse(kind: type[S], arguments: Any) -> S:
         arguments = {}
     if not isinstance(arguments, dict):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The arguments must be an object, not {_kind(arguments)}."))
-    _refuse(arguments)
-    given = {
-        key: value
-        for key, value in arguments.items()
-        if key not in _EDITOR_KEYS and key not in REFUSED and not key.startswith("__") and value is not None
-    }
+    given = translate(arguments, launches=issubclass(kind, LaunchSettings), flags=_flags(kind))
     settings = decode(kind, given)
     _check(settings)
     return settings
@@ -179,11 +141,10 @@ def complete(hub: HubSettings, settings: S) -> S:
     return msgspec.structs.replace(settings, **filled)
 
 
-def _refuse(arguments: Mapping[str, Any]) -> None:
-    for key, reason in REFUSED.items():
-        if arguments.get(key):
-            text = f'The argument "{key}" is not supported: {reason}.'
-            raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+def _flags(kind: type[AttachSettings]) -> frozenset[str]:
+    """Return the arguments that can be false."""
+    fields = msgspec.structs.fields(kind)
+    return frozenset(field.encode_name for field in fields if field.type in (bool, bool | None))
 
 
 def _check(settings: AttachSettings) -> None:
@@ -199,6 +160,8 @@ def _check(settings: AttachSettings) -> None:
         raise _bad("maxWorkers", "must be at least 1")
     if isinstance(settings, LaunchSettings) and (settings.program is None) == (settings.module is None):
         raise _bad("program", "or module is needed: exactly one of the two")
+    if isinstance(settings, LaunchSettings) and settings.submit and settings.python_args:
+        raise _bad("pythonArgs", "(or a list as python) is not for submit: a job's Python gets no options")
 
 
 def _bad(name: str, what: str) -> ProblemError:

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -177,9 +178,14 @@ def _owner(path: str, folders: list[str]) -> int:
 
 
 def _callers(frame: Any) -> Iterator[Any]:
+    """Yield a frame and its callers. A thread that has stopped for an exception has left the frames that its stop
+    shows, and pydevd has the innermost of them in a variable."""
     while frame is not None:
         yield frame
-        frame = frame.f_back
+        code = frame.f_code
+        is_held = code.co_name == _HELD[1] and code.co_filename.endswith("pydevd.py")
+        shown = local_variables(frame).get("frame") if is_held else None
+        frame = shown if type(shown) is FrameType else frame.f_back
 
 
 def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from typing import Literal
 
 from raydap.bounded_wait import wait_for
 from raydap.cluster.frozen_modules import FrozenModulesFilter
-from raydap.core.errors import Code, Problem
+from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.env_file import with_env_file
 from raydap.runtime.output_pipe import OutputPipe
 from raydap.runtime.prepared_environment import is_off
+from raydap.runtime.program_files import interpreter_named
 
 TERMINATE_TIMEOUT_S = 5.0
 _DRAIN_TIMEOUT_S = 2.0
@@ -25,7 +27,7 @@ _CATEGORIES: dict[int, Literal["stdout", "stderr"]] = {1: "stdout", 2: "stderr"}
 
 def command(settings: LaunchSettings) -> list[str]:
     what = ["-m", settings.module] if settings.module is not None else [settings.program or ""]
-    return [settings.python or sys.executable, "-u", *what, *settings.args]
+    return [settings.python or sys.executable, *settings.python_args, "-u", *what, *settings.args]
 
 
 def environment(
@@ -71,8 +73,8 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
 
     async def start(self) -> None:
         """Starts the program. Emits DebuggeeFailed if the system cannot run it."""
-        settings = self._settings
         try:
+            settings = self._settings = with_env_file(self._settings, self._environ)
             missing = _missing(settings)
             if missing:
                 self._fail(missing, "")
@@ -94,9 +96,12 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
                     stderr=sinks[1],
                     start_new_session=True,
                 )
+        except ProblemError as error:
+            self._close_pipes()
+            self._emit(DebuggeeFailed(error.problem))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            self._fail(f"{settings.python or sys.executable} cannot be run ({reason})", repr(error))
+            self._fail(f"{self._settings.python or sys.executable} cannot be run ({reason})", repr(error))
         finally:
             self._started.set()
 
@@ -181,9 +186,11 @@ def _missing(settings: LaunchSettings) -> str:
             return f'the locale of raydap ({encoding}) has no bytes for "{path}"; set PYTHONUTF8=1 for raydap'
     if settings.cwd is not None and not os.path.isdir(settings.cwd):
         return f'the folder "{settings.cwd}" (cwd) does not exist'
-    if settings.program is not None and not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
+    if settings.program is None:
+        return ""
+    if not os.path.exists(os.path.join(settings.cwd or "", settings.program)):
         return f'the file "{settings.program}" (program) does not exist'
-    return ""
+    return interpreter_named(settings.program, settings.cwd or "")
 
 
 def _is_encodable(path: str) -> bool:

@@ -5,8 +5,9 @@ import msgspec
 import pytest
 
 from raydap.core.arguments import decode
+from raydap.core.editor_arguments import REFUSED
 from raydap.core.errors import Code, ProblemError
-from raydap.core.settings import REFUSED, AttachSettings, HubSettings, LaunchSettings, PathMapping, complete, parse
+from raydap.core.settings import AttachSettings, HubSettings, LaunchSettings, PathMapping, complete, parse
 
 
 def refusal(kind: type[AttachSettings], arguments: Any) -> tuple[Code, str]:
@@ -56,7 +57,9 @@ def test_every_argument_of_attach() -> None:
 def test_every_argument_of_launch() -> None:
     environment = {"A": "1", "B": None}
     given = {"module": "train", "args": ["-x"], "cwd": "/", "env": environment, "python": "py", "submit": True}
+    given |= {"envFile": "a.env", "console": "externalTerminal"}
     wanted = LaunchSettings(module="train", args=("-x",), cwd="/", env=environment, python="py", submit=True)
+    wanted = msgspec.structs.replace(wanted, env_file="a.env", console="externalTerminal")
     assert parse(LaunchSettings, given) == wanted
 
 
@@ -102,8 +105,14 @@ WRONG: list[tuple[type[AttachSettings], str, Any]] = [
     (LaunchSettings, "args", [1]),
     (LaunchSettings, "cwd", []),
     (LaunchSettings, "env", ["A=1"]),
-    (LaunchSettings, "env", {"A": 1}),
-    (LaunchSettings, "python", ["python"]),
+    (LaunchSettings, "env", {"A": True}),
+    (LaunchSettings, "env", {"A": ["1"]}),
+    (LaunchSettings, "envFile", 1),
+    (LaunchSettings, "python", []),
+    (LaunchSettings, "python", [1]),
+    (LaunchSettings, "python", {}),
+    (LaunchSettings, "pythonArgs", "-X dev"),
+    (LaunchSettings, "console", "terminal"),
     (LaunchSettings, "submit", "yes"),
 ]
 
@@ -166,9 +175,9 @@ def test_a_misspelt_argument_is_named_with_what_is_meant(name: str, meant: str) 
 
 
 def test_an_argument_nobody_knows_is_named() -> None:
-    code, text = refusal(AttachSettings, {"program": "a.py"})
+    code, text = refusal(AttachSettings, {"colour": "red"})
     assert code is Code.UNKNOWN_ARGUMENT
-    assert '"program"' in text
+    assert '"colour"' in text
     assert "did you mean" not in text
 
 
@@ -196,7 +205,7 @@ def test_what_is_wrong_is_told_in_the_words_of_json(arguments: dict[str, Any], t
 
 def test_an_argument_nobody_knows_is_answered_by_all_known_ones() -> None:
     """There is no manual beside an installed raydap, so the sentence refers to no page."""
-    _, text = refusal(AttachSettings, {"program": "a.py"})
+    _, text = refusal(AttachSettings, {"colour": "red"})
     listed = text.partition("known arguments: ")[2].removesuffix(".").split(", ")
     assert listed == [field.encode_name for field in msgspec.structs.fields(AttachSettings)]
 

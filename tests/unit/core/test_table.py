@@ -19,8 +19,8 @@ def test_every_command_is_one_of_the_protocol() -> None:
 def test_every_command_is_handled_or_routed(command: str) -> None:
     row = TABLE[command]
     # These are routed too, but not only: the bridge itself answers for some files, tells of a name after a stack, and
-    # refuses what is no line.
-    checked = ("source", "stackTrace", "gotoTargets", "evaluate")
+    # refuses what is no line, and what is no exception.
+    checked = ("source", "stackTrace", "gotoTargets", "exceptionInfo", "evaluate")
     assert (row.handler is not None) == (row.mode is not Mode.ROUTE or command in checked)
     assert (row.route is not None) == (row.mode in (Mode.ROUTE, Mode.RESUME))
     assert row.timeout_s > 0

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import threading
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import resources
 from typing import Any
@@ -105,6 +106,35 @@ def test_what_a_thread_does(read: dict[str, Any], target: Callable[[], None], ac
         pass
     assert found["frames"][found["user"]]["name"] == target.__name__
     assert call in (None, found["call"])
+    OVER.set()
+    thread.join()
+
+
+def test_a_thread_that_has_stopped_for_an_exception_shows_where_it_was_raised(read: dict[str, Any]) -> None:
+    """pydevd waits in a function that Python calls after the frames of the exception have ended."""
+    pydevd: dict[str, Any] = {"OVER": OVER}
+    source = "def _do_wait_suspend():\n    OVER.wait()\ndef do_wait_suspend(self, frame):\n    _do_wait_suspend()\n"
+    exec(compile(source, "/site-packages/debugpy/_vendored/pydevd/pydevd.py", "exec"), pydevd)
+    ours: dict[str, Any] = {"stop": pydevd["do_wait_suspend"]}
+    exec("def _do_stop(frame):\n    stop(None, frame)\n", ours)
+
+    def fail() -> None:
+        raise ValueError
+
+    def work() -> None:
+        try:
+            fail()
+        except ValueError as error:
+            (*_, (frame, _)) = traceback.walk_tb(error.__traceback__)
+            ours["_do_stop"](frame)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    found: dict[str, Any] = {"activity": ""}
+    while found["activity"] != "stopped":
+        (found,) = read["read_stacks"]([thread.ident])["threads"]
+    assert found["frames"][found["user"]]["name"] == "fail"
+    assert "_do_stop" not in [frame["name"] for frame in found["frames"]]
     OVER.set()
     thread.join()
 

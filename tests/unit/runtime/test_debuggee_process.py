@@ -68,6 +68,25 @@ def finish(settings: LaunchSettings, **environ: str) -> Run:
     return asyncio.run(main())
 
 
+def test_the_variables_of_a_file_and_the_interpreters_options(tmp_path: Path) -> None:
+    (tmp_path / "job.env").write_text("A=file\nB=file\n", encoding="utf-8")
+    source = "import os, sys\nprint(os.environ['A'], os.environ['B'], sys.flags.dev_mode)"
+    settings = {"cwd": str(tmp_path), "env_file": "job.env", "env": {"B": "env"}, "python_args": ("-X", "dev")}
+    assert finish(program(tmp_path, source, **settings)).text("stdout") == "file env True\n"
+
+
+def test_a_missing_file_with_variables_is_named(tmp_path: Path) -> None:
+    async def main() -> Run:
+        run = Run(program(tmp_path, "", env_file=str(tmp_path / "none.env")))
+        await run.child.start()
+        return run
+
+    (failed,) = asyncio.run(main()).events
+    assert isinstance(failed, DebuggeeFailed)
+    assert failed.problem.code is Code.LAUNCH_FAILED
+    assert f'the file "{tmp_path}/none.env" (envFile) cannot be read (it does not exist)' in failed.problem.text
+
+
 def test_start_output_and_exit_code_come_in_order(tmp_path: Path) -> None:
     source = "import sys\nprint('out', *sys.argv[1:])\nprint('err', file=sys.stderr)\nsys.exit(7)"
     run = finish(program(tmp_path, source, args=("a b", "--c")))

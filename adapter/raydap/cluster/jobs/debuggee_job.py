@@ -17,6 +17,7 @@ from raydap.cluster.machine import raylets
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.env_file import with_env_file
 
 log = logging.getLogger("raydap")
 
@@ -75,6 +76,7 @@ class DebuggeeJob:
     async def start(self) -> None:
         """Submits the job and begins to follow it. Emits DebuggeeStarted, or DebuggeeFailed for a ProblemError."""
         try:
+            self._settings = with_env_file(self._settings, self._environ)
             location = await resolve(self._settings.dashboard, self._environ)
             self._rest = location.client(self._environ)
             self._job = RayJob(self._rest, await submit(self._rest, await self._description(self._rest), self._environ))

@@ -295,7 +295,14 @@ def _source(arguments: dict[str, Any]) -> messages.Source:
 
 
 def specs_of(arguments: dict[str, Any]) -> list[dict[str, Any]]:
-    specs = arguments.get("breakpoints") or []
+    """Return the breakpoints of a request. Without them, the lines of DAP's deprecated `lines`."""
+    specs = arguments.get("breakpoints")
+    if specs is None:
+        lines = arguments.get("lines") or []
+        if not isinstance(lines, list) or not all(type(line) is int for line in lines):
+            raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "lines" must be an array of whole numbers.'))
+        return [{"line": line} for line in lines]
+    specs = specs or []
     if not isinstance(specs, list) or not all(isinstance(spec, dict) for spec in specs):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "breakpoints" must be an array of objects.'))
     return specs

@@ -120,6 +120,10 @@ class Run:
         self.started: Future[None] = Future()
         self.configured = False
         self.program_ended = False
+        self.error_tail = ""
+        """The last characters of the program's standard error."""
+        self.input_explained = False
+        """Whether the client has read why input() fails."""
         self.where = ""
         self.sockets = ""
         self.nodes: Mapping[str, str] = {}
@@ -160,6 +164,8 @@ class Run:
         self.open_line = ""
         self.sources: dict[str, messages.Source] = {}
         self.files: dict[str, bool] = {}
+        self.paths_of_breakpoints: dict[str, str] = {}
+        """The path in which a client has set a breakpoint, by the other path that workers report for the same file."""
         self.file_checks: list[tuple[frozenset[str], Future[None]]] = []
         self.ranks = Ranks()
         self.sets: dict[str, str] = {}

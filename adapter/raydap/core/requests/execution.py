@@ -4,7 +4,7 @@ from typing import Any
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
-from raydap.core.model.client import Request
+from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Thread, ThreadState
@@ -15,14 +15,37 @@ from raydap.core.workers import collectives, pauses, stop_pacing, stops, thread_
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 
+_NAMED = 3
+"""An error names at most this many stopped threads."""
 
-def runs_on() -> ProblemError:
-    return ProblemError(Problem(Code.NOT_STOPPED, "The thread runs; wait for its next stop."))
+
+def runs_on(state: State, client: Client) -> ProblemError:
+    """Return the error for a thread that is not stopped, with the threads that are."""
+    return ProblemError(Problem(Code.NOT_STOPPED, f"The thread runs; wait for its next stop{_stopped(state, client)}."))
+
+
+def thread_of(state: State, client: Client, handle: object) -> Thread:
+    """Return the thread with this id. Raises ProblemError (STALE_ID) that names the stopped threads: some clients
+    request the stack of thread 1 at each stop."""
+    try:
+        return state.thread(client, handle)
+    except ProblemError as error:
+        text = error.problem.text.rstrip(".") + _stopped(state, client)
+        raise ProblemError(Problem(error.problem.code, f"{text}.", error.problem.detail)) from None
+
+
+def _stopped(state: State, client: Client) -> str:
+    threads = state.stopped_threads(client)
+    if not threads:
+        return ""
+    shown = ", ".join(f"{thread.handle} ({names.thread(thread)['name']})" for thread in threads[:_NAMED])
+    more = f" and {len(threads) - _NAMED} more" if len(threads) > _NAMED else ""
+    return f"; stopped threads: {shown}{more}"
 
 
 def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Any]:
     """continue, next, stepIn, stepOut, goto: this thread alone runs on."""
-    thread = state.thread(request.client, arguments.get("threadId"))
+    thread = thread_of(state, request.client, arguments.get("threadId"))
     request.client.view.focus = thread
     answer = {"allThreadsContinued": False} if request.command == "continue" else None
     if thread.state is ThreadState.BLOCKED and request.command != "continue":
@@ -44,7 +67,7 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
         accept()
         note_resumed(state, thread)
     elif request.command != "continue":
-        raise runs_on()
+        raise runs_on(state, request.client)
     # Never pass on a second `continue`: it wedges debugpy (debugpy#2048), and the thread runs already.
     return answer
 
@@ -92,7 +115,7 @@ def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
     handle = arguments.get("threadId", 0)
     # The type is checked because False == 0 in Python.
     if type(handle) is not int or handle != 0:
-        thread = state.thread(request.client, handle)
+        thread = thread_of(state, request.client, handle)
         if not thread.is_held:
             request.client.view.focus = thread
             pauses.begin(state, thread.worker, thread, request.timeout_s)
@@ -107,9 +130,9 @@ def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
 
 def focus(state: State, request: Request, arguments: FocusArguments) -> None:
     """Sends one client a stop again, without preserveFocusHint: only a stop makes an editor go to a thread."""
-    thread = state.thread(request.client, arguments.thread_id)
+    thread = thread_of(state, request.client, arguments.thread_id)
     if not thread.is_held:
-        raise runs_on()
+        raise runs_on(state, request.client)
     request.client.view.focus = thread
     request.respond()
     stop_pacing.tell(request.client, thread)

@@ -11,7 +11,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import lockstep, selecting, top_frames
 from raydap.core.requests.evaluation import MAX_TIMEOUT_S
-from raydap.core.requests.execution import let_run, note_resumed, runs_on
+from raydap.core.requests.execution import let_run, note_resumed, runs_on, thread_of
 from raydap.core.sets import folding
 from raydap.core.sets.folding import Member
 from raydap.core.translate import paths
@@ -47,20 +47,20 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     if arguments.until is not None and not arguments.timeout:
         text = 'The argument "until" needs a "timeout": the workers may never part.'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
-    first = state.thread(request.client, arguments.thread_id)
+    first = thread_of(state, request.client, arguments.thread_id)
     if first.state is ThreadState.BLOCKED:
         raise refused(first)
     if first.state is not ThreadState.STOPPED:
-        raise runs_on()
+        raise runs_on(state, request.client)
     request.client.view.focus = first
     line = top_frames.line_of((yield from top_frames.of(first)))
     if first.state is not ThreadState.STOPPED:
-        raise runs_on()
+        raise runs_on(state, request.client)
     command, timeout_s = arguments.command, request.timeout_s
     others = [] if line is None else (yield from selecting.threads(state, request.client, None, arguments.select))
     yield from collectives.warn(state, [first, *others], partial(_at, line, collectives.ANSWER_TIMEOUT_S))
     if first.state is not ThreadState.STOPPED:
-        raise runs_on()
+        raise runs_on(state, request.client)
     if arguments.until is not None:
         return (yield from _step_until_parted(state, request, first, others, line, arguments))
     steps = {thread: _step_at(state, thread, line, command, timeout_s) for thread in others if thread is not first}

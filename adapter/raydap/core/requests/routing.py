@@ -8,8 +8,9 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.handles import Scope
 from raydap.core.model.state import State
-from raydap.core.model.worker import Thread, Worker
-from raydap.core.requests.execution import runs_on
+from raydap.core.model.worker import Thread, ThreadState, Worker
+from raydap.core.requests.execution import runs_on, thread_of
+from raydap.core.translate import breakpoint_paths
 from raydap.core.translate.local_files import make_readable
 from raydap.core.translate.local_ids import answer_to_client, to_local_ids
 from raydap.core.translate.snapshots import answer as answer_from_snapshot
@@ -52,17 +53,17 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
         body = answer_from_snapshot(shown, request.command, arguments)
         if body is not None:
             answer_to_client(worker, scope, request.command, body)
-            yield from _finish_stack(state, worker, scope, shown, request.command, body)
+            yield from _finish_stack(state, request, arguments, worker, scope, shown, body)
             return body
     if request.command == "variables":
         yield from shown_arrays.prepare(worker)
         if scope.closed:
-            raise runs_on()
+            raise runs_on(state, request.client)
     reply = yield from worker.ask(request.command, arguments, request.timeout_s)
     if reply.body is None or request.command not in RESPONSES:
         return reply.body
     if scope.closed:
-        raise runs_on()
+        raise runs_on(state, request.client)
     try:
         body = envelope.load(reply.body)
     except envelope.EnvelopeError as error:
@@ -74,19 +75,29 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
     number = body.pop("raydapResult", None)
     if number is not None and arguments.get("context") == "clipboard":
         body["result"] = (yield from fetch_result(worker, number, request.timeout_s)) or body.get("result")
-    yield from _finish_stack(state, worker, scope, shown, request.command, body)
+    yield from _finish_stack(state, request, arguments, worker, scope, shown, body)
     return body
 
 
 def stack_trace(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
     """Forwards it. A client that asks for one frame only asks for the others when it has shown this one."""
-    thread = state.thread(request.client, arguments.get("threadId"))
+    thread = thread_of(state, request.client, arguments.get("threadId"))
     stop_pacing.read(state, request.client, thread)
     is_whole = arguments.get("levels") != 1
     body = yield from forward(state, request, BY_THREAD, arguments)
     request.respond(body)
     if is_whole and thread.is_shown:
         thread_names.shown(request.client, thread.handle)
+
+
+def exception_info(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+    """Forward it if the thread has stopped for an exception. At another stop pydevd fails, and prints its traceback
+    into the program's output. Raises ProblemError."""
+    thread = thread_of(state, request.client, arguments.get("threadId"))
+    if thread.state is ThreadState.STOPPED and not thread.raised:
+        text = 'The argument "threadId" must name a thread that has stopped for an exception.'
+        raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
+    return (yield from forward(state, request, BY_THREAD, arguments))
 
 
 def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
@@ -99,14 +110,23 @@ def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> F
 
 
 def _finish_stack(
-    state: State, worker: Worker, scope: Scope, thread: Thread | None, command: str, body: dict[str, Any]
+    state: State,
+    request: Request,
+    arguments: dict[str, Any],
+    worker: Worker,
+    scope: Scope,
+    thread: Thread | None,
+    body: dict[str, Any],
 ) -> Flow[None]:
-    """Makes the files of a stack readable, and marks its frames of libraries. Raises ProblemError if the stop is over
-    meanwhile."""
-    if command == "stackTrace":
+    """Shows files by the paths of their breakpoints, makes the files of a stack readable, and marks its frames of
+    libraries. Raises ProblemError if the stop has ended."""
+    if request.command == "stackTrace":
+        if thread is not None and not arguments.get("startFrame"):
+            breakpoint_paths.learn(worker.run, thread, body)
+        breakpoint_paths.apply(worker.run, body)
         yield from make_readable(state, worker, body)
         if scope.closed:
-            raise runs_on()
+            raise runs_on(state, request.client)
         raised = thread is not None and thread.raised
         look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
 
@@ -120,9 +140,9 @@ def _find(state: State, request: Request, route: Route, arguments: dict[str, Any
         thread = focused_thread(state, request.client)
         return thread.worker, thread.stop or thread.worker.scope
     if route.kind is Kind.THREAD:
-        thread = state.thread(request.client, handle)
+        thread = thread_of(state, request.client, handle)
         if thread.stop is None:
-            raise runs_on()
+            raise runs_on(state, request.client)
         return thread.worker, thread.stop
     target = state.handles.resolve(route.kind, handle)
     worker = state.workers[target.worker]

@@ -8,6 +8,7 @@ from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState, Worker
 from raydap.core.requests import top_frames
+from raydap.core.requests.execution import thread_of
 from raydap.core.sets.folding import Member
 from raydap.core.sets.membership import Candidate, is_in
 from raydap.core.sets.set_syntax import WorkerSet, parse
@@ -37,7 +38,7 @@ def threads(state: State, client: Client, handles: Iterable[int] | None, select:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'Give the argument "threads" or "select", not both.'))
     if handles is not None:
         # Threads that run by now are left out without an error: mostly the user wants them to run anyway.
-        return _held(dict.fromkeys(state.thread(client, handle) for handle in handles))
+        return _held(dict.fromkeys(thread_of(state, client, handle) for handle in handles))
     stopped = _held(state.stopped_threads(client))
     if select is None:
         return stopped

@@ -35,6 +35,7 @@ from raydap.core.requests.routing import (
     BY_THREAD,
     BY_VARIABLES,
     Route,
+    exception_info,
     goto_targets,
     stack_trace,
 )
@@ -134,7 +135,7 @@ TABLE: dict[str, Row] = {
     "disconnect": Row(_FANOUT, session.disconnect, who=ANYBODY, since=_CONNECTED),
     "pause": Row(_FANOUT, execution.pause, who=DEBUGGERS),
     "stackTrace": Row(_ROUTE, stack_trace, BY_THREAD, capabilities=("supportsDelayedStackTraceLoading",)),
-    "exceptionInfo": Row(_ROUTE, None, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),
+    "exceptionInfo": Row(_ROUTE, exception_info, BY_THREAD, capabilities=("supportsExceptionInfoRequest",)),
     "scopes": Row(_ROUTE, None, BY_FRAME),
     "variables": Row(_ROUTE, None, BY_VARIABLES, timeout_s=120.0, capabilities=("supportsValueFormattingOptions",)),
     "setVariable": Row(

@@ -67,6 +67,7 @@ def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]
         else:
             name, path, line = location(frame)
             path = paths.to_client(path, paths.workspace(thread.worker.settings))
+            path = thread.worker.run.paths_of_breakpoints.get(path, path)
             text = f"stopped in {name} ({file_name(path)}:{line})"
             told.append(_place(member, text, Location(name=name, path=path, line=line), thread))
     return told

@@ -22,6 +22,12 @@ from raydap.protocol.value_messages import (
 _LONGEST = 60
 """Characters of a value."""
 
+_REPEATED = 4
+"""Frames that follow each other so often become one line with their number."""
+
+_LONGEST_PERIOD = 4
+"""The most functions that call each other in turn and are recognised as a repetition."""
+
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
@@ -41,11 +47,35 @@ def _of_node(node: StackNode, depth: int) -> Iterator[tuple[str, str]]:
     for child in node.children:
         inner = depth + is_fork
         has_left = child.count < node.count
-        assert child.frame is not None
-        yield f"{'  ' * inner}{child.count} {_place(child.frame)}", child.label if is_fork or has_left else ""
-        if isinstance(child.locals, tuple) and sum(each.count for each in child.children) < child.count:
-            yield from _of_locals(child.locals, child.count, inner)
-        yield from _of_node(child, inner)
+        label = child.label if is_fork or has_left else ""
+        chain = [child]
+        while len(chain[-1].children) == 1 and chain[-1].children[0].count == child.count:
+            chain.append(chain[-1].children[0])
+        for each, times in _repetitions(chain):
+            assert each.frame is not None
+            yield f"{'  ' * inner}{each.count} {_place(each.frame)}{f' ({times} times)' if times > 1 else ''}", label
+            label = ""
+        last = chain[-1]
+        if isinstance(last.locals, tuple) and sum(each.count for each in last.children) < last.count:
+            yield from _of_locals(last.locals, last.count, inner)
+        yield from _of_node(last, inner)
+
+
+def _repetitions(chain: Sequence[StackNode]) -> Iterator[tuple[StackNode, int]]:
+    """Yield each node with how often its group of frames follows itself. Recursion repeats one frame, or a few."""
+    frames = [node.frame for node in chain]
+    at = 0
+    while at < len(chain):
+        size, times = 1, 1
+        for period in range(1, _LONGEST_PERIOD + 1):
+            found = 1
+            while frames[at + found * period :][:period] == frames[at:][:period]:
+                found += 1
+            if found >= _REPEATED and found * period > size * times:
+                size, times = period, found
+        for node in chain[at : at + size]:
+            yield node, times
+        at += size * times
 
 
 def _of_locals(variables: Sequence[FoldedVariable], count: int, depth: int) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,20 @@ import re
 
 from raydap.core.settings import AttachSettings, LaunchSettings
 
+_WINDOWS = re.compile(r"[A-Za-z]:([/\\]|$)|\\\\")
 _PACKAGE = re.compile(r"(.*[/\\]_ray_pkg_[0-9a-f]+)(?:[/\\](.*))?", re.DOTALL)
+
+
+def is_windows(path: str) -> bool:
+    """Whether a path begins as on Windows, with a drive or a share."""
+    return _WINDOWS.match(path) is not None
+
+
+def client_os(settings: AttachSettings) -> str:
+    """Return the client's system as debugpy names it, by the form of the client's folders. pydevd uses it only for the
+    path mappings: the separators, and whether the case counts."""
+    roots = [mapping.local_root for mapping in settings.path_mappings]
+    return "windows" if any(map(is_windows, roots)) else "unix"
 
 
 def workspace(settings: AttachSettings) -> str | None:
@@ -30,14 +43,17 @@ def package(folder: object) -> str | None:
 def to_client(path: str, folder: str | None) -> str:
     """A worker's path as the client knows the file."""
     found = None if folder is None else _PACKAGE.fullmatch(path)
-    return path if found is None else f"{folder}/{found[2] or ''}".rstrip("/")
+    if folder is None or found is None:
+        return path
+    return _joined(folder, found[2] or "")
 
 
 def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
     """All paths that a file of the client can have in a worker."""
-    if folder is None or package is None or not path.startswith(f"{folder}/"):
+    inner = None if folder is None or package is None else _below(path, folder)
+    if inner is None or package is None:
         return [path]
-    return [package + path[len(folder) :], path]
+    return [f"{package}/{inner}", path]
 
 
 def mapped(path: str, settings: AttachSettings, cwd: str) -> str:
@@ -45,7 +61,7 @@ def mapped(path: str, settings: AttachSettings, cwd: str) -> str:
     for mapping in settings.path_mappings:
         root = (cwd if mapping.remote_root == "." else mapping.remote_root).rstrip("/\\")
         if path.startswith((f"{root}/", f"{root}\\")):
-            return mapping.local_root.rstrip("/\\") + path[len(root) :]
+            return _joined(mapping.local_root.rstrip("/\\"), path[len(root) + 1 :])
     return path
 
 
@@ -53,8 +69,26 @@ def is_clients(path: str, settings: AttachSettings) -> bool:
     """Whether a path that is shown lies in a folder which is mapped to one of the client's."""
     folder = workspace(settings)
     roots = [mapping.local_root for mapping in settings.path_mappings] + ([folder] if folder is not None else [])
-    return any(path.startswith(root.rstrip("/\\") + separator) for root in roots for separator in "/\\")
+    return any(_below(path, root) is not None for root in roots)
+
+
+def _below(path: str, root: str) -> str | None:
+    """Return the rest of a client's path in a folder, with slashes; None if it lies elsewhere. On Windows the case does
+    not count, and both separators are used."""
+    root = root.rstrip("/\\") if is_windows(root) else root.rstrip("/")
+    rest = path[len(root) :]
+    if is_windows(root):
+        same = path[: len(root)].replace("/", "\\").lower() == root.replace("/", "\\").lower()
+        return rest[1:].replace("\\", "/") if same and rest[:1] in ("/", "\\") else None
+    return rest[1:] if path.startswith(root) and rest[:1] == "/" else None
+
+
+def _joined(folder: str, inner: str) -> str:
+    """Return the client's path of a file in one of its folders."""
+    if is_windows(folder):
+        return f"{folder}\\{inner}".replace("/", "\\").rstrip("\\")
+    return f"{folder}/{inner}".rstrip("/")
 
 
 def _folder(path: str | None) -> str | None:
-    return path.rstrip("/") or None if path else None
+    return path.rstrip("/\\" if is_windows(path) else "/") or None if path else None

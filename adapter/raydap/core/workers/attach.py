@@ -63,6 +63,7 @@ def attach_arguments(worker: Worker) -> dict[str, Any]:
         "justMyCode": settings.just_my_code,
         "rules": [{"module": "ray.util.debugpy", "include": True}],
         "pathMappings": msgspec.to_builtins(settings.path_mappings),
+        "clientOS": paths.client_os(settings),
         "steppingResumesAllThreads": False,
         # Without a folder to watch pydevd takes the current one, and fails where that was removed.
         "autoReload": {"watchDirectories": ["/"]},

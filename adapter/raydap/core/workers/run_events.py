@@ -13,7 +13,7 @@ from raydap.core.events import (
 )
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
-from raydap.core.workers import holding, prepared, worker_entries
+from raydap.core.workers import holding, prepared, program_input, worker_entries
 from raydap.protocol import messages
 
 _JOBS_SHOWN = 3
@@ -84,7 +84,28 @@ def discovery_failed(state: State, event: DiscoveryFailed) -> None:
     elif not run.outage:
         run.outage = str(event.problem)
         worker_entries.tell(state, [])
-        state.report(event.problem)
+        note = _without_cluster(state, event.problem)
+        if note:
+            state.log("info", str(event.problem))
+            state.say(note)
+        else:
+            state.report(event.problem)
+
+
+def _without_cluster(state: State, problem: Problem) -> str:
+    """Return a note instead of the problem if the launched program has ended its cluster, or uses none; else ""."""
+    run = state.run
+    if (
+        run.program is None
+        or run.program.submit
+        or any(each.row.worker_type == "WORKER" for each in state.workers.values())
+    ):
+        return ""
+    if run.where and problem.code in (Code.NO_CLUSTER, Code.DASHBOARD_UNREACHABLE):
+        return "The program's Ray cluster has ended or does not answer. raydap connects again when there is one."
+    if not run.where and problem.code is Code.NO_CLUSTER:
+        return "The program has neither joined nor started a Ray cluster yet. raydap connects when there is one."
+    return ""
 
 
 def debuggee_started(state: State, event: DebuggeeStarted) -> None:
@@ -95,11 +116,14 @@ def debuggee_started(state: State, event: DebuggeeStarted) -> None:
     state.broadcast("process", body)
     if event.off:
         state.report(Problem(Code.NO_AGENT, f"{event.name}: {SWITCHED_OFF}"))
+    program_input.explain_console(state)
 
 
 def debuggee_output(state: State, event: DebuggeeOutput) -> None:
     body: messages.OutputEventBody = {"category": event.category, "output": event.text}
     state.broadcast("output", body)
+    if event.category == "stderr":
+        program_input.take_error_output(state, event.text)
 
 
 def debuggee_exited(state: State, event: DebuggeeExited) -> None:

@@ -16,7 +16,7 @@ from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
-from raydap.core.workers import barrier_arrivals, exception_conditions, stop_pacing
+from raydap.core.workers import barrier_arrivals, exception_conditions, program_input, stop_pacing
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
@@ -118,6 +118,8 @@ def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
     # debugpy sends what an exception says, which may be long and is in exceptionInfo, too. For other stops it sends
     # none, and editors write "Paused on breakpoint".
     description = names.stop(body.get("reason"), body.get("text"))
+    if body.get("reason") == "exception":
+        program_input.look_for_failure(state, body.get("description"))
     stopped = {**body, "description": description, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]

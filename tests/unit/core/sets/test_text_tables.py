@@ -29,6 +29,31 @@ def test_a_line_is_indented_where_stacks_part() -> None:
     ]
 
 
+def chain(count: int, label: str, *lines: int) -> StackNode:
+    found = node(lines[-1], count, label)
+    for line in lines[-2::-1]:
+        found = node(line, count, label, found)
+    return found
+
+
+def test_recursion_is_one_line_with_a_count() -> None:
+    """Of functions that call each other in turn, each has its line."""
+    recursion = chain(2, "Trainer{0-1}", 1, *[2] * 180, 3, *[4, 5] * 9, 4, 6, 6, 6)
+    root = StackNode(frame=None, count=2, members=(), running=(), label="Trainer{0-1}", children=(recursion,))
+    assert of_stacks(MergedStacks(root=root, missing=(), silent=(), unread=())).splitlines() == [
+        "2 stopped  Trainer{0-1}",
+        "  2 f1 (train.py:1)",
+        "  2 f2 (train.py:2) (180 times)",
+        "  2 f3 (train.py:3)",
+        "  2 f4 (train.py:4) (9 times)",
+        "  2 f5 (train.py:5) (9 times)",
+        "  2 f4 (train.py:4)",
+        "  2 f6 (train.py:6)",
+        "  2 f6 (train.py:6)",
+        "  2 f6 (train.py:6)",
+    ]
+
+
 def test_groups_statistics_and_changes() -> None:
     groups = (
         ComparisonGroup(members=(3,), label="Trainer{3}", error="NameError: name 'x'\nis not defined"),

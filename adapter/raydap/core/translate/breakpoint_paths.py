@@ -1,0 +1,43 @@
+"""Files with two paths, such as the target of a symbolic link, by the path that the client has set a breakpoint in.
+
+pydevd compares files by their real paths, so a breakpoint in `link/train.py` stops code that was imported from
+`real/train.py`. The stack of that stop tells the other path of the file: the editor would open a second tab for it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from raydap.core.model.run import Run
+from raydap.core.model.worker import Thread
+from raydap.core.translate.stacks import frames_of
+
+
+def learn(run: Run, thread: Thread, stack: Mapping[str, Any]) -> None:
+    """Note the path of the breakpoint that the thread has stopped at, if its top frame has another path."""
+    ids = thread.stopped.get("hitBreakpointIds") or ()
+    set_in = [each.source["path"] for each in run.breakpoints.all() if each.id in ids and each.source is not None]
+    frames = frames_of(stack)
+    path = _path(frames[0]) if frames else None
+    if not set_in or path is None:
+        return
+    if any(each.source is not None and each.source["path"] == path for each in run.breakpoints.all()):
+        # The client has this file open, too.
+        run.paths_of_breakpoints.pop(path, None)
+    else:
+        run.paths_of_breakpoints[path] = set_in[0]
+        run.files[set_in[0]] = True
+
+
+def apply(run: Run, stack: Mapping[str, Any]) -> None:
+    """Replace the paths in a stackTrace answer."""
+    for frame in frames_of(stack) if run.paths_of_breakpoints else ():
+        path = _path(frame)
+        if path in run.paths_of_breakpoints:
+            frame["source"] = {**frame["source"], "path": run.paths_of_breakpoints[path]}
+
+
+def _path(frame: Mapping[str, Any]) -> str | None:
+    """Return the path of a frame's file; None if the client reads the file from the worker."""
+    source = frame.get("source")
+    path = source.get("path") if isinstance(source, dict) and not source.get("sourceReference") else None
+    return path if isinstance(path, str) else None

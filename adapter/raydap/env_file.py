@@ -1,0 +1,64 @@
+"""The files that `envFile` names: variables for the environment of a launched program."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from raydap.core.errors import Code, Problem, ProblemError
+from raydap.core.settings import LaunchSettings
+
+_DEFAULT_NAME = ".env"
+"""VS Code names this file of the folder in each launch, and it seldom exists."""
+
+_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)\s*=\s*(.*?)\s*")
+_QUOTED = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?""")
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_COMMENT = re.compile(r"(?:^|\s+)#.*")
+
+
+def with_env_file(settings: LaunchSettings, environ: Mapping[str, str]) -> LaunchSettings:
+    """Return the settings with the variables of the file in `env`, which overrides them. Raises ProblemError
+    (LAUNCH_FAILED) if the file cannot be read."""
+    if not settings.env_file:
+        return settings
+    path = Path(settings.cwd or "", settings.env_file)
+    if path.name == _DEFAULT_NAME and not path.exists():
+        return settings
+    try:
+        # A pipe would wait for a writer.
+        text = path.read_text(encoding="utf-8-sig") if path.is_file() else _missing(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        text = f'The program was not started: the file "{path}" (envFile) cannot be read ({reason}).'
+        raise ProblemError(Problem(Code.LAUNCH_FAILED, text, repr(error))) from None
+    return msgspec.structs.replace(settings, env={**variables(text, environ), **settings.env})
+
+
+def variables(text: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables of a file with lines like `NAME=value`. `${NAME}` is a variable of an earlier line or of
+    `environ`. Values in single quotes stay unchanged. Other lines are skipped."""
+    found: dict[str, str] = {}
+
+    def value_of(reference: re.Match[str]) -> str:
+        return found.get(reference[1], environ.get(reference[1], ""))
+
+    for line in text.splitlines():
+        assignment = _ASSIGNMENT.fullmatch(line)
+        if assignment is None:
+            continue
+        name, value = assignment.groups()
+        quoted = _QUOTED.fullmatch(value)
+        if quoted is None:
+            found[name] = _REFERENCE.sub(value_of, _COMMENT.sub("", value))
+        elif quoted[2] is not None:
+            found[name] = quoted[2]
+        else:
+            found[name] = _REFERENCE.sub(value_of, quoted[1].replace("\\n", "\n").replace('\\"', '"'))
+    return found
+
+
+def _missing(path: Path) -> str:
+    raise OSError(0, "it is not a file" if path.exists() else "it does not exist")
