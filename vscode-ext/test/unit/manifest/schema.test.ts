@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { OFFERED } from '../../../src/model/configuration';
 
 interface Property {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly markdownDescription?: string;
   readonly enum?: readonly string[];
   readonly enumDescriptions?: readonly string[];
@@ -60,11 +60,16 @@ test('launch takes those of attach and its own', () => {
 });
 
 test('each argument has the type of the manual and a description', () => {
-  const types: Readonly<Record<string, string>> = { list: 'array', pattern: 'string', 'list of strings': 'array' };
+  const types: Readonly<Record<string, string | readonly string[]>> = {
+    list: 'array',
+    pattern: 'string',
+    'list of strings': 'array',
+    'string or list': ['string', 'array'],
+  };
   for (const [name, { type }] of [...rows('attach'), ...rows('launch')]) {
     const property = launch.properties[name];
     if (property !== undefined) {
-      assert.equal(property.type, types[type] ?? type.replace(/^list of .*/, 'array'), name);
+      assert.deepEqual(property.type, types[type] ?? type.replace(/^list of .*/, 'array'), name);
       assert.ok((property.markdownDescription ?? '').endsWith('.'), name);
     }
   }
