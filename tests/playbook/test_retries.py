@@ -142,4 +142,4 @@ def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> No
     workers = [play.worker(f"w{number}", WorkerLabel(task="train")) for number in range(2)]
     play.paused(*others, *workers)
     workers[0].die("closed")
-    assert not play.bridge.state.run.paused.to_examine
+    assert not play.bridge.state.run.paused.queue.to_examine

@@ -1,6 +1,6 @@
 """The workers whose attach is under way, and how many more attaches may begin."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from raydap.protocol.types import WorkerKey
 
@@ -57,26 +57,37 @@ class Attaching:
             self._new.pop(node, None)
 
 
-class NodeQueue:
-    """Workers that wait until their node has room for another attach. Each node has its own order, in which those that
-    the user has chosen come first."""
+class AttachQueue:
+    """Workers that wait to be attached, each for its reason. They may have ended, or be attached by now."""
 
     def __init__(self) -> None:
+        self.to_examine: dict[WorkerKey, None] = {}
+        """The workers to examine for the first time, or again after a change that concerns them."""
+        self.without_room: dict[WorkerKey, None] = {}
+        """The workers that wait until maxWorkers allows another one, in this order."""
         self._chosen: dict[str, dict[WorkerKey, None]] = {}
         self._others: dict[str, dict[WorkerKey, None]] = {}
+        """The workers that wait until fewer others are being attached on their node, by node."""
 
     def __len__(self) -> int:
-        return sum(len(waiting) for nodes in (self._chosen, self._others) for waiting in nodes.values())
+        """Count the workers that wait, but not for maxWorkers."""
+        waiting = [waiting for nodes in (self._chosen, self._others) for waiting in nodes.values()]
+        return len(self.to_examine) + sum(map(len, waiting))
 
-    def add(self, key: WorkerKey, node: str, chosen: bool) -> None:
+    def await_node(self, key: WorkerKey, node: str, chosen: bool) -> None:
+        """Let a worker wait for its node. `chosen`: the user has chosen it, so it comes before others."""
         nodes = self._chosen if chosen else self._others
         nodes.setdefault(node, {})[key] = None
 
-    def take(self, has_room: Callable[[str], bool]) -> WorkerKey | None:
-        """Remove the first worker of a node that has room, and return it."""
+    def take(self, is_full: bool, attaching: Attaching) -> WorkerKey | None:
+        """Remove the next worker to examine, and return it. `is_full`: maxWorkers allows no other worker."""
+        for waiting in (self.to_examine, {} if is_full else self.without_room):
+            for key in waiting:
+                del waiting[key]
+                return key
         for nodes in (self._chosen, self._others):
             for node, waiting in nodes.items():
-                if has_room(node):
+                if attaching.has_room(node):
                     key = next(iter(waiting))
                     del waiting[key]
                     if not waiting:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from raydap.core.events import PausedWorker, WorkerLabel
-from raydap.core.model.attaching import NodeQueue
+from raydap.core.model.attaching import AttachQueue
 from raydap.core.model.retry import Retry
 from raydap.core.model.roster import Roster
 from raydap.protocol.types import WorkerKey
@@ -33,19 +33,16 @@ class Failure:
 
 
 class PausedWorkers:
-    """`to_examine` are the candidates that have to be examined, for the first time or again: the work after every event
-    must not walk over all candidates. `queued` wait until fewer others are being attached on their node, and
-    `without_room` until maxWorkers allows another one; both may name workers that are no candidates any more. `labels`
-    are kept only while a worker is listed or attached: its successor under the same key may run something else."""
+    """`queue` are the candidates that have to be examined, or wait: the work after every event must not walk over all
+    candidates. `labels` are kept only while a worker is listed or attached: its successor under the same key may run
+    something else."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
         self.candidates: dict[WorkerKey, Candidate] = {}
         self.failures: dict[WorkerKey, Failure] = {}
         self.labels: dict[WorkerKey, WorkerLabel] = {}
-        self.to_examine: dict[WorkerKey, None] = {}
-        self.queued = NodeQueue()
-        self.without_room: dict[WorkerKey, None] = {}
+        self.queue = AttachQueue()
         self.asked_at = float("-inf")
         """When Ray was asked for the last snapshot, by the clock of the core."""
 
@@ -55,12 +52,12 @@ class PausedWorkers:
             # The label of an earlier pause may be wrong: the worker may run something else now.
             self.labels.pop(key, None)
         self.candidates[key] = candidate
-        self.to_examine[key] = None
+        self.queue.to_examine[key] = None
         self._roster.mark(key)
 
     def take(self, key: WorkerKey) -> Candidate:
         """Removes a candidate that is about to be attached."""
-        self.to_examine.pop(key, None)
+        self.queue.to_examine.pop(key, None)
         self._roster.mark(key)
         return self.candidates.pop(key)
 
@@ -72,7 +69,7 @@ class PausedWorkers:
     def examine(self, key: WorkerKey) -> None:
         """Examine a worker again, if it is a candidate, after a change that concerns it."""
         if key in self.candidates:
-            self.to_examine[key] = None
+            self.queue.to_examine[key] = None
 
     def add_failure(self, failure: Failure) -> None:
         self.failures[failure.row.key] = failure
@@ -113,12 +110,12 @@ class PausedWorkers:
             self._roster.mark(key)
         self.labels[key] = label
         if key in self.candidates:
-            self.to_examine[key] = None
+            self.queue.to_examine[key] = None
 
     def examine_all(self) -> None:
         """Examines all candidates again, after a change that may concern any of them."""
-        self.to_examine.update(dict.fromkeys(self.candidates))
+        self.queue.to_examine.update(dict.fromkeys(self.candidates))
 
     def examine_first(self, keys: Collection[WorkerKey]) -> None:
         """Examines these candidates first: the user has chosen them, and the others may have to wait for room."""
-        self.to_examine = {key: None for key in keys if key in self.candidates} | self.to_examine
+        self.queue.to_examine = {key: None for key in keys if key in self.candidates} | self.queue.to_examine

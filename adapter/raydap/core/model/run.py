@@ -7,7 +7,7 @@ from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import ForkedWaitsFound, PausedWorker, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.alive import AliveWorkers
-from raydap.core.model.attaching import NodeQueue
+from raydap.core.model.attaching import AttachQueue
 from raydap.core.model.breakpoints import Breakpoint, Breakpoints
 from raydap.core.model.compared_value import Summary
 from raydap.core.model.handles import Handles
@@ -143,10 +143,8 @@ class Run:
         self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
         self._origins: dict[WorkerKey, WorkerKey] = {}
         self.retries: dict[WorkerKey, Retry] = {}
-        self.queued = NodeQueue()
-        """Prepared workers that wait until fewer others are being attached on their node."""
-        self.without_room: dict[WorkerKey, None] = {}
-        """Prepared workers that wait until maxWorkers allows another one, in this order."""
+        self.queue = AttachQueue()
+        """Prepared workers that wait to be attached."""
         self.refusals: set[str] = set()
         self.to_pause: set[WorkerKey] = set()
         self.agent_questions: dict[int, Future[str]] = {}

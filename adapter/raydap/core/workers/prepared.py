@@ -27,7 +27,6 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, detach, selection, unprepared, worker_entries
-from raydap.protocol.types import WorkerKey
 
 BUSY_DELAY_S = 1.0
 """Seconds until raydap tries again to attach to a worker that it is just leaving."""
@@ -144,19 +143,11 @@ def attach_needed(state: State) -> None:
 def attach_queued(state: State) -> None:
     """Attach to queued workers. Called after every event, so a process that has ended delays no other."""
     run = state.run
-    while run.configured and (key := _next_queued(state)) is not None:
+    if not run.configured or run.settings is None:
+        return
+    while (key := run.queue.take(not selection.may_have_more(state, run.settings), state.attaching)) is not None:
         if key in run.prepared:
             _attach_if_needed(state, run.prepared[key])
-
-
-def _next_queued(state: State) -> WorkerKey | None:
-    """Remove the next key from where it waits, and return it."""
-    run = state.run
-    if run.without_room and run.settings is not None and selection.may_have_more(state, run.settings):
-        key = next(iter(run.without_room))
-        del run.without_room[key]
-        return key
-    return run.queued.take(state.attaching.has_room)
 
 
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
@@ -209,7 +200,7 @@ def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) ->
     if (again is not None and state.now < again.at and not chosen) or not _is_needed(run, row):
         return False
     if not selection.has_room(state, row):
-        run.without_room[row.key] = None
+        run.queue.without_room[row.key] = None
         return False
     if not selection.may_attach(state, row):
         if run.auto_attach:
@@ -217,7 +208,7 @@ def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) ->
             run.retries[row.key] = retry.after(None, state.now)
         return False
     if not at_once and not state.attaching.has_room(row.node):
-        run.queued.add(row.key, row.node, chosen)
+        run.queue.await_node(row.key, row.node, chosen)
         return False
     _attach(state, row)
     return True

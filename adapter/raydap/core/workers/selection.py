@@ -86,31 +86,21 @@ def attach_candidates(state: State) -> None:
     run = state.run
     if not run.configured or run.settings is None:
         return
-    while (key := _next_candidate(state, run.settings)) is not None:
+    while (key := run.paused.queue.take(not may_have_more(state, run.settings), state.attaching)) is not None:
         candidate = run.paused.candidates.get(key)
         if candidate is None or _is_leaving(state, key) or not _is_wanted(run, run.settings, candidate.row):
             continue
         # maxWorkers does not limit workers that the user has chosen.
         if not run.choices.get(key) and is_full(state, run.settings):
-            run.paused.without_room[key] = None
+            run.paused.queue.without_room[key] = None
         elif not state.attaching.has_room(candidate.row.node):
-            run.paused.queued.add(key, candidate.row.node, run.choices.get(key) is True)
+            run.paused.queue.await_node(key, candidate.row.node, run.choices.get(key) is True)
         else:
             label = run.paused.label(key)
             run.paused.take(key)
             worker = Worker(state, run, candidate.row, run.settings)
             worker.label = label
             attach.begin(state, worker)
-
-
-def _next_candidate(state: State, settings: AttachSettings) -> WorkerKey | None:
-    """Remove the next key to examine from where it waits, and return it."""
-    paused = state.run.paused
-    for waiting in (paused.to_examine, paused.without_room if may_have_more(state, settings) else {}):
-        for key in waiting:
-            del waiting[key]
-            return key
-    return paused.queued.take(state.attaching.has_room)
 
 
 def try_at_once(state: State, keys: Iterable[WorkerKey]) -> None:
