@@ -19,6 +19,7 @@ from local_cluster import Child, clean_environment
 
 from support import legacy_job
 from support.everybody import Everybody
+from support.far_programs import DOCTORED, KEEPS, KILLED, PAUSED, PROGRAM, RUNNING, UNPREPARED
 from support.gdb import need_gdb
 from support.launched import STARTS_PYTHONS, ended, line_of, stopped_line
 from support.legacy_job import Job
@@ -28,56 +29,6 @@ from support.two_machines import FAR, HEAD, TwoMachines
 
 WAIT_S = 120.0
 
-PROGRAM = """\
-import multiprocessing
-import ray
-
-def child():
-    return 1  # in a forked child
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-class Counter:
-    def __init__(self):
-        self.number = 7  # in __init__
-
-    def get(self):
-        process = multiprocessing.get_context("fork").Process(target=child)
-        process.start()
-        process.join()
-        return self.number  # in a method
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-def work():
-    return "done"  # in a task
-
-@ray.remote(num_cpus=0.1)
-def near():
-    return "near"  # beside raydap
-
-if __name__ == "__main__":
-    ray.init()
-    counter = Counter.remote()
-    values = ray.get([work.remote(), counter.get.remote(), near.remote()])
-    print("result: " + str(values))  # in the driver
-"""
-
-RUNNING = """\
-import os
-import time
-import ray
-
-@ray.remote(num_cpus=0.1)
-def work(number):
-    return number * 2  # in a worker
-
-ray.init()
-print("running", flush=True)
-total = 0
-while not os.path.exists(os.path.join(os.path.dirname(__file__), "stop")):
-    total += 1  # in the driver
-    time.sleep(0.01)
-print("result: " + str(ray.get(work.remote(21))))
-"""
 
 PLACES = ["# in a task", "# in __init__", "# in a method", "# beside raydap", "# in a forked child", "# in the driver"]
 
@@ -142,25 +93,6 @@ def test_pythons_that_workers_start_there_stop_though_raydap_is_not_installed_th
     assert problems(far_client) == []
 
 
-KILLED = """\
-import os
-import ray
-
-@ray.remote(num_cpus=0.1)
-def work(number):
-    total = number + 1
-    return total  # in a worker
-
-ray.init()
-totals = ray.get([work.options(resources=place).remote(1) for place in ({}, {"far": 0.1})])
-for _ in range(5000):
-    print("more than a pipe holds")
-with open("writing", "w") as file:
-    file.write(str(totals))
-os.rename("writing", "done")
-"""
-
-
 def kill(process: int) -> None:
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(process, signal.SIGKILL)
@@ -214,19 +146,6 @@ def test_a_driver_on_the_other_machine_is_reached(
     assert problems(far_client) == []
 
 
-PAUSED = """\
-import ray
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-def pause():
-    breakpoint()
-    return "went on"
-
-ray.init()
-print("result: " + str(ray.get(pause.remote())))
-"""
-
-
 def test_the_other_machine_has_an_actor_as_soon_as_a_program_is_prepared(
     far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
 ) -> None:
@@ -273,24 +192,6 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-UNPREPARED = """\
-import os
-import subprocess
-import sys
-import ray
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-def loop():
-    count = 0
-    while count % 1000 or not os.path.exists(END):
-        count += 1  # loop
-    return subprocess.run([sys.executable, CHILD]).returncode
-
-ray.init()
-print("result: " + str(ray.get(loop.remote())))
-"""
-
-
 def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
     far_client: Client, machines: TwoMachines, tmp_path: Path, bridge_log: Path, children: ExitStack
 ) -> None:
@@ -327,23 +228,6 @@ def test_gdb_reaches_everybody_there_and_the_pythons_that_they_start(
     assert len(re.findall("agent of .* by gdb on its node", bridge_log.read_text())) > 1
 
 
-KEEPS = """\
-import ctypes
-import os
-import ray
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-def keep(fifo):
-    words = ["kept"]
-    with open(fifo, "rb") as file:
-        ctypes.PyDLL(None).read(file.fileno(), ctypes.create_string_buffer(9), 5)
-    return words[0]
-
-ray.init()
-print("result: " + str(ray.get(keep.remote(FIFO))))
-"""
-
-
 def test_native_code_there_is_shown_from_outside(
     far_client: Client, machines: TwoMachines, tmp_path: Path, children: ExitStack
 ) -> None:
@@ -371,25 +255,6 @@ def test_native_code_there_is_shown_from_outside(
     assert driver.wait() == 0, driver.output
     assert "result: kept" in driver.output
     assert problems(far_client) == []
-
-
-DOCTORED = """\
-import ray
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1}, runtime_env={"env_vars": {"RAY_DEBUG": "yes"}})
-class Trainer:
-    def ready(self):
-        return "ready"
-
-@ray.remote(num_cpus=0.1, resources={"far": 0.1})
-def collect():
-    breakpoint()
-
-ray.init()
-trainer = Trainer.remote()
-print(ray.get(trainer.ready.remote()), flush=True)
-ray.get(collect.remote())
-"""
 
 
 def doctor(machines: TwoMachines, *options: str) -> list[dict[str, Any]]:
