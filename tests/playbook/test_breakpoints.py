@@ -6,8 +6,9 @@ import pytest
 
 from raydap.core.errors import Code
 from raydap.core.model.breakpoints import WAITING
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 SOURCE = {"path": "/app/train.py", "name": "train.py"}
 

@@ -16,7 +16,8 @@ from raydap.core.events import (
 )
 from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE
-from support.playbook import FakeClient, Play
+from support.fake_client import FakeClient
+from support.playbook import Play
 
 
 def test_a_client_whose_per_worker_attach_failed_sees_everything_in_the_next(play: Play) -> None:

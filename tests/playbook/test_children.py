@@ -7,8 +7,9 @@ import pytest
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.events import WorkerLabel
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def announce(play: Play, parent: FakeWorker, pid: int = 7) -> FakeWorker:

@@ -6,8 +6,9 @@ import pytest
 
 from raydap.core.effects import Log
 from raydap.core.errors import Code
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 ARRAY: dict[str, Any] = {
     "shape": [2],

@@ -3,8 +3,9 @@
 import pytest
 
 from raydap.inworker import calls
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 BREAK_MODES = {"raised": "always", "uncaught": "unhandled", "userUnhandled": "userUnhandled"}
 

@@ -3,8 +3,9 @@
 import pytest
 
 from raydap.core.errors import Code
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def stopped(play: Play, client: FakeClient, *keys: str) -> list[FakeWorker]:

@@ -12,8 +12,9 @@ import pytest
 from raydap.core.effects import Effect
 from raydap.core.events import AgentsEnded, WorkerGone, WorkerLabel
 from raydap.core.workers import worker_entries
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import call, launched, prepared
 
 MANY = 60

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from raydap.core.errors import Code
+from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def sources(client: FakeClient, thread: int) -> dict[str, int]:

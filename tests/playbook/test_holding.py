@@ -8,7 +8,8 @@ from raydap.core.effects import StartDiscovery, StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.events import ClientAdmitted, DiscoveryReady, Shutdown, WorkerLabel
 from raydap.core.settings import AttachSettings, HubSettings
-from support.playbook import FakeClient, Play, names
+from support.fake_client import FakeClient, names
+from support.playbook import Play
 
 PATH = "/app/train.py"
 

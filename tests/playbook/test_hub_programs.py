@@ -6,7 +6,8 @@ from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, Sto
 from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeStarted, DiscoveryReady
 from raydap.core.settings import AttachSettings, HubSettings
-from support.playbook import FakeClient, Play
+from support.fake_client import FakeClient
+from support.playbook import Play
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from raydap.core.events import (
     DiscoveryReady,
 )
 from raydap.core.settings import LaunchSettings
-from support.playbook import FakeClient, Play
+from support.fake_client import FakeClient
+from support.playbook import Play
 
 DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
 

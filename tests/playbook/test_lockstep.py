@@ -2,8 +2,9 @@
 
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.stopped_workers import running, stopped
 
 

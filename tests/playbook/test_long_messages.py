@@ -9,8 +9,9 @@ from raydap.core.errors import Code
 from raydap.core.model import worker as workers
 from raydap.core.workers import replies
 from raydap.inworker import calls
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 TEXT = "".join(chr(code) for code in range(0x20, 0x3000)) * 50
 """Three parts."""

@@ -17,8 +17,9 @@ from raydap.core.events import (
     WorkersLabelled,
 )
 from raydap.core.workers.loss import STOPPED_WAIT_S
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def stopped_and_ended(play: Play, client: FakeClient, *labels: WorkerLabel) -> list[FakeWorker]:

@@ -8,8 +8,9 @@ import pytest
 from raydap.core.effects import WatchAlive
 from raydap.core.errors import Code
 from raydap.core.events import WorkerLabel
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker, blocked
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker], list[int]]:

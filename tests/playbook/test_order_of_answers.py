@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from support.playbook import Play, names
+from support.fake_client import names
+from support.playbook import Play
 
 
 @pytest.mark.parametrize("command", ["continue", "next", "stepIn", "stepOut"])

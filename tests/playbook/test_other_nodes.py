@@ -18,8 +18,9 @@ from raydap.core.events import (
     WorkersEnded,
 )
 from raydap.core.settings import AttachSettings, HubSettings
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import LINES, launched, prepared
 
 NODES = {"n0": "10.0.0.1", "n1": "10.0.0.2"}

@@ -1,7 +1,8 @@
 """What workers print through debugpy, and whose it is."""
 
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def test_the_name_stands_before_lines_and_not_before_their_parts(play: Play) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from raydap.core.errors import Code
 from raydap.inworker import calls
+from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING, FakeWorker, blocked
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 PLACE = "blocked in lock.acquire (train.py:41)"
 

@@ -6,11 +6,12 @@ import pytest
 
 from raydap.core.effects import StartDiscovery
 from raydap.core.errors import Code
-from raydap.core.events import DiscoveryReady, WorkerLabel
+from raydap.core.events import AgentFound, AgentsEnded, DiscoveryReady, WorkerLabel
 from raydap.core.model import retry
 from raydap.core.model.attaching import AT_ONCE, MAX_ATTACHING, SLOW_S
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import LINES, call, launched, prepared
 
 
@@ -143,3 +144,27 @@ def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> No
     play.paused(*others, *workers)
     workers[0].die("closed")
     assert not play.bridge.state.run.paused.queue.to_examine
+
+
+@pytest.mark.parametrize("has_agent", [True, False])
+def test_workers_that_end_while_they_wait_delay_none_behind_them(play: Play, has_agent: bool) -> None:
+    """They wait for their node; then they are gone, and the last one is attached."""
+    client = launched(play, LINES) if has_agent else play.session()
+    make = prepared if has_agent else play.worker.__func__  # type: ignore[attr-defined]
+    workers = [make(play, f"w{number}") for number in range(AT_ONCE + 3)]
+    for worker in workers[:AT_ONCE]:
+        worker.hold = {"dial"}
+    if has_agent:
+        play.feed(*(AgentFound(worker.row) for worker in workers))
+    else:
+        play.paused(*workers)
+    assert not any(worker.dials for worker in workers[AT_ONCE:])
+    if has_agent:
+        play.feed(AgentsEnded({worker.row.agent for worker in workers[AT_ONCE:-1]}))
+    else:
+        play.paused(*workers[:AT_ONCE], workers[-1])
+    play.tick(SLOW_S)
+    assert workers[-1].complete
+    assert not any(worker.dials for worker in workers[AT_ONCE:-1])
+    client.inbox.clear()
+    play._effects.clear()

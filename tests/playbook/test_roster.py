@@ -13,7 +13,8 @@ from raydap.core.events import (
     WorkersEnded,
     WorkersLabelled,
 )
-from support.playbook import FakeClient, Play
+from support.fake_client import FakeClient
+from support.playbook import Play
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")
 LISTED = {"autoAttach": False}

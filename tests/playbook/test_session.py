@@ -14,7 +14,8 @@ from raydap.core.events import (
 )
 from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings
-from support.playbook import VSCODE, FakeClient, Play
+from support.fake_client import FakeClient
+from support.playbook import VSCODE, Play
 
 DOWN = DiscoveryFailed(Problem(Code.DASHBOARD_UNREACHABLE, "The dashboard does not answer."))
 

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import OpenChildPort, StartDebuggee, StartDiscovery, StopDiscovery
+from raydap.core.errors import Code
 from raydap.core.events import ChildPortOpened, DebuggeeExited, DiscoveryReady
 from raydap.core.workers.child_sessions import SESSION_TIMEOUT_S
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import call, launched, prepared
 
 FILE = {"path": "/app/train.py"}
@@ -256,3 +258,32 @@ def test_a_worker_whose_child_session_does_not_come_is_shown_by_the_parent(play:
     play.tick(SESSION_TIMEOUT_S)
     parent.nothing()
     play._effects.clear()
+
+
+@pytest.mark.parametrize("how", ["leaves", "vanishes"])
+def test_the_breakpoints_of_a_client_that_has_gone_can_be_changed_by_the_others(play: Play, how: str) -> None:
+    first, second, worker = pair(play, SPECS[1])
+    clear(first)
+    first.leave() if how == "leaves" else first.hang_up("connection reset")
+    second.request("setBreakpoints", source=FILE, breakpoints=[{"line": 7}, {"line": 9}])
+    assert sent(worker) == [{"line": 7}, {"line": 9}]
+    second.request("setBreakpoints", source=FILE, breakpoints=[])
+    assert sent(worker) == []
+    clear(second)
+    play._effects.clear()
+
+
+def test_a_malformed_request_changes_no_breakpoint_and_no_filter_of_another(play: Play) -> None:
+    first, second, worker = pair(play, SPECS[1])
+    first.request("setExceptionBreakpoints", filters=["raised"])
+    for arguments in (
+        {"source": {"path": 7}},
+        {"source": FILE, "breakpoints": [7]},
+        {"source": FILE, "breakpoints": 7},
+    ):
+        second.refused(Code.BAD_ARGUMENT, "setBreakpoints", **arguments)
+    for arguments in ({"filters": ["odd"]}, {"filters": 7}, {"filters": [], "filterOptions": [{"filterId": 7}]}):
+        second.refused(Code.BAD_ARGUMENT, "setExceptionBreakpoints", **arguments)
+    assert sent(worker) == [SPECS[1]]
+    assert filters(worker) == {"raised"}
+    clear(first, second)

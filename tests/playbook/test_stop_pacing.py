@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from raydap.core.workers.stop_pacing import MAX_UNREAD, PATIENCE_S
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import VSCODE, FakeClient, Play
+from support.playbook import VSCODE, Play
 
 MANY = 2 * MAX_UNREAD
 

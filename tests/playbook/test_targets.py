@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from raydap.core.errors import Code
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def look(client: FakeClient, worker: FakeWorker) -> tuple[int, int, int]:

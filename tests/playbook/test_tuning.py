@@ -6,8 +6,9 @@ from raydap.core.effects import Log, StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.workers import shown_arrays
 from raydap.inworker import calls
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def test_a_tuned_worker_is_tuned_at_attach_and_put_back_when_it_is_let_go(play: Play) -> None:

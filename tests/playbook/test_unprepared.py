@@ -8,8 +8,9 @@ from raydap.core.effects import InjectAgent, WatchAlive
 from raydap.core.errors import Code
 from raydap.core.events import AgentCalled, AgentInjected, WorkerLabel
 from raydap.protocol.types import WorkerKey
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import LINES, NO_LINES, prepared
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", job="01000000")

@@ -8,8 +8,9 @@ from raydap.core.effects import AskAgent, ReleaseAgent
 from raydap.core.errors import Code
 from raydap.core.events import AgentAnswered, AgentCalled, WorkerGone
 from raydap.inworker import calls
+from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING, FakeWorker, blocked
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 from support.prepared_workers import launched, prepared
 
 PLACE = "blocked in lock.acquire (train.py:41)"

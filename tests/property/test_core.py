@@ -32,8 +32,9 @@ from raydap.protocol.id_fields import COMMANDS
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import Handle
 from support.examples import examples
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import NEEDED, FakeClient, Play
+from support.playbook import NEEDED, Play
 
 KEYS = ("w1", "w2", "w3")
 PREPARED = "w4"

@@ -3,7 +3,8 @@
 from typing import Any
 
 from raydap.core.effects import WatchAlive
-from support.playbook import FakeClient, Play
+from support.fake_client import FakeClient
+from support.playbook import Play
 
 
 def told(client: FakeClient) -> list[tuple[str, str]]:

@@ -4,8 +4,9 @@ from typing import Any
 
 from raydap.core.effects import AskActors
 from raydap.core.events import ActorsListed, ListedActor, WorkerLabel
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 TRAINER = WorkerLabel(task="Trainer.train", actor="Trainer", job="01")
 PATH = "/app/train.py"

@@ -18,8 +18,9 @@ from raydap.core.events import DebuggeeExited, DebuggeeOutput, DebuggeeStarted, 
 from raydap.core.translate.rewrite import Id, rewrite
 from raydap.inworker import calls
 from raydap.protocol.id_fields import ARGUMENTS, EVENTS, RESPONSES, Kind
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 FOLDER = Path(__file__).parent.parent / "golden"
 DEBUGPY = FOLDER / "debugpy_session.jsonl"

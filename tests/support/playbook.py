@@ -13,9 +13,7 @@ is left. A log of level "error" is a mistake of the bridge and fails at once. Ea
 against the DAP schema.
 """
 
-import json
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -49,12 +47,9 @@ from raydap.core.effects import (
     StopDiscovery,
     WatchAlive,
 )
-from raydap.core.errors import Code
 from raydap.core.events import (
     AgentsSearched,
     ClientConnected,
-    ClientGone,
-    ClientMessage,
     DebuggeeStopped,
     DiscoveryReady,
     Event,
@@ -76,7 +71,7 @@ from raydap.core.ray_state import RayState
 from raydap.core.settings import HubSettings
 from raydap.core.workers.holding import WORKERS_END_S
 from raydap.protocol.types import ClientId, WorkerKey
-from support.conformance import validate
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 
 E = TypeVar("E", bound=Effect)
@@ -318,134 +313,3 @@ class Play:
         assert not len(state.pending), "requests to workers are left"
         assert not len(state.handles), "handles are left"
         assert not state.stopped, "stopped threads are left"
-
-
-class FakeClient:
-    """An editor. Checks that `seq` grows by one and that nothing is answered twice or unasked.
-
-    `modules` are the bodies of the `module` events, which come in passing and so do not wait in the inbox.
-    """
-
-    def __init__(self, play: Play, client: ClientId) -> None:
-        self.play = play
-        self.id = client
-        self.open: dict[int, str] = {}
-        self.inbox: list[dict[str, Any]] = []
-        self.modules: list[dict[str, Any]] = []
-        self.transcript: list[dict[str, Any]] = []
-        self.dropped = False
-        self.left = False
-        self._seq = 0
-        self._expected = 1
-
-    def raw(self, data: bytes) -> None:
-        """Sends anything at all."""
-        self.play.feed(ClientMessage(self.id, data))
-
-    def send(self, command: str, /, **arguments: Any) -> int:
-        """Sends a request; returns its seq."""
-        self._seq += 1
-        message: dict[str, Any] = {"seq": self._seq, "type": "request", "command": command}
-        if arguments:
-            message["arguments"] = arguments
-        self.open[self._seq] = command
-        self.transcript.append(message)
-        seq = self._seq
-        self.left = self.left or command == "disconnect"
-        self.raw(json.dumps(message).encode())
-        return seq
-
-    def request(self, command: str, /, **arguments: Any) -> dict[str, Any]:
-        """Sends a request, which must succeed; returns the body of the answer."""
-        return self.answer(self.send(command, **arguments))
-
-    def refused(self, code: Code | None, command: str, /, **arguments: Any) -> str:
-        """Sends a request, which must fail with this number; returns the text. None: in the worker's own words."""
-        return self.refusal(code, self.send(command, **arguments))
-
-    def answer(self, seq: int) -> dict[str, Any]:
-        response = self._response(seq)
-        assert response["success"] is True, response
-        body: dict[str, Any] = response.get("body", {})
-        return body
-
-    def refusal(self, code: Code | None, seq: int) -> str:
-        response = self._response(seq)
-        assert response["success"] is False, response
-        text: str = response["message"]
-        number = response["body"].get("error", {}).get("id")
-        assert number == (None if code is None else code.value), response
-        return text
-
-    def event(self, name: str) -> dict[str, Any]:
-        """The oldest message nobody has taken yet, which must be this event; returns its body."""
-        assert self.inbox, f"no {name} came"
-        message = self.inbox.pop(0)
-        assert message.get("event") == name, message
-        body: dict[str, Any] = message.get("body", {})
-        return body
-
-    def stop(self) -> dict[str, Any]:
-        """Takes a `stopped`, and the `thread` before it if the thread is new; returns the body."""
-        if self.inbox and self.inbox[0].get("event") == "thread":
-            started = self.event("thread")
-            stopped = self.event("stopped")
-            assert started == {"reason": "started", "threadId": stopped["threadId"]}
-        else:
-            stopped = self.event("stopped")
-        assert stopped["allThreadsStopped"] is False
-        return stopped
-
-    def told(self, code: Code) -> str:
-        """Takes the message about a problem that no request can be blamed for, and its log."""
-        body = self.event("output")
-        text: str = body["output"]
-        assert body["category"] == "important"
-        assert body["data"] == {"raydap": {"code": code.value}}
-        assert f"[raydap {code.value}]" in text, text
-        self.play.warned(text.rstrip())
-        return text
-
-    def resume(self, thread: int, command: str = "continue") -> None:
-        """Lets a thread run on, with all that comes of it."""
-        self.request(command, threadId=thread)
-        assert self.event("continued") == {"threadId": thread, "allThreadsContinued": False}
-
-    def nothing(self) -> None:
-        assert not self.inbox, self.inbox
-
-    def hang_up(self, reason: str = "closed") -> None:
-        self.left = True
-        self.play.feed(ClientGone(self.id, reason))
-
-    def leave(self) -> None:
-        self.request("disconnect")
-        assert self.dropped
-
-    def received(self, data: bytes) -> None:
-        message = json.loads(data)
-        assert message["seq"] == self._expected, message
-        self._expected += 1
-        command = None
-        if message["type"] == "response":
-            command = self.open.pop(message["request_seq"], None)
-            assert command is not None, f"answered twice or unasked: {message}"
-        self.play.identify(message.get("body"))
-        if self.play.conform:
-            validate(message, command)
-        self.transcript.append(message)
-        if message.get("event") == "module":
-            self.modules.append(message["body"])
-        else:
-            self.inbox.append(message)
-
-    def _response(self, seq: int) -> dict[str, Any]:
-        for place, message in enumerate(self.inbox):
-            if message["type"] == "response" and message["request_seq"] == seq:
-                return self.inbox.pop(place)
-        raise AssertionError(f"request {seq} ({self.open.get(seq)}) has no answer; received: {self.inbox}")
-
-
-def names(messages: Iterable[dict[str, Any]]) -> list[str]:
-    """What messages are, for comparisons: the command or the event's name."""
-    return [message.get("event") or message["command"] for message in messages]

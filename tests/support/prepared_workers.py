@@ -8,8 +8,9 @@ from raydap.core.events import (
     DebuggeeStarted,
     WorkerLabel,
 )
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 LINES = {"source": {"path": "/app/train.py"}, "breakpoints": [{"line": 7}]}
 NO_LINES = {"source": {"path": "/app/train.py"}, "breakpoints": []}

@@ -1,7 +1,8 @@
 """Workers of a playbook that are stopped, and who runs on."""
 
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 
 def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker], list[int]]:

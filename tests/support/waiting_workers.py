@@ -6,8 +6,9 @@ from typing import Any
 from raydap.core.events import WorkerLabel
 from raydap.core.ray_state import RayState, RayTask
 from raydap.protocol.types import WorkerKey
+from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
-from support.playbook import FakeClient, Play
+from support.playbook import Play
 
 RAY = "/venv/lib/python3.11/site-packages/ray/_private/worker.py"
 DRIVER = {"worker_type": "DRIVER"}
