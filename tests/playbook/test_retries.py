@@ -150,8 +150,8 @@ def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> No
 def test_workers_that_end_while_they_wait_delay_none_behind_them(play: Play, has_agent: bool) -> None:
     """They wait for their node; then they are gone, and the last one is attached."""
     client = launched(play, LINES) if has_agent else play.session()
-    make = prepared if has_agent else play.worker.__func__  # type: ignore[attr-defined]
-    workers = [make(play, f"w{number}") for number in range(AT_ONCE + 3)]
+    keys = [f"w{number}" for number in range(AT_ONCE + 3)]
+    workers = [prepared(play, key) if has_agent else play.worker(key) for key in keys]
     for worker in workers[:AT_ONCE]:
         worker.hold = {"dial"}
     if has_agent:

@@ -276,14 +276,16 @@ def test_the_breakpoints_of_a_client_that_has_gone_can_be_changed_by_the_others(
 def test_a_malformed_request_changes_no_breakpoint_and_no_filter_of_another(play: Play) -> None:
     first, second, worker = pair(play, SPECS[1])
     first.request("setExceptionBreakpoints", filters=["raised"])
-    for arguments in (
-        {"source": {"path": 7}},
-        {"source": FILE, "breakpoints": [7]},
-        {"source": FILE, "breakpoints": 7},
-    ):
-        second.refused(Code.BAD_ARGUMENT, "setBreakpoints", **arguments)
-    for arguments in ({"filters": ["odd"]}, {"filters": 7}, {"filters": [], "filterOptions": [{"filterId": 7}]}):
-        second.refused(Code.BAD_ARGUMENT, "setExceptionBreakpoints", **arguments)
+    malformed: list[tuple[str, dict[str, Any]]] = [
+        ("setBreakpoints", {"source": {"path": 7}}),
+        ("setBreakpoints", {"source": FILE, "breakpoints": [7]}),
+        ("setBreakpoints", {"source": FILE, "breakpoints": 7}),
+        ("setExceptionBreakpoints", {"filters": ["odd"]}),
+        ("setExceptionBreakpoints", {"filters": 7}),
+        ("setExceptionBreakpoints", {"filters": [], "filterOptions": [{"filterId": 7}]}),
+    ]
+    for command, arguments in malformed:
+        second.refused(Code.BAD_ARGUMENT, command, **arguments)
     assert sent(worker) == [SPECS[1]]
     assert filters(worker) == {"raised"}
     clear(first, second)
