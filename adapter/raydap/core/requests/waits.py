@@ -12,6 +12,7 @@ from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.ray_state import RayState
 from raydap.core.requests import selecting
 from raydap.core.sets.folding import Member
+from raydap.core.sets.one_line import one_line
 from raydap.core.waits import building, thread_nodes, wait_graph, wait_text
 from raydap.core.waits.building import Graph
 from raydap.core.waits.collective_waits import Collective
@@ -147,7 +148,7 @@ def _node(node: Node, numbers: Mapping[Node, int], is_stuck: bool) -> WaitNode:
         worker="" if node.member is None else node.member.entry.key,
         label=wait_text.name([node]),
         state=node.state,
-        text=wait_text.one_line(node.text),
+        text=one_line(node.text),
         location=node.location,
         task=node.task,
         waits=tuple(WaitEdge(node=numbers[edge.target], kind=edge.kind, certain=edge.certain) for edge in node.edges),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from raydap.core.model.thread_stacks import file_name
+from raydap.core.sets.one_line import one_line
 from raydap.protocol.raydap_messages import SteppedThreads
 from raydap.protocol.stack_messages import FoldedVariable, Location, MergedStacks, StackNode
 from raydap.protocol.value_messages import (
@@ -38,7 +39,7 @@ def of_stacks(stacks: MergedStacks) -> str:
     rows = [(f"{stacks.root.count} {state}", stacks.root.label), *_of_node(stacks.root, 0 if is_fork else 1)]
     lines = _aligned(rows)
     for each in stacks.missing:
-        lines.append(f"{each.label} missing in {_place(each.frame)}, where {each.count} of {each.of} are")
+        lines.append(one_line(f"{each.label} missing in {_place(each.frame)}, where {each.count} of {each.of} are"))
     return "\n".join([*lines, *_silent(len(stacks.silent) + len(stacks.unread))])
 
 
@@ -156,7 +157,7 @@ def _histogram(found: Histogram) -> str:
     """A bar for each count, between the lowest and the highest number and who has them."""
     most = max(found.counts)
     bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
-    return f"{found.low:.4g} {found.lowest.label}  {bars}  {found.high:.4g} {found.highest.label}"
+    return one_line(f"{found.low:.4g} {found.lowest.label}  {bars}  {found.high:.4g} {found.highest.label}")
 
 
 def _change(found: Change) -> list[str]:
@@ -186,6 +187,7 @@ def _place(frame: Location) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns with two spaces between them. A cell that nothing follows in its row widens no column."""
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [
         max((len(row[column]) for row in rows if any(row[column + 1 :])), default=0) for column in range(len(rows[0]))
     ]

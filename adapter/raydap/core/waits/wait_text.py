@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from raydap.core.sets import folding
+from raydap.core.sets.one_line import one_line
 from raydap.core.waits.building import Graph
 from raydap.core.waits.collective_waits import Collective
 from raydap.core.waits.wait_graph import Edge, Node
@@ -26,11 +27,6 @@ _WORDS: dict[tuple[str, bool], str] = {
     ("collective", False): "not there: ",
 }
 """The words before the target of an edge, by its kind and whether it is certain."""
-
-
-def one_line(text: str) -> str:
-    """What a worker says may have characters that would move the cursor of a terminal."""
-    return "".join(each if each.isprintable() else " " for each in text)
 
 
 def name(nodes: Sequence[Node]) -> str:
@@ -91,9 +87,9 @@ def of_graph(graph: Graph, told: Sequence[tuple[bool, str]], problem: str, unrea
     if notes:
         lines.append(", ".join(notes))
     entries = [node.member.entry for node in graph.nodes if node.member is not None]
-    lines += dict.fromkeys(entry.problem for entry in entries if entry.type == "child" and entry.problem)
+    lines += dict.fromkeys(one_line(entry.problem) for entry in entries if entry.type == "child" and entry.problem)
     if problem:
-        lines.append(f"Ray does not say which tasks wait: {problem}")
+        lines.append(one_line(f"Ray does not say which tasks wait: {problem}"))
     return "\n".join(lines) or "No worker runs."
 
 

@@ -1,8 +1,17 @@
 """Trees and groups as text with aligned columns."""
 
-from raydap.core.sets.text_tables import of_comparison, of_stacks
+from raydap.core.sets.text_tables import of_comparison, of_evaluations, of_stacks
 from raydap.protocol.stack_messages import Location, MergedStacks, MissingMembers, StackNode
-from raydap.protocol.value_messages import Change, Comparison, ComparisonGroup, Histogram, Share, Statistics
+from raydap.protocol.value_messages import (
+    Change,
+    Comparison,
+    ComparisonGroup,
+    EvaluationGroup,
+    Evaluations,
+    Histogram,
+    Share,
+    Statistics,
+)
 
 
 def node(line: int, count: int, label: str, *children: StackNode) -> StackNode:
@@ -76,3 +85,26 @@ def test_groups_statistics_and_changes() -> None:
         "change: 2 inf",
     ]
     assert of_comparison(Comparison(groups=(), silent=(1,))) == "1 did not answer"
+
+
+def test_text_of_a_worker_makes_no_row_and_moves_no_cursor() -> None:
+    """Names of actors, functions and files come from programs."""
+    odd = "Trainer\n9 stopped\x1b[2J\u202e\u2028"
+    frame = Location(name=f"f{odd}", path=f"/app/{odd}.py", line=1)
+    child = StackNode(frame=frame, count=1, members=(), running=(), label=odd, children=())
+    root = StackNode(frame=None, count=1, members=(), running=(), label=odd, children=(child,))
+    missing = MissingMembers(frame=frame, count=1, of=2, members=(), running=(), label=odd)
+    stacks = of_stacks(MergedStacks(root=root, missing=(missing,), silent=(), unread=()))
+    assert len(stacks.splitlines()) == 3
+    share = Share(members=(1,), label=odd)
+    comparison = of_comparison(
+        Comparison(
+            groups=(ComparisonGroup(members=(1,), label=odd, value=odd, type="str", difference=odd),),
+            silent=(),
+            histogram=Histogram(low=0, high=1, counts=(1,) * 10, lowest=share, highest=share),
+        )
+    )
+    group = EvaluationGroup(members=(1,), label=odd, value=odd)
+    evaluations = of_evaluations(Evaluations(groups=(group,), silent=(), results=()))
+    assert (len(comparison.splitlines()), len(evaluations.splitlines())) == (2, 1)
+    assert all(each.isprintable() for text in (stacks, comparison, evaluations) for each in text.splitlines())
