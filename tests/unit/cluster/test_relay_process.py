@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,8 @@ class Nodes:
         self.actor = LocalActor()
         self.node = Node(self.actor)
         self.open = asyncio.Event()
+        self.dying: Node | None = None
+        """The node until its actor ends."""
 
     @asynccontextmanager
     async def used(self, node_id: str, last: bool) -> AsyncIterator[None]:
@@ -34,6 +37,8 @@ class Nodes:
             await self.open.wait()
         if node_id == "gone":
             raise LookupError("no such\nnode")
+        if self.dying is not None and not self.dying.has_ended:
+            return self.dying
         return self.node
 
     async def finish(self) -> None:
@@ -182,6 +187,25 @@ def test_why_there_is_no_connection(play: Callable[..., None]) -> None:
             assert answer["refused"] is True
         reader, _ = await it.ask(1, "gone")
         assert json.loads(await reader.read()) == {"error": "LookupError: no such node"}
+
+    play(part)
+
+
+class DyingActor(LocalActor):
+    """An actor that ends, as if it were killed, when it gets its first request."""
+
+    async def _take(self, frames: list[Any]) -> None:
+        raise ConnectionError("the actor has died")
+
+
+def test_a_connection_is_opened_by_the_next_actor_if_one_ends_meanwhile(play: Callable[..., None]) -> None:
+    async def part(it: Play) -> None:
+        async with Worker() as worker:
+            it.nodes.dying = Node(DyingActor())
+            await it.link(worker.port)
+            assert it.nodes.dying.has_ended
+            assert isinstance(it.nodes.dying.running.exception(), ConnectionError)
+            assert it.nodes.actor.opened == 1
 
     play(part)
 

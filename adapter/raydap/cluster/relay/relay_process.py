@@ -52,8 +52,12 @@ class Node:
         self.ready = asyncio.Event()
         self.running = asyncio.ensure_future(self._run())
 
+    @property
+    def has_ended(self) -> bool:
+        return self.running.done()
+
     async def open(self, target: Mapping[str, Any]) -> tuple[Channel, Mapping[str, Any] | None]:
-        """A connection, and None or why there is none. The caller ends it."""
+        """Open a connection. Return it, and None or the reason why there is none. The caller ends it."""
         number = next(self._numbers)
         channel = self._channels.add(number)
         channel.post(OPEN, target)
@@ -131,7 +135,7 @@ class Nodes:
             if self._nodes.get(node_id) is node:
                 self._nodes.pop(node_id).kill()
             raise
-        if node.running.done():
+        if node.has_ended:
             await node.running
         return node
 
@@ -202,6 +206,10 @@ class Relay:
                 # The hub has given up meanwhile.
                 return
             channel, refusal = await node.open(question)
+            if refusal is not None and node.has_ended:
+                # That says nothing about the target. The next actor connects, unless the node has ended, too.
+                channel.end()
+                channel, refusal = await (await self._nodes.get(node_id)).open(question)
             try:
                 _write_line(writer, {"ok": True} if refusal is None else refusal)
                 if refusal is None:
