@@ -40,9 +40,16 @@ print("result: " + str(ray.get(running)), flush=True)
 """
 
 
+def prepare(*options: str) -> str:
+    """Return what the command prints for a user who has no PYTHONPATH; it would be in the recipes."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-m", "raydap", "prepare", *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
 @functools.cache
 def recipes() -> str:
-    return subprocess.run([sys.executable, "-m", "raydap", "prepare"], capture_output=True, text=True).stdout
+    return prepare()
 
 
 def recipe(containing: str) -> str:
@@ -103,8 +110,7 @@ def test_a_program_or_a_job(
 @pytest.fixture(scope="module")
 def prepared_cluster() -> Iterator[Cluster]:
     """A cluster of its own, which has the environment that `raydap prepare` says. Each test runs its own job there."""
-    said = subprocess.run([sys.executable, "-m", "raydap", "prepare", "--json"], capture_output=True, text=True)
-    environment = json.loads(said.stdout)["ray_start"]
+    environment = json.loads(prepare("--json"))["ray_start"]
     line = recipe("ray start --head")
     for name, value in environment.items():
         assert f"{name}={value}" in line

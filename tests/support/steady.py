@@ -6,6 +6,7 @@ folder .steady then has the output of each run, and a file for each failure.
 
 import argparse
 import contextlib
+import os
 import random
 import shutil
 import subprocess
@@ -54,9 +55,13 @@ def busy(count: int) -> Iterator[None]:
 
 def run(folder: Path, seed: int, arguments: Sequence[str]) -> int:
     """Run pytest once and return its exit code. Its output is printed, and kept in the folder."""
+    # PYTHONPATH is how this module is found. The suite runs as `make test` runs it, without that.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", "pytest", "--progress", f"--random={seed}", f"--failures={folder}", *arguments]
     begun = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as child:
         assert child.stdout is not None
         with (folder / "output.txt").open("w") as output:
             for line in child.stdout:
