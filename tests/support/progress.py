@@ -14,10 +14,19 @@ from xdist.workermanage import WorkerController
 
 CACHE_KEY = "raydap/seconds"
 
-FIRST_GUESS_S = {"vscode": 40.0, "ray": 12.0, "editors": 5.0, "lsp": 5.0, "e2e": 2.0, "hub": 2.0, "inworker": 1.5}
+FIRST_GUESS_S = {
+    "vscode": 30.0,
+    "ray": 10.0,
+    "cpython_tests": 3.0,
+    "lsp": 2.0,
+    "editors": 1.7,
+    "hub": 1.1,
+    "e2e": 1.0,
+    "inworker": 0.8,
+}
 """Seconds of a test in a folder, until a run has measured them."""
 
-OTHERS_GUESS_S = 0.05
+OTHERS_GUESS_S = 0.02
 
 LINE_INTERVAL_S = 60.0
 """Seconds between two lines where the output is no terminal. In a terminal one line is written again and again."""
@@ -109,12 +118,15 @@ class Progress:
     def line(self) -> str:
         """Return how far the run is, and how long the rest takes."""
         ended = self.outcomes["ended"]
+        # Most tests take milliseconds, and come last. So the share is that of the time.
+        expected_left = sum(self.left.values())
+        share = self.expected / (self.expected + expected_left) if self.left else 1.0
         # The machine may be slower than in the last run, or than the first guess.
         pace = sum(self.taken.values()) / self.expected if self.expected else 1.0
-        seconds = sum(self.left.values()) * pace / self.processes
+        seconds = expected_left * pace / self.processes
         left = f"about {max(1, round(seconds / 60))} min left" if seconds >= 60 else "less than a minute left"
         return (
-            f"{100 * ended // max(1, self.total)} %: {ended:,} of {self.total:,} tests have ended, "
+            f"{int(100 * share)} %: {ended:,} of {self.total:,} tests have ended, "
             f"{self.outcomes['failed']} failed, {left if self.left else 'none is left'}"
         )
 
