@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Without cached bytecode each process that a test starts compiles all of raydap: half a second of a processor.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.update(LIGHT)
     # A shell starts background jobs with SIGINT ignored. Programs that inherit that would ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -99,7 +100,7 @@ def in_oldest_debugpy(item: pytest.Item) -> bool:
 def _no_process_left() -> Iterator[None]:
     """The net below all other fixtures: it is set up first and so torn down last."""
     yield
-    fork_server.SERVER.end()
+    fork_server.end_all()
     overdue = processes.end_marked(grace=10)
     assert not overdue, "processes that no test ended:\n" + "\n".join(overdue)
 
@@ -197,7 +198,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         # Ray's dashboard leaves a temporary folder behind.
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("ray")))
-        started = Cluster(num_cpus=8, env=LIGHT)
+        started = Cluster(num_cpus=8)
     with started:
         yield started
 

@@ -20,7 +20,6 @@ from support.bridge import Hub
 from support.everybody import Everybody
 from support.gdb import need_gdb
 from support.launched import stopped_line
-from support.light_ray import LIGHT
 from support.look import attach_to, evaluate, go_on, line_of, local_variables, problems, walk
 from support.paused_workers import paused_workers
 from support.second_node import kill_node, service, start_node
@@ -105,7 +104,7 @@ def parts() -> Iterator[ExitStack]:
 
 @pytest.fixture(scope="module")
 def cluster(parts: ExitStack) -> Cluster:
-    return parts.enter_context(Cluster(num_cpus=4, network="127.78", env=LIGHT))
+    return parts.enter_context(Cluster(num_cpus=4, network="127.78"))
 
 
 @pytest.fixture

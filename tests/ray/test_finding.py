@@ -19,7 +19,6 @@ from dap_client import Client, RequestFailed
 from local_cluster import Child, Cluster, clean_environment
 
 from support.bridge import Bridge
-from support.light_ray import LIGHT
 from support.look import go_on, problems
 from support.paused_workers import paused_workers
 
@@ -72,7 +71,7 @@ breakpoint()
 
 @pytest.fixture(scope="module")
 def another() -> Iterator[Cluster]:
-    with Cluster(num_cpus=1, network="127.78", env=LIGHT) as started:
+    with Cluster(num_cpus=1, network="127.78") as started:
         yield started
 
 
@@ -88,7 +87,7 @@ def hidden(tmp_path: Path, children: ExitStack) -> Callable[..., Child]:
     def start(source: str, *args: str) -> Child:
         path = tmp_path / "hidden.py"
         path.write_text(source)
-        child = Child([*hide, sys.executable, str(path), *args], tmp_path / "hidden.log", LIGHT)
+        child = Child([*hide, sys.executable, str(path), *args], tmp_path / "hidden.log")
         # The first process of a namespace heeds no polite signal.
         children.callback(child.end, 0)
         return child
@@ -231,12 +230,12 @@ def test_the_cluster_of_a_launched_program_is_the_one_that_it_has_started(
     children.callback(bridge.end)
     client = connect_to(bridge.host, bridge.port)
     client.timeout = 90
-    environment = {**LIGHT, "RAY_ADDRESS": None, "RAY_TMPDIR": temp, "RAY_AUTH_MODE": None}
+    environment = {"RAY_ADDRESS": None, "RAY_TMPDIR": temp, "RAY_AUTH_MODE": None}
     client.start_session(
         "launch", {"program": str(program), "args": [str(fifo)], "cwd": str(tmp_path), "env": environment}
     )
     client.wait_event("output", lambda body: "up" in body["output"])
-    with Cluster(num_cpus=1, network="127.79", env=LIGHT) as newer:
+    with Cluster(num_cpus=1, network="127.79") as newer:
         run_program(ONE_STOP, env={"RAY_ADDRESS": newer.address})
         paused_workers(newer, 1)
         fifo.write_text("go on")
@@ -273,7 +272,7 @@ def test_a_cluster_that_wants_a_token_and_then_goes_away(
 ) -> None:
     token = "a" * 64
     right = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
-    cluster = run_program(CLUSTER, env={**LIGHT, **right})
+    cluster = run_program(CLUSTER, env=right)
     address, dashboard = cluster.wait_for(r"cluster (\S+) (\S+)").groups()
 
     def client_with(token: str) -> Client:

@@ -21,7 +21,7 @@ class Bridge:
     @classmethod
     def start(cls, log: Path, *options: str, env: dict[str, str] | None = None) -> "Bridge":
         """The caller calls `end`. Raises ChildFailed."""
-        child = fork_server.SERVER.start(["adapter", "--listen", "127.0.0.1:0", *options], log, env)
+        child = fork_server.RAYDAP.start(["adapter", "--listen", "127.0.0.1:0", *options], log, env)
         return cls(child, *_listens(child, "listening"))
 
     @classmethod
@@ -52,7 +52,7 @@ class Hub(Bridge):
         """Its connection file lies beside the log. The caller calls `end`. Raises ChildFailed."""
         connection = log.with_suffix(".json")
         command = ["serve", "--connection-file", str(connection), *options]
-        child = fork_server.SERVER.start(command, log, env)
+        child = fork_server.RAYDAP.start(command, log, env)
         host, port = _listens(child, "serving")
         try:
             (token,) = child.wait_for(r"token: (\S+)").groups()

@@ -1,18 +1,11 @@
 """Real debugpy without Ray: a program that waits for a client, for quick tests."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from local_cluster import Child
 
-# The program runs from its own file, so that its line numbers are those of its source.
-_RUN = """
-import debugpy, runpy, sys
-print("listening on %s:%d" % debugpy.listen(("127.0.0.1", 0)))
-debugpy.wait_for_client()
-runpy.run_path(sys.argv[1], run_name="__main__")
-"""
+from support import fork_server
 
 
 @dataclass(frozen=True)
@@ -33,9 +26,7 @@ class Debuggee:
         number = len(list(directory.glob("debuggee*.py")))
         path = directory / f"debuggee{number}.py"
         path.write_text(source)
-        command = [sys.executable, "-X", "frozen_modules=off", "-c", _RUN, str(path)]
-        environment = {} if packages is None else {"PYTHONPATH": str(packages)}
-        child = Child(command, path.with_suffix(".log"), environment)
+        child = fork_server.programs(packages).start([str(path)], path.with_suffix(".log"))
         try:
             host, port = child.wait_for(r"listening on ([\d.]+):(\d+)").groups()
         except BaseException:

@@ -1,10 +1,10 @@
-"""Bridges and hubs that are forked from a process that has imported raydap: a start costs a tenth of the time.
+"""Bridges, hubs and programs that are forked from a process that has their imports: they start in a tenth of the time.
 
 Each is a process of its own, in a session of its own, as `Child` starts it. Only the start of Python is left out, and
-the command line is that of the server. Tests that are about these start `python -m raydap` themselves.
+the command line is that of the server. Tests that are about these start Python themselves.
 """
 
-import gc
+import functools
 import json
 import os
 import select
@@ -13,40 +13,64 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 
 from local_cluster import Child, clean_environment
 
-REQUEST_BYTES = 1 << 18
-"""More than an environment has."""
+from support import fork_loop
 
-MODULES = ("cli.main", "cli.adapter", "cli.serve", "cli.signals", "hub.server", "runtime.engine", "transport.tcp")
-"""What `raydap adapter` and `raydap serve` import when they start."""
+_ARGUMENTS = "next_arguments(socket.socket(fileno=int(sys.argv[1])))"
+
+# The modules are what `raydap adapter` and `raydap serve` import when they start.
+_RAYDAP = f"""
+import sys
+import raydap.cli.adapter, raydap.cli.main, raydap.cli.serve, raydap.cli.signals, raydap.hub.server
+import raydap.runtime.engine, raydap.transport.tcp
+sys.argv = ["raydap", *{_ARGUMENTS}]
+raydap.cli.main.main()
+"""
+
+# The program runs from its own file, so that its line numbers are those of its source.
+_PROGRAM = f"""
+import debugpy, debugpy.server.api, runpy, sys
+sys.argv = ["-c", *{_ARGUMENTS}]
+print("listening on %s:%d" % debugpy.listen(("127.0.0.1", 0)))
+debugpy.wait_for_client()
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
 
 
 class ForkServer:
-    """The process that has imported raydap. It starts with the first that it forks, and ends by `end` or with us."""
+    """A process that runs a script until it has its imports, and then forks. It starts with the first that it forks,
+    and ends by `end` or with us. `env` is added to its environment, and to that of each process.
 
-    def __init__(self) -> None:
+    The script calls `next_arguments` at its first level, so the stack of a program has no frame of the server.
+    """
+
+    def __init__(self, script: str, options: Sequence[str] = (), env: Mapping[str, str] | None = None) -> None:
+        self._environment = env or {}
+        self._command = [sys.executable, *options, "-c", Path(fork_loop.__file__).read_text(encoding="utf-8") + script]
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: socket.socket
 
     def start(self, arguments: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> Child:
-        """Start the command `raydap` with these arguments. The caller ends it."""
+        """Start a process with these arguments. The caller ends it."""
         if self._process is None:
             self._process = self._launch()
-        return _ForkedChild(self._requests, arguments, log, clean_environment(env or {}))
+            _started.append(self)
+        environment = clean_environment({**self._environment, **(env or {})})
+        return _ForkedChild(self._requests, arguments, log, environment)
 
     def _launch(self) -> subprocess.Popen[bytes]:
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, REQUEST_BYTES)
-        tests = Path(__file__).parents[1]
-        environment = clean_environment({"PYTHONPATH": f"{tests}:{tests.parent / 'docs' / 'examples'}"})
-        command = [sys.executable, "-m", "support.fork_server", str(theirs.fileno())]
+        self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, fork_loop.REQUEST_BYTES)
         with theirs:
             return subprocess.Popen(
-                command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+                [*self._command, str(theirs.fileno())],
+                env=clean_environment(self._environment),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
 
     def end(self) -> None:
@@ -56,7 +80,26 @@ class ForkServer:
             self._process = None
 
 
-SERVER = ForkServer()
+RAYDAP = ForkServer(_RAYDAP)
+"""For the command `raydap`."""
+
+
+@functools.cache
+def programs(packages: Path | None = None) -> ForkServer:
+    """Return the one for files that run in debugpy, and wait for a client before their first line.
+
+    `packages` is a folder with another debugpy than that of this environment.
+    """
+    return ForkServer(_PROGRAM, ("-X", "frozen_modules=off"), {"PYTHONPATH": str(packages)} if packages else None)
+
+
+_started: list[ForkServer] = []
+
+
+def end_all() -> None:
+    """End the processes that fork. Those that they have forked run on."""
+    while _started:
+        _started.pop().end()
 
 
 class Forked:
@@ -108,52 +151,4 @@ class _ForkedChild(Child):
             request = json.dumps([list(arguments), environment, os.getcwd()]).encode()
             socket.send_fds(server, [request], [output.fileno(), theirs.fileno()])
         # It has the methods of Popen that Child and tests call.
-        self.process = Forked(["raydap", *arguments], ours)  # type: ignore[assignment]
-
-
-def serve(requests: socket.socket) -> None:
-    """Fork for each request until the other side closes its end."""
-    for module in MODULES:
-        import_module(f"raydap.{module}")
-    # The collector would copy the pages of all modules into each process.
-    gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        request, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 2)
-        if not request:
-            return
-        output, ends = descriptors
-        if os.fork() == 0:
-            requests.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            arguments, environment, folder = json.loads(request)
-            _run_and_report(arguments, environment, folder, output, socket.socket(fileno=ends))
-        os.close(output)
-        os.close(ends)
-
-
-def _run_and_report(
-    arguments: list[str], environment: dict[str, str], folder: str, output: int, ends: socket.socket
-) -> None:
-    """Run raydap in a process of its own, and send its pid and then its exit code to `ends`."""
-    if pid := os.fork():
-        os.close(output)
-        ends.send(str(pid).encode())
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        ends.send(str(code).encode())
-        os._exit(0)
-    ends.close()
-    os.setsid()
-    for descriptor in (1, 2):
-        os.dup2(output, descriptor)
-    os.close(output)
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    sys.argv = ["raydap", *arguments]
-    # Imported by name, so that the import graph does not connect every test with raydap.
-    import_module("raydap.cli.main").main()
-
-
-if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+        self.process = Forked(arguments, ours)  # type: ignore[assignment]

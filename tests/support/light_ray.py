@@ -11,5 +11,10 @@ LIGHT = {
     "RAY_LOG_MONITOR_MAX_OPEN_FILES": "40",
     # Milliseconds between two reports of what the node's processes use.
     "REPORTER_UPDATE_INTERVAL_MS": "60000",
+    # No test looks at Ray's metrics. The dashboard would record its own every five seconds.
+    "RAY_enable_metrics_collection": "0",
+    "METRICS_RECORD_INTERVAL_S": "60",
+    # No test fills the memory, which the raylet looks at four times a second.
+    "RAY_memory_monitor_refresh_ms": "0",
 }
-"""For the environment of each node."""
+"""For the environment of the tests, and so of each node that a test or its program starts."""

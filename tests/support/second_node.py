@@ -9,7 +9,6 @@ from pathlib import Path
 from local_cluster import RAY, Child, Cluster
 
 from support import processes
-from support.light_ray import LIGHT
 
 
 def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
@@ -17,7 +16,7 @@ def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
     command = [sys.executable, "-c", RAY, "start", "--block", "--disable-usage-stats"]
     command += [f"--address={cluster.address}", f"--node-ip-address={host}", "--num-cpus=2"]
     command += ["--dashboard-agent-listen-port=0", f'--resources={{"{resource}": 8}}']
-    return Child(command, log, LIGHT)
+    return Child(command, log)
 
 
 def kill_node(host: str) -> None:

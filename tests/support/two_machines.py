@@ -18,7 +18,6 @@ from typing import Any
 from local_cluster import RAY, Child
 
 import raydap
-from support.light_ray import LIGHT
 
 HEAD, FAR = "10.77.0.1", "10.77.0.2"
 
@@ -130,7 +129,7 @@ class TwoMachines:
 
     def _start(self, stack: ExitStack, name: str, command: list[str]) -> None:
         # With it, whatever fails on a node becomes a paused worker, raydap's own actors too.
-        child = Child(command, self._directory / name, {**LIGHT, "RAY_DEBUG_POST_MORTEM": "1"})
+        child = Child(command, self._directory / name, {"RAY_DEBUG_POST_MORTEM": "1"})
         stack.callback(child.kill)
         child.wait_for("Ray runtime started")
 

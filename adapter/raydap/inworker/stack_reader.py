@@ -148,8 +148,11 @@ def _cpu_times() -> dict[int, float]:
     """By the ident of each thread: its seconds on a processor so far. Empty where the system does not say."""
     times = {}
     for thread in threading.enumerate():
+        # Before Python 3.13 a forked process's main thread has the number of the thread that has forked. In Linux that
+        # of a main thread is the number of its process.
+        number = os.getpid() if thread is threading.main_thread() else thread.native_id
         try:
-            with open("/proc/self/task/" + str(thread.native_id) + "/schedstat", encoding="ascii") as file:
+            with open("/proc/self/task/" + str(number) + "/schedstat", encoding="ascii") as file:
                 times[thread.ident or 0] = int(file.read().split()[0]) / 1e9
         except (OSError, ValueError, IndexError):
             continue

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import hashlib
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -11,6 +13,8 @@ from typing import Any
 
 import pytest
 
+FILES = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py", "stack_reader.py")
+
 OVER = threading.Event()
 
 
@@ -18,7 +22,7 @@ OVER = threading.Event()
 def read() -> dict[str, Any]:
     """The names of the files, which run in one module."""
     names: dict[str, Any] = {"__name__": "reader"}
-    for file in ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py", "stack_reader.py"):
+    for file in FILES:
         exec(resources.files("raydap.inworker").joinpath(file).read_text("utf-8"), names)
     return names
 
@@ -181,3 +185,21 @@ def test_one_thread_has_no_coroutines(read: dict[str, Any]) -> None:
     with event_loop(2):
         stacks = read["read_stacks"]([threading.get_ident(), threading.main_thread().ident])
     assert not any(each.get("coroutine") for each in stacks["threads"])
+
+
+FORK = """\
+import os, threading
+
+names = {"__name__": "reader"}
+for path in PATHS:
+    exec(open(path, encoding="utf-8").read(), names)
+if child := os.fork():
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(threading.get_ident() in names["_cpu_times"]())
+"""
+
+
+def test_a_forked_process_has_its_main_threads_time_on_a_processor() -> None:
+    files = [str(resources.files("raydap.inworker").joinpath(name)) for name in FILES]
+    command = [sys.executable, "-c", FORK.replace("PATHS", repr(files))]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"

@@ -1,0 +1,52 @@
+"""Fork a process for each request. Programs run in these processes, so this file imports only what Python has."""
+
+import gc
+import json
+import os
+import signal
+import socket
+
+REQUEST_BYTES = 1 << 18
+"""More than an environment has."""
+
+
+def next_arguments(requests: socket.socket) -> list[str]:
+    """Fork for each request, which is `[arguments, environment, folder]` in JSON with two descriptors: where standard
+    output and error go, and a socket for the pid and then the exit code. Return the arguments in each forked process.
+
+    Raises SystemExit when the other side has closed its end.
+    """
+    # The collector would copy the pages of all modules into each process.
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 2)
+        if not request:
+            raise SystemExit
+        output, ends = descriptors
+        if os.fork() == 0:
+            requests.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _fork_and_report(output, socket.socket(fileno=ends))
+            arguments, environment, folder = json.loads(request)
+            os.environ.clear()
+            os.environ.update(environment)
+            os.chdir(folder)
+            return list(arguments)
+        os.close(output)
+        os.close(ends)
+
+
+def _fork_and_report(output: int, ends: socket.socket) -> None:
+    """Return in a process of its own. Send its pid and then its exit code to `ends`."""
+    if pid := os.fork():
+        os.close(output)
+        ends.send(str(pid).encode())
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        ends.send(str(code).encode())
+        os._exit(0)
+    ends.close()
+    os.setsid()
+    for descriptor in (1, 2):
+        os.dup2(output, descriptor)
+    os.close(output)
