@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raydap.terminal.debugger.command_line import CommandLine, as_set, number, parse
+from raydap.terminal.debugger.command_line import CommandLine, as_set, number, parse, separate
 from raydap.terminal.debugger.command_table import BY_NAME, COMMANDS
 
 COMMAND_LINES = {
@@ -27,6 +27,8 @@ COMMAND_LINES = {
     "workers not rank:0": ("workers", "not rank:0"),
     "focus not (0 or 1)": ("focus", "not (0 or 1)"),
     "pp {\n1: 2}": ("pp", "{\n1: 2}"),
+    "p(x)": ("p", "(x)"),
+    "pp(x, y)": ("pp", "(x, y)"),
 }
 
 PYTHON = [
@@ -152,3 +154,20 @@ def test_whatever_is_typed_keeps_its_end(text: str) -> None:
     line = parse(text, BY_NAME)
     assert line.name in ("", *BY_NAME)
     assert text.strip().endswith(line.rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("n;;p x", ["n", "p x"]),
+        ("n ;; ;; p(x);;", ["n ", " p(x)"]),
+        ("", [""]),
+        (";;", [";;"]),
+        ("p ';;', \";;\" ;; n", ["p ';;', \";;\" ", " n"]),
+        (r"p 'it\';;s' ;; n", [r"p 'it\';;s' ", " n"]),
+        ("p it's ;; n", ["p it's ", " n"]),
+        ("[rank:0 where x == ';;'] p x;;n", ["[rank:0 where x == ';;'] p x", "n"]),
+    ],
+)
+def test_a_line_with_several_commands(text: str, commands: list[str]) -> None:
+    assert separate(text) == commands

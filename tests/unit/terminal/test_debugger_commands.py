@@ -174,3 +174,9 @@ def test_barriers() -> None:
     assert command == "setBreakpoints"
     assert arguments["breakpoints"] == [{"line": 5, "hitCondition": "all 3 60s"}]
     assert typed("barrier") == ["No worker waits at a barrier."]
+
+
+def test_several_commands_in_a_line_end_with_the_first_that_fails() -> None:
+    assert typed("p(x) ;; p y", **{"(x)": "1", "y": "2"}) == ["1\n2"]
+    with pytest.raises(CommandError, match="Give a line"):
+        typed("list x ;; p y")

@@ -9,7 +9,11 @@ from raydap.protocol.python_source import parse_module
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'|.""", re.DOTALL)
 _PLAIN = re.compile(".", re.DOTALL)
 
-_COMMAND = re.compile(r"\s*(?P<name>[A-Za-z]+|\?)(?P<rest>\s.*|)", re.DOTALL)
+_COMMAND = re.compile(r"\s*(?:(?P<name>[A-Za-z]+|\?)(?P<rest>\s.*|)|(?P<printing>pp?)(?P<value>\(.*))", re.DOTALL)
+"""As in pdb, `p(x)` is the command `p`, whatever the program calls `p`."""
+
+_SEPARATOR = re.compile(r""";;|\\.|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|.""", re.DOTALL)
+"""The separator of commands, or a piece of a command: it may be in a string."""
 
 _RANK = r"[0-9]+(?:-[0-9]+)?"
 _SET_WORD = re.compile(
@@ -35,6 +39,17 @@ class CommandLine(NamedTuple):
     select: str | None
     name: str
     rest: str
+
+
+def separate(text: str) -> list[str]:
+    """Return the commands of a line, which `;;` separates, as in pdb. An empty line is one command."""
+    commands = [""]
+    for found in _SEPARATOR.finditer(text):
+        if found[0] == ";;":
+            commands.append("")
+        else:
+            commands[-1] += found[0]
+    return [command for command in commands if command.strip()] or [text]
 
 
 def parse(text: str, names: Collection[str]) -> CommandLine:
@@ -74,9 +89,10 @@ def _command(text: str, names: Collection[str]) -> CommandLine:
     if stripped.startswith("!"):
         return CommandLine(None, "", stripped[1:].strip())
     found = _COMMAND.fullmatch(stripped)
-    if found is None or found["name"] not in names or _OPERATORS.match(found["rest"]):
+    name, rest = (found["name"] or found["printing"], found["rest"] or found["value"] or "") if found else ("", "")
+    if name not in names or _OPERATORS.match(rest):
         return CommandLine(None, "", stripped)
-    return CommandLine(None, found["name"], found["rest"].strip())
+    return CommandLine(None, name, rest.strip())
 
 
 def as_set(text: str) -> str:

@@ -18,7 +18,7 @@ from raydap.tasks import Tasks
 from raydap.terminal import screen
 from raydap.terminal.debugger import pdb_commands, value_commands
 from raydap.terminal.debugger.breakpoint_numbers import as_spec
-from raydap.terminal.debugger.command_line import parse
+from raydap.terminal.debugger.command_line import parse, separate
 from raydap.terminal.debugger.command_table import BY_NAME, Leave
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.prompt import Interrupted, Prompt
@@ -340,7 +340,11 @@ class Interactive:
                     await debugger.request("pause", threadId=thread)
 
     async def execute(self, text: str) -> None:
-        """One line. Raises CommandError, SessionError and Leave."""
+        """Execute the commands of a line until one fails. Raises CommandError, SessionError and Leave."""
+        for command in separate(text):
+            await self._execute(command)
+
+    async def _execute(self, text: str) -> None:
         line = parse(text, BY_NAME)
         command = BY_NAME.get(line.name)
         select = line.select
