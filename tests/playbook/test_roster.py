@@ -60,6 +60,7 @@ def test_all_that_is_known_of_a_worker(play: Play) -> None:
             }
         ],
         "outage": "",
+        "cluster": "the cluster",
     }
 
 

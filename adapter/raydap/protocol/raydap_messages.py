@@ -85,11 +85,13 @@ class WorkerEntry(Message, frozen=True):
 class WorkerList(Message, frozen=True):
     """The answer to `raydap/workers`, with all workers; and the body of `raydap/workersChanged`, with those that are
     new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "". `complete` is
-    there, and true, for a client that asks for all, once Ray has said who runs."""
+    there, and true, for a client that asks for all, once Ray has said who runs. `cluster` is in the answer, once it is
+    known: the URL of the cluster's dashboard, or "the given workers"."""
 
     workers: tuple[WorkerEntry, ...]
     outage: str
     complete: bool | UnsetType = UNSET
+    cluster: str | UnsetType = UNSET
 
 
 class WorkersArguments(Arguments, frozen=True):

@@ -263,7 +263,7 @@ class WatchedRun:
     async def _follow_cluster(self) -> None:
         """Asks the cluster of the program for its tasks, as soon as that is known."""
         while not self._cluster:
-            self._cluster = await self.live.cluster()
+            self._cluster = await self.live.dashboard()
             if not self._cluster:
                 await asyncio.sleep(CLUSTER_PAUSE_S)
         self._dashboard = Dashboard(Rest(self._cluster, os.environ))

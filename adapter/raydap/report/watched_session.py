@@ -4,12 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import msgspec
-
 from raydap.client import joining
-from raydap.client.dap_connection import DapConnection, SessionError
+from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
-from raydap.protocol.raydap_messages import Server
 from raydap.terminal.live_session import LiveSession
 
 Specs = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -53,19 +50,11 @@ class WatchedSession(LiveSession):
 
         await self.session.begin(command, arguments, configure)
 
-    async def cluster(self) -> str:
-        """The dashboard of what is debugged, "" if it is not known yet. A session says it to a new client only, and
-        that of a hub may be reached from its machine alone."""
-        own = self.session.own
-        if own is None:
+    async def dashboard(self) -> str:
+        """Return the dashboard of the cluster, "" if it is not known yet. That of a hub may be reached from its machine
+        alone."""
+        if self.session.own is None:
             return ""
-        connection = DapConnection(lambda name, body: None, lambda reason: None)
-        try:
-            with suppress(SessionError, OSError, LookupError, msgspec.ValidationError):
-                await connection.open(own.connect)
-                body = await connection.request("initialize", {"adapterID": "raydap", "pathFormat": "path"})
-                debugs = msgspec.convert(body["raydap"], Server).debugs
-                return debugs if isinstance(debugs, str) else ""
-        finally:
-            connection.close()
-        return ""
+        with suppress(SessionError):
+            await self.session.connection.request("raydap/workers", {"all": True}, self._take_workers)
+        return self.cluster

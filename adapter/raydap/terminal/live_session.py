@@ -1,6 +1,7 @@
 """A session that a command of the terminal takes part in, and its workers as they are now."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from raydap import safe_output
 from raydap.client import joining
 from raydap.client.dap_connection import ConnectionEnded
 from raydap.client.joining import Session, Target
+from raydap.cluster.dashboard import dashboard_address
 from raydap.protocol.message_base import Arguments, Message
 from raydap.protocol.raydap_messages import WorkerEntry, WorkerList
 from raydap.terminal.progress import Progress
@@ -46,6 +48,8 @@ class LiveSession:
         self.changed = asyncio.Event()
         self.ended = asyncio.Event()
         self.lost = ""
+        self.cluster = ""
+        """The dashboard of the cluster, once the session has begun; "" if there is none."""
         self.on_event: Callable[[str, Any], None] = lambda name, body: None
         self.session: Session
 
@@ -120,6 +124,8 @@ class LiveSession:
             else:
                 self._take_entry(entry)
         self.outage = told.outage
+        if isinstance(told.cluster, str):
+            self.cluster = told.cluster
         if told.complete is True:
             self.listed.set()
         self.changed.set()
@@ -134,6 +140,14 @@ class LiveSession:
         self.changed.set()
 
 
+def _why(environ: Mapping[str, str]) -> str:
+    """Return why a session of raydap's own looks at its cluster though the command names none."""
+    source, address = dashboard_address.chosen(None, environ)
+    if address is None or address == "auto":
+        return "which was found on this machine"
+    return f"which {source[0].lower()}{source[1:]} names"
+
+
 @asynccontextmanager
 async def looking(target: Target, progress: Progress | None = None) -> AsyncIterator[LiveSession]:
     """A session for a look at a cluster, which attaches to no worker by itself; left at the end. What takes long is
@@ -146,6 +160,8 @@ async def looking(target: Target, progress: Progress | None = None) -> AsyncIter
             # Several clusters may run, and none was named here.
             safe_output.line(f"This is {live.session.name}, which debugs {live.session.debugs}.", error=True)
         await live.begin("attach", {"join": True} if live.session.is_active else own)
+        if live.cluster and not live.session.debugs and target.dashboard is None:
+            safe_output.line(f"This is the Ray cluster at {live.cluster}, {_why(os.environ)}.", error=True)
         yield live
     finally:
         await live.session.leave()

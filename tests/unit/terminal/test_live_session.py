@@ -80,14 +80,14 @@ class FakeSession(Session):
         self.has_left = True
 
 
-def look(monkeypatch: pytest.MonkeyPatch, session: FakeSession) -> None:
+def look(monkeypatch: pytest.MonkeyPatch, session: FakeSession, dashboard: str | None = "http://h:8265") -> None:
     async def find(target: Target, on_event: Any, on_gone: Any) -> FakeSession:
         return session
 
     monkeypatch.setattr(joining, "find", find)
 
     async def run() -> None:
-        async with looking(Target(dashboard="http://h:8265")) as live:
+        async with looking(Target(dashboard=dashboard)) as live:
             assert list(live.workers) == ["a"]
             assert not session.has_left
 
@@ -102,6 +102,29 @@ def test_a_look_attaches_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     joined = FakeSession("hub", is_active=True)
     look(monkeypatch, joined)
     assert joined.begun == [("attach", {"join": True})]
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("10.0.0.1:6379", "This is the Ray cluster at http://c:1, which the environment variable"),
+        ("auto", "This is the Ray cluster at http://c:1, which was found on this machine."),
+        ("", "This is the Ray cluster at http://c:1, which was found on this machine."),
+    ],
+)
+def test_a_look_at_a_cluster_that_was_not_named_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], address: str, sentence: str
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    monkeypatch.delenv("RAY_API_SERVER_ADDRESS", raising=False)
+    session = FakeSession("own", is_active=False)
+    session.connection = ScriptedConnection({"raydap/workers": {**told(entry("a")), "cluster": "http://c:1"}})
+    look(monkeypatch, session, dashboard=None)
+    assert sentence in capsys.readouterr().err
+    session = FakeSession("own", is_active=False)
+    session.connection = ScriptedConnection({"raydap/workers": {**told(entry("a")), "cluster": "http://c:1"}})
+    look(monkeypatch, session)
+    assert capsys.readouterr().err == "", "the command names the cluster"
 
 
 def test_a_session_that_cannot_begin_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

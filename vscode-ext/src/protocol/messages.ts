@@ -492,12 +492,14 @@ export interface WorkerEntry {
 /**
  * The answer to `raydap/workers`, with all workers; and the body of `raydap/workersChanged`, with those that are
  * new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "". `complete` is
- * there, and true, for a client that asks for all, once Ray has said who runs.
+ * there, and true, for a client that asks for all, once Ray has said who runs. `cluster` is in the answer, once it is
+ * known: the URL of the cluster's dashboard, or "the given workers".
  */
 export interface WorkerList {
   readonly workers: readonly WorkerEntry[];
   readonly outage: string;
   readonly complete?: boolean;
+  readonly cluster?: string;
 }
 
 /** The arguments of `raydap/workers`. With `all`, workers that run and are not attached are listed, too. */

@@ -51,7 +51,8 @@ def tell_changes(state: State) -> None:
 def everything(state: State, view: View) -> WorkerList:
     """All workers that there are now; alive ones only if the client asks for all."""
     _renew_all(state)
-    return _as_list(state, view, _for_view(view, state.run.roster.entries.values()))
+    listed = _as_list(state, view, _for_view(view, state.run.roster.entries.values()))
+    return msgspec.structs.replace(listed, cluster=state.run.where or UNSET)
 
 
 def current(state: State) -> list[WorkerEntry]:
