@@ -33,9 +33,9 @@ def test_files_are_read_by_the_worker(start: Start, tmp_path: Path) -> None:
     worker, debuggee = start("breakpoint()\n")
     worker.stop()
 
-    assert worker.query(calls.working_dir()) == str(Path.cwd())
-    assert worker.query(calls.copy_of("/elsewhere/pyproject.toml")) == str(Path.cwd() / "pyproject.toml")
-    assert worker.query(calls.copy_of("/elsewhere/nothing.py")) == ""
+    assert worker.query(calls.job_folders()) == [str(Path.cwd())]
+    assert worker.query(calls.copies_of("/elsewhere/pyproject.toml")) == [str(Path.cwd() / "pyproject.toml")]
+    assert worker.query(calls.copies_of("/elsewhere/nothing.py")) == [""]
     assert worker.query(calls.source_text(str(odd))) == ODD
     assert worker.query(calls.source_text(str(long))) == long.read_text()
     parts = [worker.query(calls.source_text(str(wide), start * calls.PART)) for start in range(3)]

@@ -6,7 +6,7 @@ import pytest
 
 from raydap.core.errors import Code
 from support.fake_client import FakeClient
-from support.fake_worker import PLUMBING
+from support.fake_worker import PLUMBING, FakeWorker
 from support.playbook import Play
 
 
@@ -44,6 +44,44 @@ def test_other_files_of_such_a_worker_are_verified(play: Play) -> None:
     for path in ("/venv/lib/json.py", f"{PACKAGE}/src/train.py"):
         client.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 7}])
         assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    client.nothing()
+
+
+MODULE = "/tmp/ray/py_modules_files/_ray_pkg_0ab1"
+
+
+def sources_set(worker: FakeWorker) -> dict[str, list[int]]:
+    """The lines of the breakpoints that the worker has now, by its paths."""
+    sent = [each["arguments"] for each in worker.heard if each["command"] == "setBreakpoints"]
+    return {each["source"]["path"]: [line["line"] for line in each["breakpoints"]] for each in sent}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"workspaceFolder": "/home/me"}])
+def test_breakpoints_hold_in_copies_of_py_modules(play: Play, arguments: dict[str, str]) -> None:
+    mine, copy = "/home/me/libs/shop/prices.py", f"{MODULE}/shop/prices.py"
+    client = play.session(arguments)
+    client.request("setBreakpoints", source={"path": mine}, breakpoints=[{"line": 7}])
+    worker = play.worker("w1")
+    worker.folder, worker.module_copies, worker.path = "/srv", [copy], copy
+    play.paused(worker)
+    assert sources_set(worker) == {copy: [7], mine: [7]}
+    names = [each["command"] for each in worker.heard]
+    assert max(at for at, name in enumerate(names) if name == "setBreakpoints") < names.index("configurationDone")
+    assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    worker.stop()
+    thread = client.stop()["threadId"]
+    # It has stopped at no breakpoint, so the copy is shown, and no folder of the client is made up.
+    assert copy in sources(client, thread)
+    client.request("setBreakpoints", source={"path": mine}, breakpoints=[{"line": 9}])
+    assert sources_set(worker) == {copy: [9], mine: [9]}
+    client.event("breakpoint")
+    client.request("setBreakpoints", source={"path": mine}, breakpoints=[])
+    assert sources_set(worker) == {copy: [], mine: []}
+    other = "/home/me/libs/shop/tax.py"
+    worker.module_copies = [f"{MODULE}/shop/tax.py"]
+    client.request("setBreakpoints", source={"path": other}, breakpoints=[{"line": 3}])
+    assert sources_set(worker)[other] == sources_set(worker)[f"{MODULE}/shop/tax.py"] == [3]
+    client.event("breakpoint")
     client.nothing()
 
 

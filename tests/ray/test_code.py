@@ -1,6 +1,7 @@
 """Where the code lies: working_dir and path mappings, justMyCode, launch here and launch as a job."""
 
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,52 @@ def test_a_workspace_and_its_package_are_the_same_files(
     hits = [body.get("hitBreakpointIds") for body in bodies(client, "stopped")]
     assert hits == [None, [breakpoint["id"]]]
     assert driver.wait() == 0, driver.output
+
+
+def as_wheel(module: Path) -> Path:
+    """A wheel of a folder with code, as `pip wheel` makes it."""
+    path = module.parent / "dist" / "shop-1.0-py3-none-any.whl"
+    path.parent.mkdir()
+    files = {f"shop/{file.name}": file.read_text() for file in module.glob("*.py")}
+    files["shop-1.0.dist-info/METADATA"] = "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n"
+    files["shop-1.0.dist-info/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files["shop-1.0.dist-info/RECORD"] = "".join(f"{name},,\n" for name in files)
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize("is_wheel", [False, True])
+def test_a_breakpoint_in_a_module_of_py_modules(
+    client: Client, cluster: Cluster, run_driver: Callable[..., Child], tmp_path: Path, is_wheel: bool
+) -> None:
+    """The workspace is above the folder that has the module, as in a repository with libraries."""
+    module = tmp_path / "repo" / "libs" / "shop"
+    module.mkdir(parents=True)
+    for name, text in (("__init__.py", ""), ("prices.py", MODULE)):
+        (module / name).write_text(text)
+    driver = (
+        DRIVER.replace("import halving\n", "")
+        .replace("    return halving", "    import shop.prices\n    return shop.prices")
+        .replace(
+            "ray.init()", f"ray.init(runtime_env={{'py_modules': [{str(as_wheel(module) if is_wheel else module)!r}]}})"
+        )
+    )
+    path = str(module / "prices.py")
+    client.timeout = 90
+    attach_to(client, cluster, workspaceFolder=str(tmp_path / "repo"))
+    client.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": line_of(MODULE, "return")}])
+    job = run_driver(driver, "0")
+    go_on(client, client.wait_event("stopped"))
+    stop = client.wait_event("stopped")
+    frame = user_frames(client, stop)[0]
+    assert (frame["name"], frame["source"]["path"]) == ("half", path)
+    assert local_variables(client, stop)["result"] == "21.0"
+    assert stop["hitBreakpointIds"]
+    assert problems(client) == []
+    go_on(client, stop)
+    assert job.wait() == 0, job.output
 
 
 def test_a_breakpoint_that_cannot_hit_in_the_jobs_copy_is_not_verified_and_the_argument_is_named(

@@ -51,6 +51,7 @@ class FakeWorker:
         self.values: dict[str, dict[str, Any]] = {}
         """What it says of the values of expressions (`summary`)."""
         self.copy = ""
+        self.module_copies: list[str] = []
         """Its answer to which copy of a file it has there."""
         self.hold: set[str] = set()
         self.heard: list[dict[str, Any]] = []
@@ -298,8 +299,9 @@ class FakeWorker:
         paused = [thread for thread in self.started if expression == calls.pause_thread(thread)]
         if expression == "fail":
             self.refuse(request, "evaluation failed")
-        elif "names['working_dir']" in expression and self.folder:
-            self.reply(request, {"result": json.dumps(self.folder), "variablesReference": 0})
+        elif "names['job_folders']" in expression and self.folder:
+            modules = ["/py_modules_files/_ray_pkg_ab"] if self.module_copies else []
+            self.reply(request, {"result": json.dumps([self.folder, *modules]), "variablesReference": 0})
         elif "names['frame_variables']" in expression:
             frames = re.findall(r"\d+", re.findall(r"\(([\d, ]*?),?\)\)\)\(\{\}\)$", expression)[0])
             self.reply(
@@ -321,8 +323,8 @@ class FakeWorker:
             self.reply(request, {"result": json.dumps(self.collectives), "variablesReference": 0})
         elif expression == calls.own_rank():
             self.reply(request, {"result": json.dumps(self.rank), "variablesReference": 0})
-        elif "names['copy_of']" in expression:
-            self.reply(request, {"result": json.dumps(self.copy), "variablesReference": 0})
+        elif "names['copies_of']" in expression:
+            self.reply(request, {"result": json.dumps([self.copy, *self.module_copies]), "variablesReference": 0})
         elif "names['code_lines']" in expression:
             self.reply(request, {"result": self.lines, "variablesReference": 0})
         elif resumed or unseen or paused or expression in _CHANGES:

@@ -181,7 +181,7 @@ def _debug(worker: Any, path: str) -> None:
     worker.result(initialize)
     worker.wait_event("initialized")
     worker.request("evaluate", expression=calls.enter(True), context="repl")
-    worker.request("evaluate", expression=calls.working_dir(), context="clipboard")
+    worker.request("evaluate", expression=calls.job_folders(), context="clipboard")
     worker.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 6}])
     worker.request("setFunctionBreakpoints", breakpoints=[{"name": "step"}])
     worker.request("setExceptionBreakpoints", filters=["uncaught"])

@@ -243,9 +243,9 @@ def running_value(expression: str, seconds: float) -> str:
     return _with("running", call)
 
 
-def working_dir() -> str:
-    """The result is the path as a `str`."""
-    return _query("names['working_dir']")
+def job_folders() -> str:
+    """The result is a `list[str]`: the current directory, and the folders of `py_modules`."""
+    return _query("names['job_folders']")
 
 
 def own_rank() -> str:
@@ -259,9 +259,9 @@ def collectives() -> str:
     return _query(_COLLECTIVES)
 
 
-def copy_of(path: str) -> str:
-    """The result is a path as a `str`, "" if the worker's current directory has no such file."""
-    return _query("names['copy_of']", path)
+def copies_of(path: str) -> str:
+    """The result is a `list[str]`: for each of the folders of job_folders() its copy of the file, "" without one."""
+    return _query("names['copies_of']", path)
 
 
 def source_text(path: str, start: int = 0) -> str:
@@ -322,7 +322,7 @@ def safe_pdb() -> str:
 
 
 def read_result(text: object) -> Any:
-    """What an expression gave: a `str` or a `list[int]`. Raises ResultError for anything else.
+    """What an expression gave: a `str`, a `list[int]` or a `list[str]`. Raises ResultError for anything else.
 
     `text` is the `result` of an evaluate, or the `message` of one that failed: debugpy before 1.8.22 gives results by
     failing (file_queries.py, answer). A worker is not trusted: `text` can be of any type, of any length and nested as
@@ -335,9 +335,10 @@ def read_result(text: object) -> Any:
         result = json.loads(text.rpartition("\nRaydapResult: ")[2])
     except (ValueError, RecursionError, MemoryError) as error:
         raise ResultError(f"not JSON: {type(error).__name__}") from None
-    if isinstance(result, str) or (isinstance(result, list) and all(type(item) is int for item in result)):
+    kinds = {type(item) for item in result} if isinstance(result, list) else set()
+    if isinstance(result, str) or (isinstance(result, list) and (kinds <= {int} or kinds <= {str})):
         return result
-    raise ResultError("neither a text nor a list of line numbers")
+    raise ResultError("neither a text nor a list of line numbers or paths")
 
 
 def read_summary(text: object) -> str:

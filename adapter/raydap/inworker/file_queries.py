@@ -3,6 +3,7 @@
 import dis
 import json
 import os
+import sys
 import tokenize
 from collections.abc import Callable
 from types import CodeType
@@ -26,16 +27,26 @@ def answer(query: Callable[..., object], *arguments: object) -> str:
     raise RaydapResult(text)
 
 
-def working_dir() -> str:
-    """The worker's current directory. Workers of jobs with a `working_dir` run where Ray has unpacked it."""
-    return os.getcwd()
+def job_folders() -> list[str]:
+    """Return the current directory, and the folders of `py_modules`. Ray unpacks a `working_dir` and runs its workers
+    there. It unpacks each of `py_modules`, or installs it if it is a wheel, into a folder that it adds to sys.path
+    (ray/_private/runtime_env/py_modules.py)."""
+    modules = [folder for folder in sys.path if os.path.basename(os.path.dirname(folder)) == "py_modules_files"]
+    return [os.getcwd(), *modules]
 
 
-def copy_of(path: str) -> str:
-    """The file in the current directory whose path has the longest common end with `path`; "" if there is none."""
+def copies_of(path: str) -> list[str]:
+    """Return for each of job_folders() the file whose path has the longest common end with `path`; "" if there is none.
+
+    A module is a folder in its folder, so there this end has two parts or more: another file of the same name is not
+    taken for the module's.
+    """
     parts = path.replace("\\", "/").split("/")
-    copies = (os.path.join(os.getcwd(), *parts[first:]) for first in range(1, len(parts)))
-    return next(filter(os.path.isfile, copies), "")
+    found = []
+    for number, folder in enumerate(job_folders()):
+        copies = (os.path.join(folder, *parts[first:]) for first in range(1, len(parts) - (number > 0)))
+        found.append(next(filter(os.path.isfile, copies), ""))
+    return found
 
 
 def source_text(path: str, start: int, count: int) -> str:

@@ -23,8 +23,24 @@ raise SystemExit("not run")
 """
 
 
-def test_the_working_directory() -> None:
-    assert file_queries.working_dir() == os.getcwd()
+def test_the_folders_of_a_job_and_its_copies_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "py_modules_files" / "_ray_pkg_0a"
+    (folder / "shop" / "maths").mkdir(parents=True)
+    for name in ("shop/prices.py", "shop/maths/tax.py", "prices.py"):
+        (folder / name).write_text("")
+    assert file_queries.job_folders() == [os.getcwd()]
+    assert file_queries.copies_of("/repo/libs/shop/prices.py") == [""]
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert file_queries.job_folders() == [os.getcwd(), str(folder)]
+    for path, copy in (
+        ("/repo/libs/shop/prices.py", "shop/prices.py"),
+        ("C:\\repo\\shop\\maths\\tax.py", "shop/maths/tax.py"),
+        ("/repo/shop/other.py", None),
+        ("/repo/prices.py", None),
+        ("prices.py", None),
+    ):
+        assert file_queries.copies_of(path) == ["", "" if copy is None else str(folder / copy)], path
 
 
 def test_the_copy_of_a_file_has_the_longest_common_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +56,7 @@ def test_the_copy_of_a_file_has_the_longest_common_end(tmp_path: Path, monkeypat
         ("/home/me/proj/src", None),
         ("train.py", None),
     ):
-        assert file_queries.copy_of(path) == ("" if copy is None else str(tmp_path / copy)), path
+        assert file_queries.copies_of(path) == ["" if copy is None else str(tmp_path / copy)], path
 
 
 def test_a_text_has_the_encoding_that_it_names(tmp_path: Path) -> None:

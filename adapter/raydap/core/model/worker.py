@@ -173,6 +173,10 @@ class Worker:
         self.has_called = False
         self.package: str | None = None
         self.package_asked: Future[None] | None = None
+        self.has_modules = False
+        """Whether its job has `py_modules`; known with `package`."""
+        self.module_copies: dict[str, list[str]] = {}
+        """The files of `py_modules` that are copies of a client's file, by its path. Absent: not asked yet."""
         self.arrays: Future[None] | None = None
         self.connected: Future[None] = Future()
         self.initialized: Future[None] = Future()

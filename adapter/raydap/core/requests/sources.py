@@ -53,7 +53,8 @@ def breakpoint_locations(state: State, request: Request, arguments: dict[str, An
     worker = next(attached, None)
     lines: Any = None
     if worker is not None:
-        path = paths.to_worker(path, paths.workspace(worker.settings), worker.package)[0]
+        copies = worker.module_copies.get(path, ())
+        path = paths.to_worker(path, paths.workspace(worker.settings), worker.package, copies)[0]
         try:
             lines = yield from query(worker, calls.code_lines(path, first, last), request.timeout_s)
         except (ProblemError, calls.ResultError):

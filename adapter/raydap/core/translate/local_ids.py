@@ -32,7 +32,11 @@ def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str
 
     if command in ARGUMENTS:
         folder = paths.workspace(worker.settings)
-        rewrite(arguments, ARGUMENTS[command], translate, lambda path: paths.to_worker(path, folder, worker.package)[0])
+        rewrite(arguments, ARGUMENTS[command], translate, lambda path: _to_worker(worker, path, folder))
+
+
+def _to_worker(worker: Worker, path: str, folder: str | None) -> str:
+    return paths.to_worker(path, folder, worker.package, worker.module_copies.get(path, ()))[0]
 
 
 def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, Any]) -> None:

@@ -1,11 +1,14 @@
-"""Files of jobs with a `working_dir`: where the client has them, and where a worker has them.
+"""Files of jobs with a `working_dir` or `py_modules`: where the client has them, and where a worker has them.
 
 Ray unpacks a job's working_dir on each node into a folder `.../working_dir_files/_ray_pkg_<hash>` and runs its workers
 there (ray/_private/runtime_env/working_dir.py). Modules come from that folder, but a pickled function carries the path
 that it had at the driver, so a file of the job has two paths, and both can occur in one worker.
+
+A module of `py_modules` is in a folder `.../py_modules_files/_ray_pkg_<hash>`, which may come from any folder of the client.
 """
 
 import re
+from collections.abc import Sequence
 
 from raydap.core.settings import AttachSettings, LaunchSettings
 
@@ -40,20 +43,26 @@ def package(folder: object) -> str | None:
     return None if found is None else found[1]
 
 
+def is_in_working_dir(path: str) -> bool:
+    """Whether a worker's path lies in a package that is no module of `py_modules`."""
+    found = package(path)
+    return found is not None and re.search(r"[/\\]py_modules_files[/\\]", found) is None
+
+
 def to_client(path: str, folder: str | None) -> str:
     """A worker's path as the client knows the file."""
-    found = None if folder is None else _PACKAGE.fullmatch(path)
+    found = _PACKAGE.fullmatch(path) if folder is not None and is_in_working_dir(path) else None
     if folder is None or found is None:
         return path
     return _joined(folder, found[2] or "")
 
 
-def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
-    """All paths that a file of the client can have in a worker."""
+def to_worker(path: str, folder: str | None, package: str | None, copies: Sequence[str] = ()) -> list[str]:
+    """All paths that a file of the client can have in a worker. `copies` are those in `py_modules`."""
     inner = None if folder is None or package is None else _below(path, folder)
     if inner is None or package is None:
-        return [path]
-    return [f"{package}/{inner}", path]
+        return [*copies, path]
+    return [*copies, f"{package}/{inner}", path]
 
 
 def mapped(path: str, settings: AttachSettings, cwd: str) -> str:

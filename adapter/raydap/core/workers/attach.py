@@ -121,6 +121,9 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
     worker.advance(AttachStage.CONFIGURING)
     if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
+        # The worker runs as soon as it is configured, so it has to have the breakpoints in all copies before.
+        for group in list(worker.run.breakpoints.groups()) if worker.has_modules else ():
+            yield from working_dirs.find_module_copies(worker, group.path, HANDSHAKE_TIMEOUT_S)
     configured = _configure(state, worker)
     yield from attach
     # pydevd without an adapter answers `attach` at once. The worker is not said to run before it has its breakpoints.
@@ -170,7 +173,8 @@ def set_breakpoints(state: State, worker: Worker, group: Group) -> None:
 
     They are sent at once: the client's next request may resume a thread that has to stop at them.
     """
-    for path in paths.to_worker(group.path, paths.workspace(worker.settings), worker.package):
+    copies = worker.module_copies.get(group.path, ())
+    for path in paths.to_worker(group.path, paths.workspace(worker.settings), worker.package, copies):
         state.start(_set_breakpoints(state, worker, group, path))
 
 
@@ -186,6 +190,9 @@ def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> F
         corrected = yield from working_dirs.without_copies(state, worker, path, answers)
         if corrected is not answers:
             _take_answers(state, worker, group, corrected, path)
+        if path == group.path:
+            for copy in (yield from working_dirs.find_module_copies(worker, path)):
+                state.start(_set_breakpoints(state, worker, group, copy))
 
 
 def _take_answers(state: State, worker: Worker, group: Group, answers: object, path: str) -> None:

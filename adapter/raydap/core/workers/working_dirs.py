@@ -1,8 +1,11 @@
-"""Jobs with a `working_dir`: their workers run a copy of the client's folder (translate/paths.py).
+"""Jobs with a `working_dir` or `py_modules`: their workers run copies of the client's folders (translate/paths.py).
 
 If the client says which folder that is (`workspaceFolder`, `pathMappings`), breakpoints and stacks are translated. If
 it does not, a breakpoint in one of its files cannot hit in the copy: then it is not verified, and the user is told once
 which argument is missing.
+
+The client's folders of `py_modules` are named nowhere. The worker looks for a file of theirs with the same end of its path,
+and gets the breakpoint in that, too.
 """
 
 from collections.abc import Iterable
@@ -28,7 +31,30 @@ def find_package(worker: Worker, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[No
 def _ask_package(worker: Worker, timeout_s: float) -> Flow[None]:
     if not worker.settings.path_mappings:
         with suppress(calls.ResultError):
-            worker.package = paths.package((yield from query(worker, calls.working_dir(), timeout_s)))
+            cwd, *modules = yield from _paths(worker, calls.job_folders(), timeout_s)
+            worker.package, worker.has_modules = paths.package(cwd), bool(modules)
+
+
+def _paths(worker: Worker, expression: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[list[str]]:
+    """Return the result, with one path at least. Raises ResultError, and ProblemError if the worker does not answer."""
+    result = yield from query(worker, expression, timeout_s)
+    if not isinstance(result, list) or not result or not isinstance(result[0], str):
+        raise calls.ResultError("no paths")
+    return result
+
+
+def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[list[str]]:
+    """Ask the worker for its copies of a client's file in `py_modules`, once. Return those that are new."""
+    with suppress(ProblemError):
+        yield from find_package(worker)
+    if not path or not worker.has_modules or path in worker.module_copies:
+        return []
+    with suppress(ProblemError, calls.ResultError):
+        _, *copies = yield from _paths(worker, calls.copies_of(path), timeout_s)
+        if path not in worker.module_copies:
+            worker.module_copies[path] = [copy for copy in copies if copy]
+            return worker.module_copies[path]
+    return []
 
 
 def without_copies(state: State, worker: Worker, path: str, answers: object) -> Flow[object]:
@@ -42,10 +68,10 @@ def without_copies(state: State, worker: Worker, path: str, answers: object) -> 
     if package is None or path.startswith(package):
         return answers
     try:
-        copy = yield from query(worker, calls.copy_of(path), ANSWER_TIMEOUT_S)
+        copy = (yield from _paths(worker, calls.copies_of(path)))[0]
     except (ProblemError, calls.ResultError):
         copy = ""
-    if not isinstance(copy, str) or not copy.startswith(package) or not isinstance(answers, list):
+    if not copy.startswith(package) or not isinstance(answers, list):
         return answers
     folder = path[: len(path) - len(copy) + len(package)]
     _tell(state, f'"{folder}"')
@@ -55,7 +81,7 @@ def without_copies(state: State, worker: Worker, path: str, answers: object) -> 
 
 def look_for_copies(state: State, worker: Worker, shown: Iterable[str]) -> None:
     """Takes the paths of a stack that were not shown before."""
-    if not worker.settings.path_mappings and any(paths.package(path) is not None for path in shown):
+    if not worker.settings.path_mappings and any(paths.is_in_working_dir(path) for path in shown):
         _tell(state, "the folder that the job was submitted from")
 
 
