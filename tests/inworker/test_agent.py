@@ -322,6 +322,36 @@ def test_a_program_that_ends_itself_is_not_stopped(start: Start, children: ExitS
     assert program.child.wait() == code
 
 
+SWALLOWED = """\
+import sys
+def main():
+    return 1 / 0  # here
+try:
+    main()
+except ZeroDivisionError as error:
+    sys.exit(CODE)  # the end
+"""
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("code", ["1", "'failed'"])
+def test_a_program_that_ends_itself_for_an_error_is_stopped(start: Start, children: ExitStack, code: str) -> None:
+    program = start(SWALLOWED.replace("CODE", code))
+    worker = attach(program, program.called(), children)
+    reason, line, _ = worker.stop()
+    assert (reason, line) == ("exception", "    sys.exit(CODE)  # the end".replace("CODE", code).strip())
+
+
+@pytest.mark.usefixtures("debuggable")
+@pytest.mark.parametrize("ending", ["sys.exit(0)", "raise SystemExit(2) from None"])
+def test_a_program_that_ends_itself_after_an_error_was_dealt_with_is_not_stopped(
+    start: Start, children: ExitStack, ending: str
+) -> None:
+    program = start(SWALLOWED.replace("sys.exit(CODE)", ending))
+    attach(program, program.called(), children)
+    assert program.child.wait() == (0 if "0" in ending else 2)
+
+
 @pytest.mark.usefixtures("debuggable")
 def test_a_program_that_fails_is_stopped_where_it_failed(start: Start, children: ExitStack) -> None:
     program = start("missing = {}\nmissing['x']\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from dap_client import Client
-from local_cluster import Child
+from local_cluster import Child, Cluster
 
 from support.look import bodies, evaluate, go_on, local_variables, name_of, user_frames
 
@@ -129,3 +129,41 @@ def test_nested_tasks(attach: Callable[..., Client], run_driver: Callable[..., C
     go_on(client, stop)
     assert driver.wait() == 0, driver.output
     assert "result: ZeroDivisionError" in driver.output
+
+
+IN_A_THREAD = """\
+import threading
+import ray
+
+@ray.remote(num_cpus=0.1)
+class Prefetcher:
+    def start(self):
+        thread = threading.Thread(target=self.fill)
+        thread.start()
+        thread.join()
+
+    def fill(self):
+        batch = 7
+        raise LookupError(batch)  # no task has failed
+
+ray.init()
+ray.get(Prefetcher.remote().start.remote())
+"""
+
+
+@pytest.mark.core
+def test_an_error_that_fails_no_task_stops_with_the_filter_user_unhandled(
+    client: Client, cluster: Cluster, tmp_path: Path
+) -> None:
+    """As in a thread of the user's own, or in a training function of Ray Train."""
+    program = tmp_path / "prefetch.py"
+    program.write_text(IN_A_THREAD)
+    arguments = {"program": str(program), "env": {"RAY_ADDRESS": cluster.address}, "dashboard": cluster.dashboard}
+    client.timeout = 60
+    client.start_session("launch", arguments, filters=["userUnhandled"])
+    stop = post_mortem(client)
+    assert exception(client, stop) == "LookupError"
+    assert user_frames(client, stop)[0]["name"].split()[0] == "fill"
+    assert local_variables(client, stop)["batch"] == "7"
+    go_on(client, stop)
+    assert client.wait_event("exited") == {"exitCode": 0}

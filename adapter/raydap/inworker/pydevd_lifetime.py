@@ -120,9 +120,7 @@ def prepare(debugger: Any) -> None:
     # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object counts
     # from 0: the breakpoints of the last session would come back.
     debugger.mtime = next(CHANGE_COUNTS)
-    # `sys.exit(3)` ends a program as it was written; it is no failure to stop at. pydevd ignores 0 only, and none with
-    # breakOnSystemExitZero.
-    debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes)
+    debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes) and is_plain_exit(error)
     # A thread that was about to stop when the last session ended would stop now, as if for a pause.
     resume_all()
     forget_dummy_threads(debugger)
@@ -136,6 +134,16 @@ def prepare(debugger: Any) -> None:
         debugger.raydap_tracers = ProgramTracers()
     keep_one_thread_object()
     trace_resumed_frames()
+
+
+def is_plain_exit(error: object) -> bool:
+    """Return whether a SystemExit is no failure to stop at. `sys.exit(3)` ends a program as it was written, but after
+    `except Exception` it hides an error that a framework has caught, such as Hydra or click. pydevd ignores 0 only, and
+    none with breakOnSystemExitZero. `error` is the exception, or only its code."""
+    if not isinstance(error, SystemExit) or error.code in (None, 0):
+        return True
+    hidden = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return not isinstance(hidden, Exception)
 
 
 def unknown_debugpy(error: BaseException) -> str:
