@@ -97,7 +97,7 @@ _started: list[ForkServer] = []
 
 
 def end_all() -> None:
-    """End the processes that fork. Those that they have forked run on."""
+    """End the servers, but not the processes that they have forked."""
     while _started:
         _started.pop().end()
 

@@ -322,7 +322,7 @@ def safe_pdb() -> str:
 
 
 def read_result(text: object) -> Any:
-    """What an expression gave: a `str`, a `list[int]` or a `list[str]`. Raises ResultError for anything else.
+    """Read the result of an expression: a `str`, a `list[int]` or a `list[str]`. Raises ResultError for anything else.
 
     `text` is the `result` of an evaluate, or the `message` of one that failed: debugpy before 1.8.22 gives results by
     failing (file_queries.py, answer). A worker is not trusted: `text` can be of any type, of any length and nested as

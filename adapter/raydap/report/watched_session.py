@@ -51,8 +51,7 @@ class WatchedSession(LiveSession):
         await self.session.begin(command, arguments, configure)
 
     async def dashboard(self) -> str:
-        """Return the dashboard of the cluster, "" if it is not known yet. That of a hub may be reached from its machine
-        alone."""
+        """Return the dashboard of the cluster, "" if it is not known yet or if a hub's machine alone may reach it."""
         if self.session.own is None:
             return ""
         with suppress(SessionError):

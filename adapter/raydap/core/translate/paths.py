@@ -4,7 +4,8 @@ Ray unpacks a job's working_dir on each node into a folder `.../working_dir_file
 there (ray/_private/runtime_env/working_dir.py). Modules come from that folder, but a pickled function carries the path
 that it had at the driver, so a file of the job has two paths, and both can occur in one worker.
 
-A module of `py_modules` is in a folder `.../py_modules_files/_ray_pkg_<hash>`, which may come from any folder of the client.
+A module of `py_modules` is in a folder `.../py_modules_files/_ray_pkg_<hash>`. It may come from any folder of the
+client.
 """
 
 import re

@@ -121,7 +121,7 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
     worker.advance(AttachStage.CONFIGURING)
     if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
-        # The worker runs as soon as it is configured, so it has to have the breakpoints in all copies before.
+        # A configured worker does not wait, so it gets the breakpoints in all copies before.
         for group in list(worker.run.breakpoints.groups()) if worker.has_modules else ():
             yield from working_dirs.find_module_copies(worker, group.path, HANDSHAKE_TIMEOUT_S)
     configured = _configure(state, worker)

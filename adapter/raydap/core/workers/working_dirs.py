@@ -4,8 +4,8 @@ If the client says which folder that is (`workspaceFolder`, `pathMappings`), bre
 it does not, a breakpoint in one of its files cannot hit in the copy: then it is not verified, and the user is told once
 which argument is missing.
 
-The client's folders of `py_modules` are named nowhere. The worker looks for a file of theirs with the same end of its path,
-and gets the breakpoint in that, too.
+Nothing names the client's folders of `py_modules`. A worker finds its copy of a file by the end of the path, and gets
+the breakpoint in the copy, too.
 """
 
 from collections.abc import Iterable
