@@ -85,6 +85,19 @@ def test_breakpoints_hold_in_copies_of_py_modules(play: Play, arguments: dict[st
     client.nothing()
 
 
+def test_a_copy_has_the_breakpoints_of_one_file(play: Play) -> None:
+    copy = f"{MODULE}/shop/prices.py"
+    client = play.session()
+    worker = play.worker("w1")
+    worker.folder, worker.module_copies = "/srv", [copy]
+    play.paused(worker)
+    for path in ("/home/me/libs/shop/prices.py", "/home/me/old/shop/prices.py", copy):
+        client.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": 7}])
+        client.event("breakpoint")
+    lines = [each["arguments"]["source"]["path"] for each in worker.heard if each["command"] == "setBreakpoints"]
+    assert lines == ["/home/me/libs/shop/prices.py", copy, "/home/me/old/shop/prices.py", copy]
+
+
 def test_a_stack_in_a_copy_is_told_once(play: Play) -> None:
     client = play.session()
     worker = play.worker("w1")

@@ -152,9 +152,7 @@ def test_an_ordinary_job_is_shown_and_left_as_it_is(
     check_stacks(ask, program.with_suffix(".svg"))
     check_that_nobody_can_be_asked(ask)
     chosen = raydap("ps", "actor:Nobody", env={**environment, "RAY_ADDRESS": cluster.address}, code=3)
-    assert (
-        f"This is the Ray cluster at {cluster.dashboard}, which the environment variable RAY_ADDRESS names." in chosen
-    )
+    assert f"Cluster: {cluster.dashboard} (RAY_ADDRESS)\n" in chosen
     # Nobody was stopped, resumed or spoilt by all that: the worker waits as before.
     assert len(at(trainers(ask, lambda rows: True), "paused", BREAKPOINT)) == 1
     assert driver.process.poll() is None

@@ -140,12 +140,10 @@ class LiveSession:
         self.changed.set()
 
 
-def _why(environ: Mapping[str, str]) -> str:
-    """Return why a session of raydap's own looks at its cluster though the command names none."""
+def _chosen_by(environ: Mapping[str, str]) -> str:
+    """Return what has chosen the cluster of a session of raydap's own if the command names none."""
     source, address = dashboard_address.chosen(None, environ)
-    if address is None or address == "auto":
-        return "which was found on this machine"
-    return f"which {source[0].lower()}{source[1:]} names"
+    return "found on this machine" if address in (None, "auto") else source.rpartition(" ")[2]
 
 
 @asynccontextmanager
@@ -161,7 +159,7 @@ async def looking(target: Target, progress: Progress | None = None) -> AsyncIter
             safe_output.line(f"This is {live.session.name}, which debugs {live.session.debugs}.", error=True)
         await live.begin("attach", {"join": True} if live.session.is_active else own)
         if live.cluster and not live.session.debugs and target.dashboard is None:
-            safe_output.line(f"This is the Ray cluster at {live.cluster}, {_why(os.environ)}.", error=True)
+            safe_output.line(f"Cluster: {live.cluster} ({_chosen_by(os.environ)})", error=True)
         yield live
     finally:
         await live.session.leave()

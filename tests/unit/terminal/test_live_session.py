@@ -107,9 +107,9 @@ def test_a_look_attaches_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ("10.0.0.1:6379", "This is the Ray cluster at http://c:1, which the environment variable"),
-        ("auto", "This is the Ray cluster at http://c:1, which was found on this machine."),
-        ("", "This is the Ray cluster at http://c:1, which was found on this machine."),
+        ("10.0.0.1:6379", "Cluster: http://c:1 (RAY_ADDRESS)\n"),
+        ("auto", "Cluster: http://c:1 (found on this machine)\n"),
+        ("", "Cluster: http://c:1 (found on this machine)\n"),
     ],
 )
 def test_a_look_at_a_cluster_that_was_not_named_names_it(

@@ -44,7 +44,10 @@ def _paths(worker: Worker, expression: str, timeout_s: float = ANSWER_TIMEOUT_S)
 
 
 def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[list[str]]:
-    """Ask the worker for its copies of a client's file in `py_modules`, once. Return those that are new."""
+    """Ask the worker for its copies of a client's file in `py_modules`, once. Return those that are new.
+
+    A copy has the breakpoints of one file: the first that was asked for, if two files have the same end of their paths.
+    """
     with suppress(ProblemError):
         yield from find_package(worker)
     if not path or not worker.has_modules or path in worker.module_copies:
@@ -52,7 +55,8 @@ def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIME
     with suppress(ProblemError, calls.ResultError):
         _, *copies = yield from _paths(worker, calls.copies_of(path), timeout_s)
         if path not in worker.module_copies:
-            worker.module_copies[path] = [copy for copy in copies if copy]
+            taken = {"", path, *(copy for found in worker.module_copies.values() for copy in found)}
+            worker.module_copies[path] = [copy for copy in copies if copy not in taken]
             return worker.module_copies[path]
     return []
 
