@@ -28,8 +28,20 @@ class Session:
         self.configured = configured
         self.left = threading.Event()
         self.hooks: BreakpointHooks | None = None
-        self.debugger: Any = None
         self.started: Any = None
+        """pydevd's debugger object, from its start on."""
+        self.has_ended = False
+
+    @property
+    def debugger(self) -> Any:
+        """Return pydevd's debugger object from `configurationDone` to the end of the session, else None.
+
+        A thread of pydevd sets the event, and then answers. The program may be at a breakpoint() before any other
+        thread runs.
+        """
+        started = self.started
+        is_active = started is not None and not self.has_ended and started._on_configuration_done_event.is_set()
+        return started if is_active else None
 
     def start(self, hooks: "BreakpointHooks") -> str:
         """Start pydevd on the connection. Return "" or the reason why it cannot start.
@@ -58,12 +70,11 @@ class Session:
             reader = debugger.reader
             while reader.is_alive() and not debugger._on_configuration_done_event.wait(0.05):
                 pass
-            self.debugger = debugger
             self.configured.set()
             reader.join()
         finally:
             with changing:
-                self.debugger = None
+                self.has_ended = True
                 hooks.restore()
                 stop(debugger)
 

@@ -3,6 +3,7 @@
 import threading
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,3 +66,15 @@ def test_the_process_waits_for_the_breakpoints_of_a_raydap_that_has_found_it(
         beginning.join(WAIT)
         assert not beginning.is_alive()
     assert calls == []
+
+
+def test_a_breakpoint_stops_as_soon_as_configuration_done_is_answered() -> None:
+    with closing(AgentSocket()) as connection:
+        session = Session(connection, "raydap", "w1", threading.Event())
+        assert session.debugger is None
+        session.started = SimpleNamespace(_on_configuration_done_event=threading.Event())
+        assert session.debugger is None
+        session.started._on_configuration_done_event.set()
+        assert session.debugger is session.started
+        session.has_ended = True
+        assert session.debugger is None
