@@ -5,6 +5,7 @@ import json
 import pytest
 
 from raydap.core.errors import Code
+from raydap.core.workers.working_dirs import MAX_COPIES
 from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING, FakeWorker
 from support.playbook import Play
@@ -96,6 +97,41 @@ def test_a_copy_has_the_breakpoints_of_one_file(play: Play) -> None:
         client.event("breakpoint")
     lines = [each["arguments"]["source"]["path"] for each in worker.heard if each["command"] == "setBreakpoints"]
     assert lines == ["/home/me/libs/shop/prices.py", copy, "/home/me/old/shop/prices.py", copy]
+
+
+def test_a_worker_that_ends_while_it_looks_for_copies_is_forgotten(play: Play) -> None:
+    client = play.session()
+    client.request("setBreakpoints", source={"path": "/home/me/shop/prices.py"}, breakpoints=[{"line": 7}])
+    worker = play.worker("w1")
+    worker.folder, worker.module_copies = "/srv", [f"{MODULE}/shop/prices.py"]
+    worker.hold.add("copies")
+    play.paused(worker)
+    assert "copies_of" in worker.heard[-1]["arguments"]["expression"]
+    worker.die()
+    client.told(Code.WORKER_BUSY)
+    assert "configurationDone" not in [each["command"] for each in worker.heard]
+    client.nothing()
+
+
+@pytest.mark.parametrize("answer", ["nonsense", "[]", "[1, 2]", '["/srv", 3]', '"/srv"', "{}"])
+def test_a_malformed_answer_about_copies_changes_nothing(play: Play, answer: str) -> None:
+    client = play.session()
+    client.request("setBreakpoints", source={"path": "/home/me/shop/prices.py"}, breakpoints=[{"line": 7}])
+    worker = play.worker("w1")
+    worker.folder, worker.module_copies, worker.copies_answer = "/srv", ["x"], answer
+    play.paused(worker)
+    assert client.event("breakpoint")["breakpoint"]["verified"] is True
+    assert sources_set(worker) == {"/home/me/shop/prices.py": [7]}
+
+
+def test_few_copies_of_a_file_get_its_breakpoints_whatever_a_worker_answers(play: Play) -> None:
+    client = play.session()
+    client.request("setBreakpoints", source={"path": "/home/me/shop/prices.py"}, breakpoints=[{"line": 7}])
+    worker = play.worker("w1")
+    worker.folder, worker.module_copies = "/srv", [f"/{number}" for number in range(1000)]
+    play.paused(worker)
+    client.event("breakpoint")
+    assert len(sources_set(worker)) == MAX_COPIES + 1
 
 
 def test_a_stack_in_a_copy_is_told_once(play: Play) -> None:

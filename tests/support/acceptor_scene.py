@@ -98,7 +98,7 @@ def run(
 
 
 def upgrade(path: str = "/dap", **headers: str | None) -> bytes:
-    """A handshake with these headers besides or instead; None leaves one out."""
+    """Return a handshake. `headers` are added to the usual ones, or replace them; None removes one."""
     all_ = {
         "Host": "127.0.0.1:4711",
         "Upgrade": "websocket",

@@ -71,7 +71,7 @@ class FakeClient:
         return text
 
     def event(self, name: str) -> dict[str, Any]:
-        """The oldest message nobody has taken yet, which must be this event; returns its body."""
+        """Take the oldest message of the inbox, which must be this event. Return its body."""
         assert self.inbox, f"no {name} came"
         message = self.inbox.pop(0)
         assert message.get("event") == name, message
@@ -100,7 +100,7 @@ class FakeClient:
         return text
 
     def resume(self, thread: int, command: str = "continue") -> None:
-        """Lets a thread run on, with all that comes of it."""
+        """Resume a thread, and take the answer and the event that follow."""
         self.request(command, threadId=thread)
         assert self.event("continued") == {"threadId": thread, "allThreadsContinued": False}
 
@@ -140,5 +140,5 @@ class FakeClient:
 
 
 def names(messages: Iterable[dict[str, Any]]) -> list[str]:
-    """What messages are, for comparisons: the command or the event's name."""
+    """Return the command or the event of each message, for comparisons."""
     return [message.get("event") or message["command"] for message in messages]

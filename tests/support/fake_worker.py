@@ -52,6 +52,8 @@ class FakeWorker:
         """What it says of the values of expressions (`summary`)."""
         self.copy = ""
         self.module_copies: list[str] = []
+        self.copies_answer = ""
+        """The answer to the question for copies; "" for one made of the two fields above."""
         """Its answer to which copy of a file it has there."""
         self.hold: set[str] = set()
         self.heard: list[dict[str, Any]] = []
@@ -324,7 +326,10 @@ class FakeWorker:
         elif expression == calls.own_rank():
             self.reply(request, {"result": json.dumps(self.rank), "variablesReference": 0})
         elif "names['copies_of']" in expression:
-            self.reply(request, {"result": json.dumps([self.copy, *self.module_copies]), "variablesReference": 0})
+            if "copies" in self.hold:
+                return
+            copies = self.copies_answer or json.dumps([self.copy, *self.module_copies])
+            self.reply(request, {"result": copies, "variablesReference": 0})
         elif "names['code_lines']" in expression:
             self.reply(request, {"result": self.lines, "variablesReference": 0})
         elif resumed or unseen or paused or expression in _CHANGES:

@@ -9,7 +9,7 @@ from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.requests.routing import BY_SOURCE, forward
-from raydap.core.translate import paths
+from raydap.core.translate.local_ids import paths_in
 from raydap.core.workers.replies import query, query_text
 from raydap.inworker import calls
 from raydap.protocol.id_fields import Kind
@@ -53,8 +53,7 @@ def breakpoint_locations(state: State, request: Request, arguments: dict[str, An
     worker = next(attached, None)
     lines: Any = None
     if worker is not None:
-        copies = worker.module_copies.get(path, ())
-        path = paths.to_worker(path, paths.workspace(worker.settings), worker.package, copies)[0]
+        path = paths_in(worker, path)[0]
         try:
             lines = yield from query(worker, calls.code_lines(path, first, last), request.timeout_s)
         except (ProblemError, calls.ResultError):

@@ -31,12 +31,13 @@ def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str
         return target.local
 
     if command in ARGUMENTS:
-        folder = paths.workspace(worker.settings)
-        rewrite(arguments, ARGUMENTS[command], translate, lambda path: _to_worker(worker, path, folder))
+        rewrite(arguments, ARGUMENTS[command], translate, lambda path: paths_in(worker, path)[0])
 
 
-def _to_worker(worker: Worker, path: str, folder: str | None) -> str:
-    return paths.to_worker(path, folder, worker.package, worker.module_copies.get(path, ()))[0]
+def paths_in(worker: Worker, path: str) -> list[str]:
+    """Return all paths that a file of the client can have in this worker, those of copies first."""
+    folder = paths.workspace(worker.settings)
+    return [*worker.module_copies.get(path, ()), *paths.to_worker(path, folder, worker.package)]
 
 
 def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, Any]) -> None:

@@ -9,7 +9,6 @@ client.
 """
 
 import re
-from collections.abc import Sequence
 
 from raydap.core.settings import AttachSettings, LaunchSettings
 
@@ -58,12 +57,12 @@ def to_client(path: str, folder: str | None) -> str:
     return _joined(folder, found[2] or "")
 
 
-def to_worker(path: str, folder: str | None, package: str | None, copies: Sequence[str] = ()) -> list[str]:
-    """All paths that a file of the client can have in a worker. `copies` are those in `py_modules`."""
+def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
+    """Return the paths that a file of the client can have in a worker, without those in `py_modules`."""
     inner = None if folder is None or package is None else _below(path, folder)
     if inner is None or package is None:
-        return [*copies, path]
-    return [*copies, f"{package}/{inner}", path]
+        return [path]
+    return [f"{package}/{inner}", path]
 
 
 def mapped(path: str, settings: AttachSettings, cwd: str) -> str:

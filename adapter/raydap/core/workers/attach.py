@@ -23,6 +23,7 @@ from raydap.core.model.pending import Asked, WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.translate import paths
+from raydap.core.translate.local_ids import paths_in
 from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, working_dirs
 from raydap.core.workers.replies import load_body
 from raydap.inworker import calls
@@ -173,8 +174,7 @@ def set_breakpoints(state: State, worker: Worker, group: Group) -> None:
 
     They are sent at once: the client's next request may resume a thread that has to stop at them.
     """
-    copies = worker.module_copies.get(group.path, ())
-    for path in paths.to_worker(group.path, paths.workspace(worker.settings), worker.package, copies):
+    for path in paths_in(worker, group.path):
         state.start(_set_breakpoints(state, worker, group, path))
 
 
@@ -191,8 +191,9 @@ def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> F
         if corrected is not answers:
             _take_answers(state, worker, group, corrected, path)
         if path == group.path:
-            for copy in (yield from working_dirs.find_module_copies(worker, path)):
-                state.start(_set_breakpoints(state, worker, group, copy))
+            with suppress(ProblemError):
+                for copy in (yield from working_dirs.find_module_copies(worker, path)):
+                    state.start(_set_breakpoints(state, worker, group, copy))
 
 
 def _take_answers(state: State, worker: Worker, group: Group, answers: object, path: str) -> None:

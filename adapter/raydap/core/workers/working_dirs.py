@@ -20,6 +20,9 @@ from raydap.core.translate import paths
 from raydap.core.workers.replies import query
 from raydap.inworker import calls
 
+MAX_COPIES = 16
+"""Copies of one file that get its breakpoints. A job has one at most; what a worker answers is not trusted."""
+
 
 def find_package(worker: Worker, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[None]:
     """Asks the worker for its `package`, once. Raises ProblemError if it does not answer."""
@@ -47,18 +50,21 @@ def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIME
     """Ask the worker for its copies of a client's file in `py_modules`, once. Return those that are new.
 
     A copy has the breakpoints of one file: the first that was asked for, if two files have the same end of their paths.
+    Raises ProblemError if the worker does not answer.
     """
-    with suppress(ProblemError):
-        yield from find_package(worker)
+    yield from find_package(worker)
     if not path or not worker.has_modules or path in worker.module_copies:
         return []
-    with suppress(ProblemError, calls.ResultError):
+    try:
         _, *copies = yield from _paths(worker, calls.copies_of(path), timeout_s)
-        if path not in worker.module_copies:
-            taken = {"", path, *(copy for found in worker.module_copies.values() for copy in found)}
-            worker.module_copies[path] = [copy for copy in copies if copy not in taken]
-            return worker.module_copies[path]
-    return []
+    except calls.ResultError:
+        return []
+    if path in worker.module_copies:
+        # It was asked for twice at the same time.
+        return []
+    taken = {"", path, *(copy for found in worker.module_copies.values() for copy in found)}
+    worker.module_copies[path] = [copy for copy in copies if copy not in taken][:MAX_COPIES]
+    return worker.module_copies[path]
 
 
 def without_copies(state: State, worker: Worker, path: str, answers: object) -> Flow[object]:
