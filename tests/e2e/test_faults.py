@@ -135,8 +135,8 @@ def test_a_worker_that_does_not_answer_delays_nobody(
     """For how long it is waited for is a matter of the core's clock: see tests/playbook."""
     (silent, stop), (other, its_stop) = session(PROGRAM, PROGRAM)
     pid = silent.child.pid if frozen == "worker" else processes.listening_on(silent.port)
-    os.kill(pid, signal.SIGSTOP)
     children.callback(wake, pid)
+    processes.freeze(pid)
     pending = client.send("stackTrace", threadId=stop["threadId"])
     finish(client, its_stop, other)
     assert not pending.done()

@@ -12,6 +12,7 @@ import pytest
 from dap_client import Client, RequestFailed
 from websockets.frames import Frame, Opcode
 
+from support import processes
 from support.bridge import Hub
 from support.debuggee import Debuggee
 from support.look import evaluate, frames, go_on, problems
@@ -87,8 +88,8 @@ def test_a_worker_that_hangs_while_nobody_looks_delays_nobody(
     first = enter(silent, other)
     stops = by_pid(first, 2)
     first.close()
-    silent.child.process.send_signal(signal.SIGSTOP)
     children.callback(silent.child.process.send_signal, signal.SIGCONT)
+    processes.freeze(silent.child.pid)
     second = enter()
     shown = {second.wait_event("stopped")["threadId"] for _ in range(2)}
     assert shown == {stop["threadId"] for stop in stops.values()}

@@ -231,8 +231,8 @@ def test_a_gcs_that_does_not_answer(
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
     stops = by_number(client, 2)
     pid, _ = service("gcs_server", str(cluster.directory))
-    os.kill(pid, signal.SIGSTOP)
     children.callback(os.kill, pid, signal.SIGCONT)
+    processes.freeze(pid)
     client.request("next", threadId=stops["0"]["threadId"])
     assert client.wait_event("stopped")["reason"] == "step"
     go_on(client, stops["0"])

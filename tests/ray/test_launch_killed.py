@@ -13,9 +13,9 @@ import pytest
 from dap_client import Client
 from local_cluster import Cluster, descendants
 
+from support import processes
 from support.bridge import Bridge
 from support.launched import start
-from support.processes import waiting_connections
 
 PROGRAM = """\
 import os
@@ -117,12 +117,12 @@ class Launch:
         self.client.wait_event("output", lambda body: text in body["output"])
 
     def stop_raydap(self) -> None:
-        os.kill(self._bridge.child.pid, signal.SIGSTOP)
+        processes.freeze(self._bridge.child.pid)
 
     def wait_for_calls(self, count: int) -> None:
         """Until so many agents wait for the answer of the raydap, which is stopped."""
         deadline = time.monotonic() + 60
-        while waiting_connections(self._bridge.child.pid) < count:
+        while processes.waiting_connections(self._bridge.child.pid) < count:
             assert time.monotonic() < deadline, "too few agents have called"
             time.sleep(0.02)
 

@@ -70,6 +70,24 @@ def end_marked(grace: float) -> list[str]:
     return overdue
 
 
+def freeze(pid: int) -> None:
+    """Stop a process, and return when all of its threads have stopped.
+
+    `kill` returns before: on a busy machine a thread that runs, or has just been woken, goes on for milliseconds.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    while any(_thread_state(thread) not in "TX" for thread in Path(f"/proc/{pid}/task").iterdir()):
+        os.sched_yield()
+
+
+def _thread_state(thread: Path) -> str:
+    """Return the letter of its state (proc_pid_stat), X if it has ended."""
+    try:
+        return (thread / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
 def describe(pid: int) -> str:
     """Return the pid, the command line and the test that ran when the first process of its kind was started."""
     command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

@@ -14,6 +14,7 @@ import pytest
 from raydap.cluster.ray_process import ray_query
 from raydap.cluster.relay import relay_client
 from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
+from support import processes
 
 WAIT = 30.0
 
@@ -277,7 +278,7 @@ def test_a_burst_of_connections_is_not_taken_for_the_end_of_the_process(
                 raise
 
         monkeypatch.setattr(socket, "send_fds", send)
-        os.kill(pid, signal.SIGSTOP)
+        processes.freeze(pid)
         opened = await asyncio.gather(*(it.relay.open("node", {"host": host, "port": port}) for _ in range(BURST)))
         for connection in opened:
             connection.close()
@@ -295,7 +296,7 @@ def test_a_process_that_takes_no_connection_is_given_up(
         server, host, port = await echo()
         (await it.relay.open("node", {"host": host, "port": port})).close()
         monkeypatch.setattr(relay_client, "OPEN_TIMEOUT_S", 0.1)
-        os.kill(int(it.runs[0][0]), signal.SIGSTOP)
+        processes.freeze(int(it.runs[0][0]))
         opening = [it.relay.open("node", {"host": host, "port": port}) for _ in range(BURST)]
         failures = await asyncio.gather(*opening, return_exceptions=True)
         assert {type(each) for each in failures} == {RelayFailed}
