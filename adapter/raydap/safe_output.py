@@ -1,67 +1,10 @@
-"""Text for the terminal. Names, values and errors come from workers, dashboards and other users.
-
-This text must not move the cursor, type for the user, reverse the order of what is read, or look like a line of raydap.
-
-All that raydap prints passes through here or through the consoles of `terminal/screen.py`, which use `visible`.
-"""
+"""Prints text for the user. All that raydap prints passes through here or through the consoles of
+`terminal/screen.py`, which show only `visible` text."""
 
 import logging
-import re
 import sys
 
-_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""The controls of the bidirectional algorithm (UAX 9), which change the order in which characters are shown."""
-
-_HIDDEN = "\ufff9-\ufffb\U000e0000-\U000e007f"
-"""Interlinear annotations and tags, which no terminal shows."""
-
-_UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}{_HIDDEN}]")
-
-_NOT_JSON_SAFE = re.compile(rf"[\x7f-\x9f\u2028\u2029{_BIDI}{_HIDDEN}]")
-
-_LONE_JOINERS = re.compile(
-    "(?<![\ufe0f\U0001f000-\U0001ffff])\N{ZERO WIDTH JOINER}"
-    "|\N{ZERO WIDTH JOINER}(?![\u2190-\u2bff\U0001f000-\U0001ffff])"
-)
-"""Joiners that do not stand between two emoji. rich counts no columns for the character behind a joiner, but terminals
-draw it beside the one before."""
-
-_LINE_BREAKS = re.compile("\r\n|[\n\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
-
-LINE_BREAK = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
-"""Stands for a line break in text that has to stay on one line."""
-
-_COLOUR_OR_RETURN = re.compile(r"(\x1b\[[\d;:]{0,60}m|\r)")
-"""Programs print these to colour text, and to redraw a progress bar."""
-
-
-def visible(text: str) -> str:
-    """Return text of any number of lines, with a replacement character for each character that is not safe to print."""
-    return _LONE_JOINERS.sub("", _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text))
-
-
-def one_line(text: str) -> str:
-    """Return `visible` text on one line, such as a name: after a line break it would look like another row."""
-    return visible(_LINE_BREAKS.sub(LINE_BREAK, text).replace("\t", " "))
-
-
-def program_output(text: str) -> str:
-    """Return what a worker has printed, with its colours and carriage returns, and otherwise `visible`."""
-    # split() returns the separators at the odd places, because the pattern has a group.
-    parts = _COLOUR_OR_RETURN.split(text)
-    return "".join(part if number % 2 else visible(part) for number, part in enumerate(parts))
-
-
-def json_text(text: str) -> str:
-    """Return JSON of the same value, in which the characters that are not safe to print are escaped."""
-    return _NOT_JSON_SAFE.sub(lambda found: _escaped(ord(found[0])), text)
-
-
-def _escaped(code: int) -> str:
-    if code <= 0xFFFF:
-        return f"\\u{code:04x}"
-    high, low = divmod(code - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+from raydap.presentation.safe_text import visible
 
 
 def line(text: str, error: bool = False) -> None:

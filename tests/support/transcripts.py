@@ -244,7 +244,7 @@ def _fixed(row: Sequence[str], node: str) -> list[str]:
     worker = "driver train.py" if name == "driver" else worker
     # The driver of a launched program has the name of its machine.
     where = "10.0.0.7" if where == node else "head"
-    return [state, worker, "01000000", where, _PIDS[name], "3s" if state == "stopped" else "12s", place]
+    return [state, worker, "01000000", where, _PIDS[name], "3 s" if state == "stopped" else "12 s", place]
 
 
 def _as_text(rows: Sequence[Sequence[str]]) -> Iterator[str]:

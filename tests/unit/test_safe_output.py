@@ -20,6 +20,7 @@ from raydap.doctor.finding import Finding
 from raydap.hub import directions
 from raydap.hub.hub_job import Hub
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
+from raydap.presentation import safe_text
 from raydap.report.report_files import ReportFiles
 from raydap.report.unattended import Reporting
 from raydap.report.watch_arguments import Watch
@@ -40,22 +41,22 @@ def assert_safe(text: str) -> None:
 
 @given(st.text())
 def test_one_line_of_any_text_is_one_line(text: str) -> None:
-    shown = safe_output.one_line(text)
+    shown = safe_text.one_line(text)
     assert len(shown.splitlines()) <= 1
-    assert safe_output.visible(shown) == shown
+    assert safe_text.visible(shown) == shown
 
 
 @given(st.text(), st.sampled_from(["\x85", "\u202e", "\U000e0041", "\x7f", "\u2028", ""]))
 def test_json_keeps_its_value(text: str, unsafe: str) -> None:
-    shown = safe_output.json_text(json.dumps(text + unsafe, ensure_ascii=False))
+    shown = safe_text.json_text(json.dumps(text + unsafe, ensure_ascii=False))
     assert json.loads(shown) == text + unsafe
     assert unsafe == "" or unsafe not in shown
 
 
 def test_output_of_a_program_keeps_colours_and_progress_bars_only() -> None:
     kept = "\x1b[1;31mred\x1b[0m\r 50%\n"
-    assert safe_output.program_output(kept) == kept
-    assert safe_output.program_output("\x1b[2J\x1b]0;t\x07") == "\ufffd[2J\ufffd]0;t\ufffd"
+    assert safe_text.program_output(kept) == kept
+    assert safe_text.program_output("\x1b[2J\x1b]0;t\x07") == "\ufffd[2J\ufffd]0;t\ufffd"
 
 
 def test_the_log_begins_a_line_for_each_record_only() -> None:
@@ -128,7 +129,7 @@ def test_commands_to_paste_run_nothing_of_the_clusters() -> None:
     hub = Hub("raydap-1", "127.0.0.1", 4711, "a;$(evil)", "b`evil`\nevil")
     assert directions.tunnels(hub) == [
         "ssh -N -L 4711:127.0.0.1:4711 USER@'a;$(evil)'",
-        f"kubectl port-forward pod/'b`evil`{safe_output.LINE_BREAK}evil' 4711:4711",
+        f"kubectl port-forward pod/'b`evil`{safe_text.LINE_BREAK}evil' 4711:4711",
     ]
 
 

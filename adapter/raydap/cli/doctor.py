@@ -16,7 +16,7 @@ from rich.text import Text
 from raydap import safe_files
 from raydap.cli import completing, options, signals, system_limits
 from raydap.doctor.finding import FAULTS, Finding
-from raydap.safe_output import one_line
+from raydap.presentation.safe_text import one_line
 from raydap.terminal import screen
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import click
 
-from raydap import safe_output
 from raydap.cli import options
+from raydap.presentation.safe_text import json_text
 from raydap.runtime import prepared_environment
 
 
@@ -28,7 +28,7 @@ def prepare(as_json: bool) -> None:
     entrypoint = [sys.executable, "-m", "raydap", "run"]
     if as_json:
         recipes = {"driver": driver, "ray_job_submit": entrypoint, "ray_start": cluster}
-        options.say(safe_output.json_text(json.dumps(recipes, indent=2)))
+        options.say(json_text(json.dumps(recipes, indent=2)))
         return
     options.say(
         f"""\

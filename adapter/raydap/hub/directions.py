@@ -6,10 +6,10 @@ import re
 import shlex
 import textwrap
 
-from raydap import safe_output
 from raydap.bounded_wait import wait_for
 from raydap.hub.hub_job import Hub
 from raydap.hub.server import is_loopback
+from raydap.presentation.safe_text import one_line
 from raydap.tcp_sockets import is_local_address
 
 _CONNECT_TIMEOUT_S = 3.0
@@ -39,7 +39,7 @@ async def direct_host(hub: Hub) -> str | None:
 
 def describe(hub: Hub, host: str | None, url: str) -> str:
     """What the user does next. `host` is the result of `direct_host`, `url` is for `raydap connect`."""
-    named = safe_output.one_line(f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node)
+    named = one_line(f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node)
     lines = [f"The hub is the job {hub.job} on {named} and listens on {_bracketed(hub.host)}:{hub.port}.", ""]
     if host is None:
         lines.append("This machine does not reach it directly. Forward its port, by one of")
@@ -81,7 +81,7 @@ def _listening(hub: Hub) -> str:
 
 def _word(name: str) -> str:
     """Return the name as one word of a shell, on one line. A loopback IPv6 address needs no quotes."""
-    name = safe_output.one_line(name)
+    name = one_line(name)
     return name if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) else shlex.quote(name)
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from raydap.core.model.thread_stacks import file_name
-from raydap.core.sets import stack_exports, text_tables
+from raydap.presentation import folded_tables, stack_pictures
+from raydap.presentation.durations import duration
+from raydap.presentation.numbers import digits
+from raydap.presentation.short_text import file_line
 from raydap.protocol.value_messages import Statistics
 from raydap.report import page_charts, page_findings, page_stacks
-from raydap.report.page_elements import Html, clock, count, date, element, joined, number, seconds
+from raydap.report.page_elements import Html, clock, count, date, element, joined
 from raydap.report.page_style import STYLE
 from raydap.report.records import ErrorRecord, KindCount, LineRecord, Report, SampleRecord, TraceRecord
 
@@ -62,7 +64,7 @@ def _header(report: Report) -> Html:
     end = report.written if report.ended is None else report.ended
     facts = [
         f"began {date(report.started)}",
-        f"{'has run for' if report.ended is None else 'took'} {seconds(end - report.started)}",
+        f"{'has run for' if report.ended is None else 'took'} {duration(end - report.started)}",
         *([f"cluster {report.cluster}"] if report.cluster else []),
         f"raydap {report.raydap}",
     ]
@@ -86,10 +88,10 @@ def _tiles(report: Report) -> Html:
         _tile("stops", hits, "hit", f"{count(looked, 'look')} at {count(len(report.lines), 'line')}"),
         _tile("traces", told, "value", f"of {count(len(report.traces), 'expression')}"),
         _tile("samples", len(report.samples), "sample", "of all stacks"),
-        _tile("workers", len(report.workers), "worker", f"{count(pauses, 'pause')}, {seconds(paused)} altogether"),
+        _tile("workers", len(report.workers), "worker", f"{count(pauses, 'pause')}, {duration(paused)} altogether"),
     ]
     shown = [tile for tile, is_shown in zip(tiles, _shown(report, own), strict=True) if is_shown]
-    note = f"Longest pause of a worker: {seconds(longest)}." if longest else ""
+    note = f"Longest pause of a worker: {duration(longest)}." if longest else ""
     return joined(element("div", shown, class_="tiles"), element("div", note, class_="soft small") if note else None)
 
 
@@ -190,7 +192,7 @@ def _has_bad(trace: TraceRecord) -> bool:
 
 
 def _place(line: LineRecord | TraceRecord) -> Html:
-    where = element("b", f"{file_name(line.path)}:{line.line}", title=f"{line.path}:{line.line}")
+    where = element("b", file_line(line.path, line.line), title=f"{line.path}:{line.line}")
     return joined(where, [" ", element("code", line.source)] if line.source else None)
 
 
@@ -235,9 +237,9 @@ def _statistics(trace: TraceRecord) -> Html | None:
     if not isinstance(found, Statistics):
         return None
     parts = [
-        f"lowest {number(found.min)} in {trace.lowest}" if found.min is not None else "",
-        f"highest {number(found.max)} in {trace.highest}" if found.max is not None else "",
-        f"mean {number(found.mean)}" if found.mean is not None else "",
+        f"lowest {digits(found.min)} in {trace.lowest}" if found.min is not None else "",
+        f"highest {digits(found.max)} in {trace.highest}" if found.max is not None else "",
+        f"mean {digits(found.mean)}" if found.mean is not None else "",
         count(found.nan, "worker") + " with nan" if found.nan else "",
         count(found.inf, "worker") + " with inf" if found.inf else "",
     ]
@@ -259,7 +261,7 @@ def _samples(report: Report) -> Iterator[Html]:
         root = sample.stacks.root
         title = joined(
             element("b", clock(sample.time)),
-            f" (+{seconds(max(sample.time - report.started, 0))}) ",
+            f" (+{duration(max(sample.time - report.started, 0))}) ",
             element("span", root.label or "nobody", class_="badge"),
         )
         inside = element("div", _sample(sample), class_="inside")
@@ -269,8 +271,8 @@ def _samples(report: Report) -> Iterator[Html]:
 def _sample(sample: SampleRecord) -> Iterator[Html]:
     if sample.stacks.root.count:
         # It is a picture of raydap's own, whose texts are escaped.
-        yield element("div", Html(stack_exports.svg(sample.stacks.root)), class_="scroll")
-        yield element("pre", text_tables.of_stacks(sample.stacks))
+        yield element("div", Html(stack_pictures.svg(sample.stacks.root)), class_="scroll")
+        yield element("pre", folded_tables.of_stacks(sample.stacks))
     rows = [element("tr", element("td", each.label), element("td", each.text)) for each in sample.places]
     if rows:
         title = element("summary", f"Each worker ({len(rows)})")
@@ -310,7 +312,7 @@ def _workers(report: Report) -> Iterator[Html]:
             element("td", clock(each.seen)),
             element("td", "" if each.ended is None else clock(each.ended)),
             _cell(each.pauses),
-            element("td", seconds(each.paused) if each.pauses else "", class_="number"),
+            element("td", duration(each.paused) if each.pauses else "", class_="number"),
             element("td", each.problem),
         )
         for each in sorted(report.workers, key=lambda each: each.kind != "driver")

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from raydap.report.page_elements import Html, clock, element, joined, number, seconds
+from raydap.presentation.durations import duration
+from raydap.presentation.numbers import digits
+from raydap.presentation.short_text import shortened
+from raydap.report.page_elements import Html, clock, element, joined
 from raydap.report.records import Report, Series, Span, WorkerRecord
 
 WIDTH = 1100.0
@@ -109,7 +112,7 @@ def _legend(shown: Sequence[Series]) -> Html:
 
 def _last(series: Series) -> str:
     point = series.points[-1]
-    return number(point.last) if point.last is not None else "nan" if point.nan else "inf"
+    return digits(point.last) if point.last is not None else "nan" if point.nan else "inf"
 
 
 def timeline(report: Report) -> Html | None:
@@ -161,17 +164,16 @@ def _thinned(spans: list[tuple[Span, bool]], most: int) -> list[tuple[Span, bool
 
 
 def _row(name: str, spans: Iterable[tuple[Span, bool]], top: float, x: Callable[[float], float], end: float) -> Html:
-    label = name if len(name) <= 22 else f"{name[:21]}…"
     bars = [_bar(span, is_pause, top, x, end) for span, is_pause in sorted(spans, key=lambda each: each[1])]
     line = element("line", class_="row", x1=0.0, x2=WIDTH, y1=top + _ROW, y2=top + _ROW)
-    return element("g", element("text", label, x=4.0, y=top + 13), bars, line)
+    return element("g", element("text", shortened(name, 22), x=4.0, y=top + 13), bars, line)
 
 
 def _bar(span: Span, is_pause: bool, top: float, x: Callable[[float], float], end: float) -> Html:
     until = end if span.end is None else span.end
     width = max(x(until) - x(span.start), 2.0 if is_pause else 1.0)
     what = f"stopped ({span.name})" if is_pause else span.name
-    title = f"{what}: {clock(span.start)}, {seconds(max(until - span.start, 0))}"
+    title = f"{what}: {clock(span.start)}, {duration(max(until - span.start, 0))}"
     kind = "pause" if is_pause else "failed" if span.state == "FAILED" else "open" if span.end is None else "task"
     place = {"y": top + 2, "height": _ROW - 4} if is_pause else {"y": top + 4, "height": _ROW - 8}
     return element("g", element("title", title), element("rect", class_=kind, x=x(span.start), width=width, **place))
@@ -185,7 +187,7 @@ def _scale(low: float, high: float, first: float, last: float) -> Callable[[floa
 def _tick(value: float, y: Callable[[float], float]) -> Html:
     at = y(value)
     line = element("line", class_="grid", x1=_LEFT, x2=WIDTH - _RIGHT, y1=at, y2=at)
-    return joined(line, element("text", number(value), x=_LEFT - 6, y=at + 4, text_anchor="end"))
+    return joined(line, element("text", digits(value), x=_LEFT - 6, y=at + 4, text_anchor="end"))
 
 
 def _times(start: float, end: float, x: Callable[[float], float], height: float) -> Iterator[Html]:

@@ -67,21 +67,6 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def seconds(value: float) -> str:
-    """A duration in few characters: `38 ms`, `12.3 s`, `5m 12s`, `2h 05m`."""
-    if value < 1:
-        return f"{value * 1000:.0f} ms"
-    if value < 60:
-        return f"{value:.1f} s"
-    minutes, rest = divmod(int(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s"
-
-
-def number(value: float) -> str:
-    return f"{value:.5g}"
-
-
 def clock(value: float) -> str:
     """The time of day, on the clock of the machine that has written the page."""
     return time.strftime("%H:%M:%S", time.localtime(value))

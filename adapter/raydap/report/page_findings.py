@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.short_text import file_line, function_line, shortened
 from raydap.protocol.stack_messages import FoldedVariable, StackNode
 from raydap.report.page_elements import Html, count, element, joined
 from raydap.report.records import LineRecord, Report, TraceRecord
@@ -28,7 +28,7 @@ def _link(to: str, text: str) -> Html:
 def _errors(report: Report) -> Iterator[Html]:
     for index, error in enumerate(report.errors):
         if not error.passed:
-            where = "" if error.location is None else f" ({file_name(error.location.path)}:{error.location.line})"
+            where = "" if error.location is None else f" ({file_line(error.location.path, error.location.line)})"
             times = f", {count(error.count, 'time')}" if error.count > 1 else ""
             yield joined(_link(f"error{index}", f"{error.type}{where}"), f" in {error.label or 'a worker'}{times}")
 
@@ -56,7 +56,7 @@ def _lines(report: Report) -> Iterator[Html]:
 
 
 def _of_line(line: LineRecord | TraceRecord, anchor: str) -> Iterator[Html]:
-    place = f"{file_name(line.path)}:{line.line}"
+    place = file_line(line.path, line.line)
     failed = [each for each in line.counts if each.failed]
     if failed:
         what = "expression" if isinstance(line, TraceRecord) else "condition"
@@ -82,13 +82,13 @@ def _of_variable(variable: FoldedVariable, of: int) -> str:
     *others, most = variable.groups
     if not others or most.count < max(MIN_ALIKE, math.ceil(of * 0.6)):
         return ""
-    parts = [f"{each.value[:60]} in {each.label}" for each in others[:3]]
-    return f"is {', '.join(parts)}, and {most.value[:60]} in the {most.count} others"
+    parts = [f"{shortened(each.value, 60)} in {each.label}" for each in others[:3]]
+    return f"is {', '.join(parts)}, and {shortened(most.value, 60)} in the {most.count} others"
 
 
 def _samples(report: Report) -> Iterator[Html]:
     for sample in report.samples[-1:]:
         for missing in sample.stacks.missing:
-            where = f"{missing.frame.name} ({file_name(missing.frame.path)}:{missing.frame.line})"
+            where = function_line(missing.frame.name, missing.frame.path, missing.frame.line)
             others = f"where {missing.count} of {missing.of} are"
             yield joined(_link("samples", f"{missing.label} is not in {where}"), f", {others}")

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from linecache import getline
 
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.durations import duration
+from raydap.presentation.numbers import statistics
+from raydap.presentation.short_text import file_line, shortened
 from raydap.protocol.stack_messages import FoldedVariable, Location, StackNode, StackVariable, ValueGroup
 from raydap.protocol.value_messages import Statistics
-from raydap.report.page_elements import Html, clock, count, element, joined, number, seconds
+from raydap.report.page_elements import Html, clock, count, element, joined
 from raydap.report.records import FrameRecord, LookRecord
 
 MAX_VARIABLES = 8
@@ -25,7 +27,7 @@ def source_line(path: str, line: int) -> str:
 
 def place(location: Location) -> Html:
     """The function, and where it is; the whole path shows under the pointer."""
-    where = f"{file_name(location.path)}:{location.line}"
+    where = file_line(location.path, location.line)
     return joined(location.name, " ", element("span", where, class_="soft", title=f"{location.path}:{location.line}"))
 
 
@@ -57,16 +59,16 @@ def _frame(node: StackNode, of: int, is_fork: bool, statistics: Mapping[str, Sta
     return element("details", element("summary", title), inside, class_="frame", open=is_last)
 
 
-def _folded(variables: Sequence[FoldedVariable], of: int, statistics: Mapping[str, Statistics]) -> Html:
-    rows = [row for each in variables for row in _variable(each, of, statistics.get(each.name))]
+def _folded(variables: Sequence[FoldedVariable], of: int, found: Mapping[str, Statistics]) -> Html:
+    rows = [row for each in variables for row in _variable(each, of, found.get(each.name))]
     return element("table", element("tbody", rows))
 
 
-def _variable(variable: FoldedVariable, of: int, statistics: Statistics | None) -> Iterator[Html]:
+def _variable(variable: FoldedVariable, of: int, found: Statistics | None) -> Iterator[Html]:
     """A row for each value. What few have stands out if most have another one."""
     largest = max((group.count for group in variable.groups), default=0)
     are_apart = largest > of / 2
-    numbers = f" {_numbers(statistics)}" if statistics is not None and len(variable.groups) > 1 else ""
+    numbers = f" {', '.join(statistics(found))}" if found is not None and len(variable.groups) > 1 else ""
     # Of numbers that all have another one, a few and their range say enough.
     are_many = bool(numbers) and largest == 1 and len(variable.groups) > MANY
     groups = variable.groups[:FEW] if are_many else variable.groups
@@ -88,12 +90,6 @@ def _who(group: ValueGroup) -> str:
     return group.label if group.count == 1 else f"{group.count} · {group.label}"
 
 
-def _numbers(found: Statistics) -> str:
-    known = [("min", found.min), ("max", found.max), ("mean", found.mean)]
-    parts = [f"{name} {number(value)}" for name, value in known if value is not None]
-    return ", ".join([*parts, *(f"{size} {name}" for name, size in (("nan", found.nan), ("inf", found.inf)) if size)])
-
-
 def looks(found: Sequence[LookRecord], started: float) -> Html:
     """Each look is a line, which opens to the whole stack."""
     return joined(_look(each, started) for each in found)
@@ -102,11 +98,11 @@ def looks(found: Sequence[LookRecord], started: float) -> Html:
 def _look(look: LookRecord, started: float) -> Html:
     short = _short(look.frames[-1].variables) if look.frames else look.problem or "no frame of yours"
     title = joined(
-        element("span", f"{clock(look.time)} (+{seconds(max(look.time - started, 0))})", class_="soft small"),
+        element("span", f"{clock(look.time)} (+{duration(max(look.time - started, 0))})", class_="soft small"),
         " ",
         element("b", look.label),
         " ",
-        element("span", f"stopped for {seconds(look.paused)}", class_="soft small"),
+        element("span", f"stopped for {duration(look.paused)}", class_="soft small"),
         " ",
         element("code", short),
     )
@@ -128,9 +124,5 @@ def _single(frame: FrameRecord) -> Html:
 
 
 def _short(variables: Sequence[StackVariable]) -> str:
-    shown = [f"{each.name} = {_cut(each.value)}" for each in variables if each.name != "self"][:MAX_VARIABLES]
-    return ", ".join(shown)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE - 1]}…"
+    shown = [each for each in variables if each.name != "self"][:MAX_VARIABLES]
+    return ", ".join(f"{each.name} = {shortened(each.value, MAX_VALUE)}" for each in shown)

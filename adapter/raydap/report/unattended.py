@@ -11,6 +11,7 @@ from typing import Any
 from raydap import safe_output, steady_time
 from raydap.client.joining import Target
 from raydap.core.errors import ProblemError
+from raydap.presentation.safe_text import one_line
 from raydap.report.job_watch import JobEnd, JobWatch
 from raydap.report.records import Outcome
 from raydap.report.report_files import ReportFiles
@@ -153,7 +154,7 @@ class Reporting:
 
     def _print(self, text: str) -> None:
         now = time.strftime("%H:%M:%S")
-        safe_output.line(f"raydap report {now}: {safe_output.one_line(text)}", error=True)
+        safe_output.line(f"raydap report {now}: {one_line(text)}", error=True)
 
 
 def _over(run: WatchedRun, state: Any, exit_code: int, text: str, code: int | None = None) -> int:

@@ -19,7 +19,7 @@ from raydap.client.joining import Target
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
 from raydap.core.errors import Code
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.short_text import file_line, shortened
 from raydap.protocol.raydap_messages import WorkerList
 from raydap.protocol.stack_messages import Places, PlacesArguments
 from raydap.report import records, sampling
@@ -348,9 +348,8 @@ def _beginning(watch: Watch, target: Target) -> tuple[str, dict[str, Any]]:
 
 
 def _place(line: SeenLine) -> str:
-    return f"{file_name(line.watched.file)}:{line.watched.line}"
+    return file_line(line.watched.file, line.watched.line)
 
 
 def _short(text: str) -> str:
-    first = text.strip().partition("\n")[0]
-    return first if len(first) <= 200 else f"{first[:199]}…"
+    return shortened(text.strip().partition("\n")[0], 200)

@@ -8,8 +8,8 @@ from msgspec import UNSET, UnsetType
 from raydap import safe_files
 from raydap.client.joining import Target
 from raydap.core.errors import file_not_written
-from raydap.core.sets import stack_exports, text_tables
 from raydap.exit_codes import ExitCode
+from raydap.presentation import folded_tables, stack_pictures
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
 from raydap.protocol.value_messages import (
     CompareArguments,
@@ -36,15 +36,15 @@ async def stacks(
         wanted = StacksArguments(select=select, running=True, outside=True, locals=has_locals, max_members=MAX_MEMBERS)
         found = await live.ask("raydap/stacks", wanted, MergedStacks)
         if svg is not None:
-            _write(svg, stack_exports.svg(found.root))
+            _write(svg, stack_pictures.svg(found.root))
         elif as_json:
             screen.print_json(found)
         elif folded:
-            screen.console().out(stack_exports.folded(found.root), highlight=False)
+            screen.console().out(stack_pictures.folded(found.root), highlight=False)
         elif found.root.count == 0:
             return _nothing(live, select, "say where they are", len(found.unread) + len(found.silent))
         else:
-            screen.console().out(text_tables.of_stacks(found), highlight=False)
+            screen.console().out(folded_tables.of_stacks(found), highlight=False)
     return ExitCode.DONE if found.root.count else ExitCode.NO_WORKER
 
 
@@ -54,7 +54,7 @@ async def evaluate(target: Target, expression: str, select: str | None, timeout_
         await live.wait_listed()
         wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True, timeout=timeout_s)
         found = await live.ask("raydap/evaluate", wanted, Evaluations)
-        return _show(live, select, found, found.groups, text_tables.of_evaluations(found), as_json)
+        return _show(live, select, found, found.groups, folded_tables.of_evaluations(found), as_json)
 
 
 async def compare(target: Target, expression: str, select: str | None, timeout_s: float, as_json: bool) -> int:
@@ -63,7 +63,7 @@ async def compare(target: Target, expression: str, select: str | None, timeout_s
         await live.wait_listed()
         wanted = CompareArguments(expression=expression, select=select, running=True, timeout=timeout_s)
         found = await live.ask("raydap/compare", wanted, Comparison)
-        return _show(live, select, found, found.groups, text_tables.of_comparison(found), as_json)
+        return _show(live, select, found, found.groups, folded_tables.of_comparison(found), as_json)
 
 
 def _show(

@@ -12,7 +12,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from raydap import safe_output
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
@@ -21,6 +20,7 @@ from raydap.core.errors import ProblemError
 from raydap.hub import machine_status
 from raydap.hub.hub_token import TokenError
 from raydap.hub.machine_status import ClusterStatus, MachineStatus, PausedStatus
+from raydap.presentation.safe_text import one_line
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.terminal import process_list, screen, status_lines
 from raydap.terminal.legacy_listing import LegacyListing
@@ -175,7 +175,7 @@ def _section(title: str, lines: Iterable[str], console: Console) -> None:
 def _write_cluster(cluster: ClusterStatus, rows: Sequence[Row], console: Console) -> None:
     _print_indented(Text(status_lines.cluster_line(cluster)), 2, console)
     if cluster.problem is not None:
-        _print_indented(Text(safe_output.one_line(cluster.problem), "yellow"), 4, console)
+        _print_indented(Text(one_line(cluster.problem), "yellow"), 4, console)
     if rows:
         _print_indented(process_list.as_table(rows[:MAX_ROWS], console.width - 4), 4, console)
     if len(rows) > MAX_ROWS:

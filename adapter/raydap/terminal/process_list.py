@@ -13,14 +13,15 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from raydap import safe_output
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import ConnectionEnded, SessionError
 from raydap.client.joining import Target
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
-from raydap.core.model.thread_stacks import file_name
 from raydap.core.workers import forked_waits
 from raydap.exit_codes import ExitCode
+from raydap.presentation.durations import whole_seconds
+from raydap.presentation.safe_text import one_line
+from raydap.presentation.short_text import file_line, function_line
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers, WorkerEntry
 from raydap.protocol.stack_messages import Location, Places, PlacesArguments, WaitingChild, WorkerPlace
 from raydap.terminal import screen
@@ -70,14 +71,14 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def lasts(self) -> str:
-        """How long its state lasts, as `2m06s`; `<2m06s` if only the age of its task is known. That of a worker that
+        """How long its state lasts, as `2m 06s`; `<2m 06s` if only the age of its task is known. That of a worker that
         runs without a debugger is the age of what it runs."""
         if self.age is not None and self.state != "alive":
-            return duration(self.age)
+            return whole_seconds(self.age)
         if self.place is None or self.place.started is UNSET:
             return ""
-        since = duration(max(0.0, time.time() - self.place.started))
-        return since if self.state == "alive" else f"<{since or '1s'}"
+        since = whole_seconds(max(0.0, time.time() - self.place.started))
+        return since if self.state == "alive" else f"<{since or '1 s'}"
 
     @property
     def name(self) -> str:
@@ -141,14 +142,14 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def _at_breakpoint(location: Location) -> str:
-    return f"at breakpoint() in {location.name} ({file_name(location.path)}:{location.line})"
+    return f"at breakpoint() in {function_line(location.name, location.path, location.line)}"
 
 
 def pdb_place(found: LegacyBreakpoint) -> str:
     """Where a pdb of Ray's old debugger stands."""
     if found.is_led:
         return "where `remote` or `get` has led"
-    where = f"({file_name(found.path)}:{found.line})"
+    where = f"({file_line(found.path, found.line)})"
     return f"post mortem {where} {found.error}" if found.traceback else f"at breakpoint() {where}"
 
 
@@ -186,7 +187,7 @@ async def _show(
         errors.print(_nobody(live, select))
     for problem in dict.fromkeys(row.entry.problem for row in rows if row.entry.type == "child" and row.entry.problem):
         if not as_json:
-            errors.print(safe_output.one_line(problem), style="dim")
+            errors.print(one_line(problem), style="dim")
     waiting = sum(row.pdb is not None for row in rows)
     if waiting and not as_json:
         who = "One waits" if waiting == 1 else f"{waiting} wait"
@@ -304,15 +305,6 @@ def as_table(rows: Iterable[Row], width: int, marked: str | None = None) -> Tabl
         cells.append([state, name, job, entry.node, str(entry.pid or ""), row.lasts, where])
     columns = ["STATE", "WORKER", "JOB", "NODE", "PID", "FOR", "WHERE"]
     return screen.table(columns, cells, width, cut=("WORKER", "WHERE"), drop=("NODE", "JOB", "FOR", "PID"))
-
-
-def duration(seconds: float) -> str:
-    """Empty for less than a second: a session of our own has only begun to look."""
-    if seconds < 1:
-        return ""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
 
 
 def _nobody(live: LiveSession, select: str | None) -> str:

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from raydap import safe_output
+from raydap.presentation.safe_text import json_text, one_line, visible
 
 _WIDE = 100_000
 """Columns where no terminal limits them: what reads a pipe wants whole lines."""
@@ -23,7 +23,7 @@ class _Console(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             is_raw = segment.control or not self.is_terminal
-            yield segment if is_raw else Segment(safe_output.visible(segment.text), segment.style)
+            yield segment if is_raw else Segment(visible(segment.text), segment.style)
 
 
 def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Console:
@@ -36,7 +36,7 @@ def console(stderr: bool = False, environ: Mapping[str, str] = os.environ) -> Co
 def print_json(value: object) -> None:
     """Print a value as JSON, for programs. A terminal shows the characters that could deceive as escapes."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    console().out(safe_output.json_text(text), highlight=False)
+    console().out(json_text(text), highlight=False)
 
 
 READABLE = 24
@@ -53,10 +53,7 @@ def table(
     """Columns with two spaces between them. If that is more than `width`, the cells of `cut` are cut, the last column
     of these as far as needed. If they cannot be read then, the columns `drop` are left out, one after the other."""
     shown = list(columns)
-    cells = [
-        [Text(safe_output.one_line(str(cell)), cell.style if isinstance(cell, Text) else "") for cell in row]
-        for row in rows
-    ]
+    cells = [[Text(one_line(str(cell)), cell.style if isinstance(cell, Text) else "") for cell in row] for row in rows]
     widths = {
         column: max([len(column), *(cell_len(row[number].plain) for row in cells)])
         for number, column in enumerate(columns)

@@ -2,7 +2,7 @@
 
 from raydap.cluster.dashboard.local_clusters import minute
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus
-from raydap.safe_output import one_line
+from raydap.presentation.safe_text import one_line
 
 
 def render(found: MachineStatus) -> str:

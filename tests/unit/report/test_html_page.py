@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from raydap.protocol.stack_messages import Location, MergedStacks, MissingMembers, StackNode, StackVariable, WorkerPlace
 from raydap.protocol.value_messages import Statistics
-from raydap.report import html_page, page_elements
+from raydap.report import html_page
 from raydap.report.known_workers import KnownWorkers
 from raydap.report.page_elements import element
 from raydap.report.records import (
@@ -284,5 +284,3 @@ def test_a_timeline_of_very_many_workers_and_tasks() -> None:
 def test_what_is_no_html_becomes_text() -> None:
     made = element("p", "<b>", element("i", ["a", None, "&"]), class_='x"y', hidden=True, width=0.5, title=None)
     assert made == '<p class="x&quot;y" hidden width="0.5">&lt;b&gt;<i>a&amp;</i></p>'
-    assert page_elements.seconds(0.0381) == "38 ms"
-    assert [page_elements.seconds(each) for each in (12.34, 312, 7500)] == ["12.3 s", "5m 12s", "2h 05m"]

@@ -13,7 +13,7 @@ from raydap.protocol.raydap_messages import SelectedWorkers, StoppedThread, Work
 from raydap.protocol.stack_messages import Location, Places, WaitingChild, WorkerPlace
 from raydap.terminal import process_list
 from raydap.terminal.legacy_listing import LegacyListing
-from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, Row, Seen, duration
+from raydap.terminal.process_list import OUTSIDE_S, OUTSIDE_SHARE, STATES, Row, Seen
 from support.scripted_session import ScriptedLive
 from unit.terminal.made_up_pdbs import FakeListing, entry
 
@@ -49,10 +49,14 @@ def test_how_long_a_state_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     later = msgspec.structs.replace(place("a"), started=1000.4)
     paused, alive, stopped = (worker("a", state=state) for state in ("paused", "alive", "stopped"))
     # The age of a state is known from what a session has seen, that of a task from Ray.
-    assert [Row(stopped, begun, age=61.0).lasts, Row(stopped, None, age=0.5).lasts] == ["1m01s", ""]
-    assert [Row(paused, begun).lasts, Row(paused, later).lasts, Row(paused, place("a")).lasts] == ["<2m06s", "<1s", ""]
+    assert [Row(stopped, begun, age=61.0).lasts, Row(stopped, None, age=0.5).lasts] == ["1m 01s", ""]
+    assert [Row(paused, begun).lasts, Row(paused, later).lasts, Row(paused, place("a")).lasts] == [
+        "<2m 06s",
+        "<1 s",
+        "",
+    ]
     # A worker without a debugger has been alive since its process began; what it runs now is younger.
-    assert [Row(alive, begun, age=7200.0).lasts, Row(alive, None, age=7200.0).lasts] == ["2m06s", ""]
+    assert [Row(alive, begun, age=7200.0).lasts, Row(alive, None, age=7200.0).lasts] == ["2m 06s", ""]
     told = [Row(paused, begun).as_json(), Row(paused, None, age=7.0).as_json()]
     assert [(row["age"], row["started"]) for row in told] == [(3.0, 874.0), (7.0, None)]
 
@@ -199,11 +203,6 @@ def test_a_change_of_what_a_worker_does_is_looked_at_at_once() -> None:
     cluster.rows()
     assert cluster.outside[-2:] == [True, False]
     assert list(cluster.seen.places) == ["a", "b"]
-
-
-def test_durations() -> None:
-    texts = [duration(seconds) for seconds in (-1, 0.9, 1, 59.9, 60, 3599, 3600, 90061)]
-    assert texts == ["", "", "1s", "59s", "1m00s", "59m59s", "1h00m", "25h01m"]
 
 
 def test_why_the_list_is_empty() -> None:

@@ -13,7 +13,7 @@ const STYLE = `
   p { min-height: 3em; white-space: pre-wrap; overflow-wrap: anywhere; color: var(--vscode-descriptionForeground); }
 `;
 
-/** `svg` is raydap's own, whose texts are escaped (adapter/raydap/core/sets/stack_exports.py). */
+/** `svg` is raydap's own, whose texts are escaped (adapter/raydap/presentation/stack_pictures.py). */
 export function picturePage(svg: string, nonce: string, script: string): string {
   const picture = new Trusted(svg.replace(/<style>.*?<\/style>/s, ''));
   const body = markup`<p role="status">Arrow keys go through the frames; this line says who is there.</p>

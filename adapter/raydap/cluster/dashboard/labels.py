@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from raydap.core.events import ListedActor, PausedWorker, WorkerLabel
+from raydap.presentation.short_text import in_one_line
 from raydap.protocol.types import WorkerKey
 
 Row = Mapping[str, Any]
@@ -119,7 +120,7 @@ def _given_name(task: Row) -> str:
     """The name that the task has from `.options(name=...)`. All tasks of Ray Data run the function `_map_task`, and are
     named `Map(double)` and so on. Ray repeats the function for a task without a name."""
     name = str(task.get("name") or "")
-    return "" if name == task.get("func_or_class_name") else _short(name)
+    return "" if name == task.get("func_or_class_name") else in_one_line(name, _LONGEST_TITLE)
 
 
 def _title(actor: Row, kind: str) -> str:
@@ -128,7 +129,7 @@ def _title(actor: Row, kind: str) -> str:
     Ray keeps the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
     the env_vars of its runtime_env, which torch.distributed reads, too.
     """
-    given = _short(str(actor.get("name") or actor.get("repr_name") or ""))
+    given = in_one_line(str(actor.get("name") or actor.get("repr_name") or ""), _LONGEST_TITLE)
     if given:
         return given
     try:
@@ -136,11 +137,6 @@ def _title(actor: Row, kind: str) -> str:
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""
     return f"{kind}#{rank}" if str(rank).isdecimal() else ""
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 1]}…"
 
 
 def _last(task: Row, parts: int) -> str:

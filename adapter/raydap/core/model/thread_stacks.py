@@ -1,9 +1,10 @@
 """Stacks of threads that were not stopped, as a worker has read them (inworker/stack_reader.py)."""
 
-import re
 from typing import Literal
 
 import msgspec
+
+from raydap.presentation.short_text import file_line
 
 
 class StackVariable(msgspec.Struct, frozen=True):
@@ -66,7 +67,7 @@ class ThreadStack(msgspec.Struct, frozen=True):
         if not self.frames or not 0 <= self.user < len(self.frames):
             return "idle"
         inner, frame = self.frames[0], self.frames[self.user]
-        where = f"({file_name(frame.path)}:{frame.line})"
+        where = f"({file_line(frame.path, frame.line)})"
         if self.activity == "stopped":
             return f"stopped in {frame.name} {where}"
         if self.activity == "blocked" and self.call:
@@ -98,7 +99,3 @@ def decode(text: object) -> Stacks:
         return msgspec.json.decode(text, type=Stacks)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(str(error)) from None
-
-
-def file_name(path: str) -> str:
-    return re.split(r"[/\\]", path)[-1]

@@ -11,8 +11,8 @@ from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting, waits
 from raydap.core.requests.routing import BY_FRAME_ELSE_FOCUS, forward
-from raydap.core.sets import text_tables
 from raydap.core.workers import barrier_progress
+from raydap.presentation import folded_tables
 from raydap.protocol.raydap_messages import (
     BarriersArguments,
     ContinueThreadsArguments,
@@ -57,17 +57,17 @@ def _run(state: State, request: Request, text: str) -> Flow[str]:
 
 def _stacks(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     chosen = _one_set("stacks", select, rest)
-    return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, StacksArguments(select=chosen))))
+    return folded_tables.of_stacks((yield from merged_stacks.stacks(state, request, StacksArguments(select=chosen))))
 
 
 def _locals(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     wanted = StacksArguments(select=_one_set("locals", select, rest), locals=True)
-    return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
+    return folded_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
 
 
 def _all_stacks(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     wanted = StacksArguments(select=_one_set("allstacks", select, rest), running=True)
-    return text_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
+    return folded_tables.of_stacks((yield from merged_stacks.stacks(state, request, wanted)))
 
 
 def _hang(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
@@ -78,19 +78,19 @@ def _compare(state: State, request: Request, select: str | None, rest: str) -> F
     if not rest:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, "An expression has to follow: /compare loss."))
     compared = CompareArguments(expression=rest, select=select)
-    return text_tables.of_comparison((yield from comparison.compare(state, request, compared)))
+    return folded_tables.of_comparison((yield from comparison.compare(state, request, compared)))
 
 
 def _keep(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     name, expression = _named(rest, "keep")
     compared = CompareArguments(expression=expression, select=select, keep=name)
-    return text_tables.of_comparison((yield from comparison.compare(state, request, compared)))
+    return folded_tables.of_comparison((yield from comparison.compare(state, request, compared)))
 
 
 def _since(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:
     name, expression = _named(rest, "since")
     compared = CompareArguments(expression=expression, select=select, baseline=name)
-    return text_tables.of_comparison((yield from comparison.compare(state, request, compared)))
+    return folded_tables.of_comparison((yield from comparison.compare(state, request, compared)))
 
 
 def _named(rest: str, command: str) -> tuple[str, str]:
@@ -113,7 +113,7 @@ def _step(state: State, request: Request, select: str | None, rest: str) -> Flow
         timeout=APART_TIMEOUT_S if rest else STEP_TIMEOUT_S,
         until="parted" if rest else None,
     )
-    return text_tables.of_step((yield from multi_thread.step_threads(state, request, step)))
+    return folded_tables.of_step((yield from multi_thread.step_threads(state, request, step)))
 
 
 def _continue(state: State, request: Request, select: str | None, rest: str) -> Flow[str]:

@@ -12,7 +12,6 @@ from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
 from raydap.core.requests import selecting
-from raydap.core.sets import stack_exports
 from raydap.core.sets.folding import Holder, Member
 from raydap.core.sets.stack_tree import Place, StackTree
 from raydap.core.translate import paths
@@ -20,6 +19,7 @@ from raydap.core.translate.stacks import frames_of, is_library_frame, location
 from raydap.core.workers import worker_stack
 from raydap.core.workers.replies import load_body, query
 from raydap.inworker import calls
+from raydap.presentation import stack_pictures
 from raydap.protocol.stack_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack
 
 TIMEOUT_S = 5.0
@@ -35,7 +35,7 @@ class _Stack(NamedTuple):
     variables: list[_Variables]
 
 
-_EXPORTS: dict[str, Callable[[StackNode], str]] = {"folded": stack_exports.folded, "svg": stack_exports.svg}
+_EXPORTS: dict[str, Callable[[StackNode], str]] = {"folded": stack_pictures.folded, "svg": stack_pictures.svg}
 
 
 def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[MergedStacks]:

@@ -12,12 +12,12 @@ from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.ray_state import RayState
 from raydap.core.requests import selecting
 from raydap.core.sets.folding import Member
-from raydap.core.sets.one_line import one_line
 from raydap.core.waits import building, thread_nodes, wait_graph, wait_text
 from raydap.core.waits.building import Graph
 from raydap.core.waits.collective_waits import Collective
 from raydap.core.waits.wait_graph import Edge, Node
 from raydap.core.workers import forked_waits, worker_entries, worker_stack
+from raydap.presentation.safe_text import one_line
 from raydap.protocol.types import WorkerKey
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments
 

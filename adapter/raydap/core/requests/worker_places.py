@@ -7,7 +7,6 @@ from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import file_name
 from raydap.core.model.worker import Thread
 from raydap.core.requests import selecting, top_frames
 from raydap.core.sets.folding import Member, label
@@ -15,6 +14,7 @@ from raydap.core.translate import paths
 from raydap.core.translate.stacks import location
 from raydap.core.workers import forked_waits, worker_entries, worker_stack
 from raydap.core.workers.forked_waits import ForkedChild
+from raydap.presentation.short_text import function_line
 from raydap.protocol.stack_messages import Location, Places, PlacesArguments, ThreadStack, WaitingChild, WorkerPlace
 from raydap.protocol.types import WorkerKey
 
@@ -68,7 +68,7 @@ def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]
             name, path, line = location(frame)
             path = paths.to_client(path, paths.workspace(thread.worker.settings))
             path = thread.worker.run.paths_of_breakpoints.get(path, path)
-            text = f"stopped in {name} ({file_name(path)}:{line})"
+            text = f"stopped in {function_line(name, path, line)}"
             told.append(_place(member, text, Location(name=name, path=path, line=line), thread))
     return told
 

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from raydap.presentation.short_text import shortened
 from raydap.protocol.python_source import parse_expression
 
 MAX_NAMED = 3
@@ -40,11 +41,7 @@ def _written(each: Difference) -> str:
         return f"{place}is there" if place else ""
     if not each.one:
         return f"{place}is missing" if place else ""
-    return f"{place}is {_short(each.one)} instead of {_short(each.other)}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return f"{place}is {shortened(each.one, _LONGEST)} instead of {shortened(each.other, _LONGEST)}"
 
 
 def _of_nodes(one: ast.expr, other: ast.expr, place: str) -> Iterator[Difference]:

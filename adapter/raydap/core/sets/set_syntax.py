@@ -15,6 +15,7 @@ from itertools import count
 from typing import NamedTuple, NoReturn, TypeAlias, get_args
 
 from raydap.core.errors import Code, Problem, ProblemError
+from raydap.presentation.short_text import shortened
 from raydap.protocol.python_source import parse_expression
 from raydap.protocol.raydap_messages import WorkerState
 
@@ -248,7 +249,7 @@ class _Parser:
 
     def _fail(self, token: _Token, why: str) -> NoReturn:
         name = f" {self._inside[-1]}" if self._inside else ""
-        shown = token.text if len(token.text) <= 40 else f"{token.text[:39]}…"
+        shown = shortened(token.text, 40)
         place = f'at "{shown}" (character {token.begin + 1})' if shown else "at its end"
         raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The set{name} is wrong {place}: {why}."))
 

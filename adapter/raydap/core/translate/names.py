@@ -2,6 +2,7 @@
 
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.worker import Thread, Worker
+from raydap.presentation.short_text import shortened
 from raydap.protocol import messages
 
 _NOTE = "(note: "
@@ -29,7 +30,7 @@ def stop(reason: object, text: object) -> str:
     """A stop in one short word, which editors show beside the worker's name, at its expense."""
     word = exception(text).rpartition(".")[2] if reason == "exception" else _STOPS.get(reason, "")
     word = word or str(reason)
-    return word if len(word) <= _MAX_STOP else f"{word[: _MAX_STOP - 1]}…"
+    return shortened(word, _MAX_STOP)
 
 
 def worker(worker: Worker) -> str:

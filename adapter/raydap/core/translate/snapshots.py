@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, file_name
+from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack
 from raydap.core.model.worker import Thread
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import paths
+from raydap.presentation.short_text import file_name
 
 _OF_WORKER = ("source", "modules", "gotoTargets")
 """Requests that a running worker can answer."""

@@ -3,10 +3,11 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from raydap.core.model.thread_stacks import CodeOwner, ThreadStack, file_name
+from raydap.core.model.thread_stacks import CodeOwner, ThreadStack
 from raydap.core.ray_state import RayTask
 from raydap.core.sets.folding import Member
 from raydap.core.waits.wait_graph import Node
+from raydap.presentation.short_text import file_line
 from raydap.protocol.stack_messages import Location
 from raydap.protocol.types import WorkerKey
 
@@ -90,7 +91,7 @@ def _node(member: Member, stack: ThreadStack, is_alone: bool, number: int) -> No
     elif not stack.call and node.state == "blocked" and frame is not None:
         # From outside only the functions are seen.
         call = "a lock" if stack.wait is not None and stack.wait.kind == "lock" else _call_of_ray(stack)
-        node.text = f"blocked in {call} ({file_name(frame.path)}:{frame.line})" if call else node.text
+        node.text = f"blocked in {call} ({file_line(frame.path, frame.line)})" if call else node.text
     return node
 
 

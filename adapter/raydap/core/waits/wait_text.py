@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from raydap.core.sets import folding
-from raydap.core.sets.one_line import one_line
 from raydap.core.waits.building import Graph
 from raydap.core.waits.collective_waits import Collective
 from raydap.core.waits.wait_graph import Edge, Node
+from raydap.presentation.safe_text import one_line
 
 _LINES = 400
 """Lines of the tree, and how deep it is."""

@@ -9,9 +9,9 @@ from raydap.core.flows import Flow, gather
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Role
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import file_name
 from raydap.core.sets import folding
 from raydap.core.workers import worker_entries, worker_stack
+from raydap.presentation.short_text import file_line
 from raydap.protocol.raydap_messages import Barrier, MissingWorker
 from raydap.protocol.types import WorkerKey
 
@@ -79,7 +79,7 @@ def _sentence(barrier: Barrier) -> str:
 
 def place_of(barrier: Barrier) -> str:
     """Like `train.py:42`."""
-    return f"{file_name(barrier.path)}:{barrier.line}" if barrier.path else barrier.function
+    return file_line(barrier.path, barrier.line) if barrier.path else barrier.function
 
 
 def tell(state: State) -> None:
@@ -158,4 +158,4 @@ def _place(state: State, key: WorkerKey) -> Flow[str]:
     """Like `train.py:88`; "" if it runs nothing of the user's."""
     stack = yield from worker_stack.of_worker(state, key)
     frames = [frame for thread in stack.threads if thread.is_users for frame in thread.frames if frame.is_users]
-    return f"{file_name(frames[0].path)}:{frames[0].line}" if frames else ""
+    return file_line(frames[0].path, frames[0].line) if frames else ""

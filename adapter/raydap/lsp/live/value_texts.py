@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from raydap.core.sets.numbers import number
+from raydap.presentation.numbers import digits, number
+from raydap.presentation.short_text import in_one_line
 
 MAX_CHARACTERS = 40
 """A longer value is cut."""
@@ -35,13 +36,14 @@ def value_text(name: str, values: Sequence[Value]) -> str:
         return ""
     groups = Counter(_ADDRESS.sub("", value.text) for value in told)
     if len(groups) == 1:
-        return f"{name} = {_short(next(iter(groups)))}"
+        return f"{name} = {in_one_line(next(iter(groups)), MAX_CHARACTERS)}"
     numbers = [number(value.text, value.type) for value in told]
     if None not in numbers:
         return f"{name} {_range([each for each in numbers if each is not None])}"
     if len(groups) > _MAX_GROUPS:
         return f"{name} {len(groups)} values"
-    return f"{name} {', '.join(f'{_short(text)} ({count})' for text, count in groups.most_common())}"
+    counted = (f"{in_one_line(text, MAX_CHARACTERS)} ({count})" for text, count in groups.most_common())
+    return f"{name} {', '.join(counted)}"
 
 
 def _range(numbers: Sequence[float]) -> str:
@@ -49,16 +51,7 @@ def _range(numbers: Sequence[float]) -> str:
     finite = [number for number in numbers if math.isfinite(number)]
     parts = []
     if finite:
-        least, most = _digits(min(finite)), _digits(max(finite))
+        least, most = digits(min(finite)), digits(max(finite))
         parts.append(f"≈ {least}" if least == most else f"{least} to {most}")
     counts = Counter(str(number) for number in numbers if not math.isfinite(number))
     return ", ".join([*parts, *(f"{count} {name}" for name, count in sorted(counts.items()))])
-
-
-def _digits(number: float) -> str:
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.4g}"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from raydap.lsp.analysis.marks import Mark, MarkKind
 from raydap.lsp.live.session_state import SeenWorker, SessionState, Stop, same_file
+from raydap.presentation.durations import whole_seconds
+from raydap.presentation.safe_text import one_line
 from raydap.protocol.raydap_messages import WorkerEntry
-from raydap.safe_output import one_line
 
 MAX_LISTED = 20
 """Workers that a hover lists."""
@@ -47,7 +48,7 @@ def hover_text(mark: Mark, path: str, sessions: Iterable[SessionState]) -> str:
         here = _stops_in(mark, path, stops)
         if here or _runs(entry, mark):
             state = f"stopped at line {next(iter(here.values())).line}" if here else _STATES[entry.state]
-            rows.append((entry.name, f"| {_escaped(entry.name)} | {state} | {duration(age_s)} |"))
+            rows.append((entry.name, f"| {_escaped(entry.name)} | {state} | {whole_seconds(age_s)} |"))
     if not rows:
         return ""
     shown = [row for _, row in sorted(rows)[:MAX_LISTED]]
@@ -63,13 +64,6 @@ _STATES = {
     "running": "running",
     "alive": "running, not attached",
 }
-
-
-def duration(seconds: float) -> str:
-    """Short: "5 s", "3 min", "2 h"."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.0f} h"
 
 
 def mark_of(word: str, marks: Sequence[Mark]) -> Mark | None:

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from raydap.core.model.breakpoints import WAITING
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.short_text import file_line
 from raydap.protocol.raydap_messages import Barriers, BarriersArguments, SetBreakpoint
 from raydap.terminal.debugger.debugger import CommandError, Debugger
 from raydap.terminal.debugger.moving import function_around
@@ -159,7 +159,7 @@ async def barrier(debugger: Debugger, select: str | None, rest: str) -> None:
         action: Any = place or None
         found = await debugger.live.ask("raydap/barriers", BarriersArguments(action=action), Barriers)
         for each in found.barriers:
-            where = f"{file_name(each.path)}:{each.line}" if each.path else each.function
+            where = file_line(each.path, each.line) if each.path else each.function
             debugger.out.text(f"{where}: {each.text}")
         if not found.barriers:
             debugger.out.text("No worker waits at a barrier.")

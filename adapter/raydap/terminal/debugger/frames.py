@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.short_text import file_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from raydap import safe_output
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.core.sets.folding import label
+from raydap.presentation.safe_text import program_output
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, WorkerEntry
 from raydap.tasks import Tasks
 from raydap.terminal import screen
@@ -200,7 +201,7 @@ class Interactive:
         category = body.get("category", "console")
         if category in ("stdout", "stderr"):
             # A program that raydap has launched is the user's own, as is what it prints.
-            safe_output.piece(text if self.program is not None else safe_output.program_output(text))
+            safe_output.piece(text if self.program is not None else program_output(text))
         else:
             # debugpy's advice on the second line is about a file that terminals do not have.
             self.debugger.out.note(text.partition("\nNote: may have been skipped")[0].rstrip(), category == "important")

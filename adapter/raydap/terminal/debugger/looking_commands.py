@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from raydap.core.model.thread_stacks import file_name
-from raydap.core.sets import text_tables
+from raydap.presentation import folded_tables
+from raydap.presentation.short_text import file_name
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments
 from raydap.protocol.wait_messages import WaitGraph, WaitsArguments
 from raydap.terminal.debugger import frames
@@ -36,7 +36,7 @@ async def stacks(debugger: Debugger, select: str | None, rest: str) -> None:
     """All stacks of a set, or of everybody who is stopped, as one tree."""
     wanted = StacksArguments(select=select if select is not None else as_set(rest) or None)
     found = await debugger.live.ask("raydap/stacks", wanted, MergedStacks)
-    debugger.out.text(text_tables.of_stacks(found))
+    debugger.out.text(folded_tables.of_stacks(found))
 
 
 async def hang(debugger: Debugger, select: str | None, rest: str) -> None:

@@ -4,7 +4,7 @@ import ast
 import re
 from functools import partial
 
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.short_text import file_name
 from raydap.protocol.raydap_messages import (
     ContinueThreadsArguments,
     ResumedThreads,

@@ -8,11 +8,12 @@ from raydap.client.pdb_connection import NotReached
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint, ends_debugger
 from raydap.core.sets.folding import label
 from raydap.inworker import safe_pdb
+from raydap.presentation.durations import whole_seconds
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers
 from raydap.terminal import screen
 from raydap.terminal.debugger.command_line import as_set, number
 from raydap.terminal.debugger.debugger import CommandError, Debugger
-from raydap.terminal.process_list import duration, pdb_age, pdb_place
+from raydap.terminal.process_list import pdb_age, pdb_place
 
 LISTED_ALONE = 3
 """More breakpoints than that, which are new at once, are told by their number."""
@@ -76,7 +77,7 @@ def show_list(debugger: Debugger, breakpoints: Sequence[LegacyBreakpoint]) -> No
             _name(debugger, one),
             one.node,
             str(one.pid),
-            duration(pdb_age(one)),
+            whole_seconds(pdb_age(one)),
             pdb_place(one),
         ]
         for one in breakpoints

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from raydap import safe_output
+from raydap.presentation.safe_text import one_line
 
 _CODE = Syntax("", "python", theme="ansi_dark")
 
@@ -39,8 +39,8 @@ class Output:
     def place(self, label: str, place: str, line: str) -> None:
         """As pdb shows where it is, with the worker before it."""
         head = Text("> ")
-        head.append(safe_output.one_line(label), "bold cyan")
-        head.append(f" {safe_output.one_line(place)}\n-> ")
+        head.append(one_line(label), "bold cyan")
+        head.append(f" {one_line(place)}\n-> ")
         # At once, or what the user types would come in between.
         self._console.print(head.append_text(highlighted(line.strip())), soft_wrap=True)
 

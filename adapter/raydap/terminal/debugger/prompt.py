@@ -18,9 +18,10 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.patch_stdout import patch_stdout
 from pygments.lexers.python import PythonLexer
 
-from raydap import safe_files, safe_output
+from raydap import safe_files
 from raydap.client.dap_connection import SessionError
 from raydap.core.sets.set_syntax import QUALIFIERS
+from raydap.presentation.safe_text import one_line
 from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME
 from raydap.terminal.debugger.debugger import CommandError, Debugger
@@ -71,7 +72,7 @@ class Prompt:
             self._session.app.invalidate()
 
     def _message(self) -> FormattedText:
-        return FormattedText([("bold", f"({safe_output.one_line(self._debugger.prompt_name)})"), ("", " ")])
+        return FormattedText([("bold", f"({one_line(self._debugger.prompt_name)})"), ("", " ")])
 
     def _is_unfinished(self) -> bool:
         """Whether Enter begins another line of a Python block. Ray's pdb takes single lines."""

@@ -4,7 +4,7 @@ import ast
 import asyncio
 
 from raydap.client.dap_connection import RequestRefused
-from raydap.core.sets import text_tables
+from raydap.presentation import folded_tables
 from raydap.protocol.python_source import parse_expression
 from raydap.protocol.value_messages import CompareArguments, Comparison, EvaluateThreadsArguments, Evaluations
 from raydap.terminal.debugger.debugger import CommandError, Debugger, last_line
@@ -46,13 +46,13 @@ async def _print(debugger: Debugger, select: str | None, expression: str) -> Non
         return
     wanted = EvaluateThreadsArguments(expression=expression, select=select, running=True)
     found = await debugger.live.ask("raydap/evaluate", wanted, Evaluations)
-    debugger.out.text(text_tables.of_evaluations(found))
+    debugger.out.text(folded_tables.of_evaluations(found))
 
 
 async def compare(debugger: Debugger, select: str | None, rest: str) -> None:
     wanted = CompareArguments(expression=_needed(rest, "compare loss"), select=select, running=select is not None)
     found = await debugger.live.ask("raydap/compare", wanted, Comparison)
-    debugger.out.text(text_tables.of_comparison(found))
+    debugger.out.text(folded_tables.of_comparison(found))
 
 
 async def display(debugger: Debugger, select: str | None, rest: str) -> None:

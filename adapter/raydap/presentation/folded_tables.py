@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from raydap.core.model.thread_stacks import file_name
-from raydap.core.sets.one_line import one_line
+from raydap.presentation.numbers import digits, statistics
+from raydap.presentation.safe_text import one_line
+from raydap.presentation.short_text import function_line, in_one_line
 from raydap.protocol.raydap_messages import SteppedThreads
 from raydap.protocol.stack_messages import FoldedVariable, Location, MergedStacks, StackNode
 from raydap.protocol.value_messages import (
@@ -83,7 +84,8 @@ def _of_locals(variables: Sequence[FoldedVariable], count: int, depth: int) -> I
     """A line for each value. Only those that not all have need the names of who has them."""
     for each in variables:
         for group in each.groups:
-            yield f"{'  ' * depth}    {each.name} = {_short(group.value)}", group.label if group.count < count else ""
+            value = _short(group.value)
+            yield f"{'  ' * depth}    {each.name} = {value}", group.label if group.count < count else ""
         if each.more:
             yield f"{'  ' * depth}    {each.name} has {each.more} other values", ""
 
@@ -107,7 +109,7 @@ def of_comparison(answer: Comparison) -> str:
     rows = [(_value(each), str(_count(each)), each.label, _apart(each)) for each in answer.groups]
     lines = _aligned(rows) if rows else []
     if isinstance(answer.statistics, Statistics):
-        lines.append(_statistics(answer.statistics))
+        lines.append("  ".join(statistics(answer.statistics)))
     if isinstance(answer.histogram, Histogram):
         lines.append(_histogram(answer.histogram))
     if isinstance(answer.change, Change):
@@ -120,12 +122,12 @@ def of_evaluations(answer: Evaluations) -> str:
     if not answer.groups and not answer.silent and not answer.unread:
         return "Nobody is stopped here."
     rows = [
-        (_short(str(each.error if isinstance(each.error, str) else each.value)), str(_count(each)), each.label)
+        (_short(each.error if isinstance(each.error, str) else each.value), str(_count(each)), each.label)
         for each in answer.groups
     ]
     lines = _aligned(rows) if rows else []
     if isinstance(answer.statistics, Statistics) and len(rows) > 1:
-        lines.append(_statistics(answer.statistics))
+        lines.append("  ".join(statistics(answer.statistics)))
     return "\n".join([*lines, *_silent(_unanswered(answer))])
 
 
@@ -140,12 +142,11 @@ def _unanswered(answer: Evaluations | Comparison) -> int:
 def _value(group: ComparisonGroup) -> str:
     # The numbers of an array come last.
     longest = 2 * _LONGEST if isinstance(group.array, ArraySummary) else _LONGEST
-    return _short(str(group.error if isinstance(group.error, str) else group.value), longest)
+    return _short(group.error if isinstance(group.error, str) else group.value, longest)
 
 
-def _short(text: str, longest: int = _LONGEST) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+def _short(text: object, longest: int = _LONGEST) -> str:
+    return in_one_line(str(text), longest)
 
 
 def _apart(group: ComparisonGroup) -> str:
@@ -157,7 +158,7 @@ def _histogram(found: Histogram) -> str:
     """A bar for each count, between the lowest and the highest number and who has them."""
     most = max(found.counts)
     bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
-    return one_line(f"{found.low:.4g} {found.lowest.label}  {bars}  {found.high:.4g} {found.highest.label}")
+    return one_line(f"{digits(found.low)} {found.lowest.label}  {bars}  {digits(found.high)} {found.highest.label}")
 
 
 def _change(found: Change) -> list[str]:
@@ -165,16 +166,8 @@ def _change(found: Change) -> list[str]:
     rows = [(name, str(count), share.label) for name, share in shares if (count := _count(share))]
     lines = _aligned(rows) if rows else []
     if isinstance(found.statistics, Statistics):
-        lines.append(f"change: {_statistics(found.statistics)}")
+        lines.append(f"change: {'  '.join(statistics(found.statistics))}")
     return lines
-
-
-def _statistics(found: Statistics) -> str:
-    numbers = [("min", found.min), ("max", found.max), ("mean", found.mean), ("std", found.std)]
-    parts = [f"{name} {value:.4g}" for name, value in numbers if value is not None]
-    return "  ".join(
-        [*parts, *(f"{count} {name}" for name, count in (("nan", found.nan), ("inf", found.inf)) if count)]
-    )
 
 
 def _silent(count: int) -> list[str]:
@@ -182,7 +175,7 @@ def _silent(count: int) -> list[str]:
 
 
 def _place(frame: Location) -> str:
-    return f"{frame.name} ({file_name(frame.path)}:{frame.line})"
+    return function_line(frame.name, frame.path, frame.line)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

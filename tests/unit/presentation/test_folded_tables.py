@@ -1,6 +1,6 @@
 """Trees and groups as text with aligned columns."""
 
-from raydap.core.sets.text_tables import of_comparison, of_evaluations, of_stacks
+from raydap.presentation.folded_tables import of_comparison, of_evaluations, of_stacks
 from raydap.protocol.stack_messages import Location, MergedStacks, MissingMembers, StackNode
 from raydap.protocol.value_messages import (
     Change,

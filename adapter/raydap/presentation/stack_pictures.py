@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from raydap.core.model.thread_stacks import file_name
+from raydap.presentation.short_text import function_line, shortened
 from raydap.protocol.stack_messages import StackNode
 
 WIDTH, ROW = 1200.0, 20.0
@@ -77,7 +77,7 @@ def _drawn(box: _Box) -> str:
     # Its text would be as wide as this.
     room = int((box.width - 6) / _CHARACTER)
     name = _name(node)
-    shown = name if len(name) <= room else f"{name[: room - 1]}…" if room > 3 else ""
+    shown = shortened(name, room) if room > 3 or len(name) <= room else ""
     text = f'<text x="{box.left + 3:.1f}" y="{box.depth * ROW + 14:g}">{_escaped(shown)}</text>' if shown else ""
     title = _escaped(f"{name}\n{node.count}: {node.label}")
     few = ' class="few"' if box.is_few else ""
@@ -88,7 +88,7 @@ def _drawn(box: _Box) -> str:
 def _name(node: StackNode) -> str:
     if node.frame is None:
         return f"{node.count} threads"
-    return _printable(f"{node.frame.name} ({file_name(node.frame.path)}:{node.frame.line})")
+    return _printable(function_line(node.frame.name, node.frame.path, node.frame.line))
 
 
 def _escaped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from raydap.core.sets.stack_exports import folded, svg
+from raydap.presentation.stack_pictures import folded, svg
 from raydap.protocol.stack_messages import Location, StackNode
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,0 +1,36 @@
+"""Numbers: read from what `repr()` gives, and written in few digits."""
+
+import re
+
+from raydap.protocol.value_messages import Statistics
+
+_NUMBER = re.compile(r"(?:[\w.]+\()?([+-]?(?:\d[\d_]*\.?\d*(?:e[+-]?\d+)?|\.\d+|nan|inf))(?:, [\w.=':]+)*\)?")
+_LONGEST = 400
+_LARGEST_INTEGER = 1e15
+
+
+def number(text: str, kind: str) -> float | None:
+    """A number, also that in `np.float32(0.5)` or `tensor(0.5, device='cuda:0')`; None for anything else. `kind` is the
+    name of the type: what is quoted is no number, and neither is a bool."""
+    if kind in ("str", "bytes", "bool") or len(text) > _LONGEST:
+        return None
+    found = _NUMBER.fullmatch(text)
+    try:
+        return None if found is None else float(found[1])
+    except ValueError:
+        return None  # For example 1__0 from a repr of the user's program.
+
+
+def digits(value: float) -> str:
+    """Return a number with all digits of an integer, or four significant ones."""
+    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_INTEGER else f"{value:.4g}"
+
+
+def statistics(found: Statistics) -> list[str]:
+    """Return texts such as `min 0.5` and `2 nan`, without those that there are none of."""
+    numbers = [("min", found.min), ("max", found.max), ("mean", found.mean), ("std", found.std)]
+    counts = [("nan", found.nan), ("inf", found.inf)]
+    return [
+        *(f"{name} {digits(value)}" for name, value in numbers if value is not None),
+        *(f"{count} {name}" for name, count in counts if count),
+    ]
