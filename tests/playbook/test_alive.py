@@ -85,7 +85,7 @@ def test_the_source_is_asked_only_while_somebody_asks_for_all(play: Play) -> Non
     # An answer that was under way comes too late.
     play.alive(play.worker("w2"))
     assert told(client) == []
-    assert not play.bridge.state.run.alive.workers
+    assert not play.bridge.state.run.processes.alive
 
 
 def test_a_launched_program_is_looked_for_when_it_starts(play: Play) -> None:
@@ -309,7 +309,7 @@ def test_a_run_that_ends_leaves_nothing(hub: bool) -> None:
     told(client)
     client.leave()
     assert [effect for effect in play._effects if isinstance(effect, WatchAlive)] == [WatchAlive(False)] * hub
-    assert not play.bridge.state.run.alive.workers
+    assert not play.bridge.state.run.processes.alive
     assert not play.bridge.state.run.roster.entries
     play.leave()
 

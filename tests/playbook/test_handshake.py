@@ -7,7 +7,7 @@ import pytest
 from raydap.core.effects import StopDiscovery
 from raydap.core.errors import Code
 from raydap.core.events import WorkerConnected
-from raydap.core.model import retry
+from raydap.core.model import processes
 from raydap.core.model.attaching import AT_ONCE
 from raydap.core.workers import attach as handshake
 from raydap.core.workers import detach
@@ -148,7 +148,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     fail(play)
     client.told(FAILURES[fail])
     # It stays listed, and is left alone until its time has come.
-    play.tick(retry.DELAYS_S[0] - 1)
+    play.tick(processes.DELAYS_S[0] - 1)
     play.paused(bad)
     assert bad.dials == 1
     bad._held.clear()
@@ -158,7 +158,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     assert bad.dials == 2
     fail(play)
     client.nothing()
-    play.tick(retry.DELAYS_S[0] * 2 - 1)
+    play.tick(processes.DELAYS_S[0] * 2 - 1)
     play.paused(bad)
     assert bad.dials == 2
     bad._held.clear()
@@ -353,7 +353,7 @@ def test_a_mistake_in_the_handshake_leaves_no_worker_half_attached(play: Play, m
         play.paused(worker)
     assert "please report" in client.told(Code.INTERNAL)
     assert not worker.connected
-    play.tick(retry.DELAYS_S[0])
+    play.tick(processes.DELAYS_S[0])
     play.paused(worker)
     worker.stop()
     client.stop()

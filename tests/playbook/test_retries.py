@@ -7,7 +7,7 @@ import pytest
 from raydap.core.effects import StartDiscovery
 from raydap.core.errors import Code
 from raydap.core.events import AgentFound, AgentsEnded, DiscoveryReady, WorkerLabel
-from raydap.core.model import retry
+from raydap.core.model import processes
 from raydap.core.model.attaching import AT_ONCE, MAX_ATTACHING, SLOW_S
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -30,7 +30,7 @@ def test_a_prepared_worker_is_tried_again_and_reported_once(play: Play, failure:
         if trial == 1:
             client.told(failure)
         worker.connected = False
-        play.tick(retry.DELAYS_S[0] * 2 ** (trial - 1) - 1)
+        play.tick(processes.DELAYS_S[0] * 2 ** (trial - 1) - 1)
         assert worker.dials == trial
         play.tick(1)
     worker.release()
@@ -62,7 +62,7 @@ def refuse(play: Play, worker: FakeWorker) -> None:
 
 def test_an_address_at_which_nothing_listens_yet_is_tried_again(play: Play) -> None:
     client, worker = target(play)
-    play.tick(retry.DELAYS_S[0] - 1)
+    play.tick(processes.DELAYS_S[0] - 1)
     assert worker.dials == 1
     (entry,) = client.request("raydap/workers")["workers"]
     assert "Nothing listens" in entry["problem"]
@@ -143,7 +143,7 @@ def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> No
     workers = [play.worker(f"w{number}", WorkerLabel(task="train")) for number in range(2)]
     play.paused(*others, *workers)
     workers[0].die("closed")
-    assert not play.bridge.state.run.paused.queue.to_examine
+    assert not play.bridge.state.run.processes.queue.to_examine
 
 
 @pytest.mark.parametrize("has_agent", [True, False])

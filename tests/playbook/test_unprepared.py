@@ -188,7 +188,7 @@ def test_an_answer_for_a_worker_that_is_gone_is_dropped(play: Play) -> None:
     asked(play)
     play.alive()
     play.feed(AgentInjected(worker.key, "it has ended"), AgentInjected(WorkerKey("never"), "what"))
-    assert play.bridge.state.run.injections == {}
+    assert not any(process.injection for process in play.bridge.state.run.processes)
 
 
 def test_paused_and_prepared_leave_them_alone(play: Play) -> None:

@@ -36,6 +36,11 @@ def leave(play: Play, client: FakeClient) -> None:
     play._effects.clear()
 
 
+def to_pause(play: Play) -> list[str]:
+    """Return the keys of the workers that are to pause when they are attached."""
+    return [process.key for process in play.bridge.state.run.processes if process.is_to_pause]
+
+
 def test_an_attached_worker_tells_its_stacks(play: Play) -> None:
     client = play.session()
     (worker,) = play.attached("w1")
@@ -173,7 +178,7 @@ def test_pause_attaches_first(play: Play) -> None:
     assert paused(worker) == ["*"]
     play.tick(1)
     assert client.stop()["text"] == PLACE
-    assert not play.bridge.state.run.to_pause
+    assert not to_pause(play)
     # It stays attached until it is let go, though nothing else could stop it.
     client.request("raydap/continue")
     client.event("continued")
@@ -192,10 +197,10 @@ def test_a_pause_whose_attach_fails_is_forgotten(play: Play) -> None:
     client, worker = released(play, "w1")
     worker.hold = {"dial"}
     client.request("raydap/pause", workers=["w1"])
-    assert play.bridge.state.run.to_pause == {"w1"}
+    assert to_pause(play) == ["w1"]
     worker.connected = False
     play.feed(WorkerGone(worker.key, "raydap with pid 7 debugs it"))
-    assert not play.bridge.state.run.to_pause
+    assert not to_pause(play)
     client.told(Code.WORKER_BUSY)
     leave(play, client)
 

@@ -293,8 +293,9 @@ class Sessions(RuleBasedStateMachine):
     def the_roster_is_right_and_watchers_know_it(self) -> None:
         state = self.play.bridge.state
         roster = state.run.roster
-        listed = [*state.workers, *state.run.paused.candidates, *state.run.alive.workers]
-        assert not state.run.alive.workers.keys() & {*state.workers, *state.run.paused.candidates}
+        waiting = [process.key for process in state.run.processes.candidates()]
+        listed = [*state.workers, *waiting, *state.run.processes.alive]
+        assert not state.run.processes.alive.keys() & {*state.workers, *waiting}
         expected = {key: entry for key in listed if (entry := worker_entries._entry(state, key)) is not None}
         assert {key: roster.states[key][0] for key in expected} == {key: each.state for key, each in expected.items()}
         shown = {key: each.entry for key, each in roster.entries.items()}
@@ -305,7 +306,7 @@ class Sessions(RuleBasedStateMachine):
                 told = {key: entry for key, entry in shown.items() if side.view.all or entry.state != "alive"}
                 assert heard(client) == {key: _without_age(entry) for key, entry in told.items()}
         watched = any(side.view.all and side.is_attached for side in state.clients.values())
-        assert watched or not state.run.alive.workers
+        assert watched or not state.run.processes.alive
 
     def teardown(self) -> None:
         for worker in self.play.workers.values():

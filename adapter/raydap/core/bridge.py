@@ -18,6 +18,7 @@ from raydap.core.translate import local_files
 from raydap.core.workers import (
     agent_questions,
     alive_listing,
+    attach_decisions,
     attach_progress,
     barriers,
     breakpoint_events,
@@ -84,7 +85,8 @@ class Bridge:
                 holding.end_overdue,
                 holding.let_go_overdue,
                 selection.examine_again,
-                prepared.examine_again,
+                attach_decisions.examine_due,
+                prepared.let_go_idle,
                 unprepared.examine_again,
                 child_sessions.examine_again,
                 loss.report_overdue,
@@ -94,8 +96,7 @@ class Bridge:
                 breakpoint_events.send_texts,
             )
         self._do(
-            selection.attach_candidates,
-            prepared.attach_queued,
+            attach_decisions.examine_waiting,
             attach_progress.report,
             alive_listing.watch,
             barriers.examine,
@@ -212,7 +213,7 @@ def _end_overdue(state: State) -> None:
         name = sentence(str(state.workers.get(key, key)))
         text = f"{name} does not answer {asked.command}; it may be very busy."
         asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, text)))
-    for key in list(state.disconnect_deadlines):
+    for key in list(state.leaving):
         detach.check_quiet(state, state.workers[key])
 
 

@@ -4,16 +4,13 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.events import ForkedWaitsFound, PausedWorker, StackSampled
+from raydap.core.events import ForkedWaitsFound, StackSampled
 from raydap.core.flows import Future
-from raydap.core.model.alive import AliveWorkers
-from raydap.core.model.attaching import AttachQueue
 from raydap.core.model.breakpoints import Breakpoint, Breakpoints
 from raydap.core.model.compared_value import Summary
 from raydap.core.model.handles import Handles
-from raydap.core.model.paused import PausedWorkers
+from raydap.core.model.processes import Processes
 from raydap.core.model.ranks import Ranks
-from raydap.core.model.retry import Retry
 from raydap.core.model.roster import Roster
 from raydap.core.ray_state import RayState
 from raydap.core.settings import AttachSettings, LaunchSettings
@@ -41,22 +38,6 @@ class Ending:
 
 
 @dataclass(slots=True)
-class Loss:
-    """A worker that has ended. `problem`, a sentence about it, waits for Ray's reason until a time. Then that of a
-    stopped worker is reported without it, and that of a running one is dropped: most end because they are not needed.
-    `if_ended` is the sentence if Ray says that the worker has ended, where that is not certain.
-    """
-
-    key: WorkerKey
-    label: str
-    job: str
-    problem: str
-    stopped: bool
-    until: float
-    if_ended: str = ""
-
-
-@dataclass(slots=True)
 class AttachProgress:
     """The progress of the attach to many workers. `most` is the highest number of workers to attach at a time;
     `percentage` is the last one that was sent to `clients`."""
@@ -65,20 +46,6 @@ class AttachProgress:
     clients: list[ClientId]
     most: int
     percentage: int = 0
-
-
-@dataclass(slots=True)
-class Injection:
-    """A worker in which raydap starts an agent, or could not. `until`: when the agent has to have called, or when
-    raydap tries again; `delay` are the seconds between the last two trials."""
-
-    until: float
-    delay: float
-    under_way: bool
-    failure: str = ""
-    """The reason of the first failure, for users, until it is reported."""
-    listings: int = 0
-    """How many lists of running workers have named this one since that failure."""
 
 
 class Run:
@@ -93,21 +60,18 @@ class Run:
     `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there. `nodes` are as in
     NodesAlive. `agents_expected`: something with an agent has been seen, so that other nodes may have agents, too.
     `agents_searched`: raydap has looked for agents wherever it is to look.
-    `ended_jobs` have ended since. `losses` are the workers that have ended and are not reported yet.
+    `ended_jobs` have ended since.
 
-    `prepared` are the workers with an agent, attached or not: they can be attached at any time. `children` are their
-    subprocesses that are attached, by the key of the Ray worker or driver that they come from. `retries` are
-    those that could not be attached, and `refusals` the reasons that the user knows. `injections` are the workers that
-    have no agent yet, and are to get one. `to_pause` are to pause as soon as they are attached. `agent_questions`
-    are those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from
-    outside. `forked_searches` are the searches for forked children that wait in breakpoint(), and `state_questions`
-    the questions to Ray about unfinished tasks, by number.
+    `refusals` are the reasons, which the user knows, for which workers could not be attached. `agent_questions` are
+    those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from outside.
+    `forked_searches` are the searches for forked children that wait in breakpoint(), and `state_questions` the
+    questions to Ray about unfinished tasks, by number.
 
     `ending` is None unless the run is over and its program is being ended.
 
     `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
 
-    `auto_attach`: paused workers are attached, unless `choices` has another choice of the user. `reported` are the
+    `auto_attach`: paused workers are attached, unless the user has chosen otherwise. `reported` are the
     problems that are reported once. `open_line` is the worker whose last output had no end of line. `sources` are the
     files seen in stacks. `files` says which paths this machine has; `file_checks` has the futures that wait for such
     checks. `sets` are those that clients have given names. `baselines` are the values that clients have kept, by their
@@ -131,28 +95,17 @@ class Run:
         self.agents_searched = True
         self.jobs: tuple[str, ...] | None = None
         self.ended_jobs: set[str] = set()
-        self.losses: dict[WorkerKey, Loss] = {}
         self.outage = ""
         self.holding: Holding | None = None
         self.auto_attach = False
-        self.choices: dict[WorkerKey, bool] = {}
         self.roster = Roster()
-        self.paused = PausedWorkers(self.roster)
-        self.alive = AliveWorkers(self.roster)
-        self.prepared: dict[WorkerKey, PausedWorker] = {}
-        self.children: dict[WorkerKey, dict[WorkerKey, None]] = {}
-        self._origins: dict[WorkerKey, WorkerKey] = {}
-        self.retries: dict[WorkerKey, Retry] = {}
-        self.queue = AttachQueue()
-        """Prepared workers that wait to be attached."""
+        self.processes = Processes(self.roster)
         self.refusals: set[str] = set()
-        self.to_pause: set[WorkerKey] = set()
         self.agent_questions: dict[int, Future[str]] = {}
         self.stack_samples: dict[WorkerKey, Future[StackSampled]] = {}
         self.forked_searches: dict[int, Future[ForkedWaitsFound]] = {}
         self.state_questions: dict[int, Future[RayState]] = {}
         self.ending: Ending | None = None
-        self.injections: dict[WorkerKey, Injection] = {}
         self.awaits_cluster = False
         self.breakpoints = Breakpoints(handles)
         self.changed_breakpoints: dict[Handle, Breakpoint] = {}
@@ -170,18 +123,6 @@ class Run:
         self.collectives_asked: dict[Hashable, float] = {}
         self.collectives_told = False
         self.baselines: dict[str, dict[Handle, Summary]] = {}
-
-    def note_child(self, origin: WorkerKey, child: WorkerKey) -> None:
-        """The child of a Ray worker or driver is being attached."""
-        self.children.setdefault(origin, {})[child] = None
-        self._origins[child] = origin
-
-    def forget_child(self, child: WorkerKey) -> None:
-        origin = self._origins.pop(child, None)
-        if origin is not None:
-            del self.children[origin][child]
-            if not self.children[origin]:
-                del self.children[origin]
 
     def begin(self, settings: AttachSettings) -> None:
         """A client says what is debugged."""

@@ -48,8 +48,7 @@ class State(WorkerContext):
 
     `left` are clients that have sent `disconnect` and still get answers, until their connections end. `workers` are all
     connections, also those to workers of an earlier run that are not let go yet. `attaching` are the workers whose
-    attach is under way. `disconnect_deadlines` has the times until which leaving workers may answer. `endings` are
-    those of the launched programs of earlier runs.
+    attach is under way. `endings` are those of the launched programs of earlier runs.
     `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
     (workers/detach.py), and that Ray may still list as paused. `pauses` are those that the workers may be unable to
     obey (workers/pauses.py). `arrivals` are the threads whose next stop is waited for. `barriers` are those at which
@@ -71,7 +70,6 @@ class State(WorkerContext):
         self.left: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
         self.attaching = Attaching()
-        self.disconnect_deadlines: dict[WorkerKey, float] = {}
         self.endings: list[Ending] = []
         self.cooling_down: dict[WorkerKey, float] = {}
         self.pauses: dict[WorkerKey, PendingPause] = {}

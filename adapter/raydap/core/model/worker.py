@@ -181,6 +181,8 @@ class Worker:
         self.connected: Future[None] = Future()
         self.initialized: Future[None] = Future()
         self.quiet: Future[None] = Future()
+        self.answers_until: float | None = None
+        """Until when a leaving worker may answer what it was asked; None before that counts."""
         self.scope = context.handles.scope(row.key)
         self.threads: dict[LocalId, Thread] = {}
         self._sources: dict[LocalId, Scope] = {}

@@ -97,10 +97,10 @@ def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bo
     asked: set[WorkerKey] = set()
     if running:
         asked.update(key for key, worker in state.workers.items() if worker.is_attached)
-        asked.update(run.prepared)
+        asked.update(run.processes.prepared)
     if outside:
-        asked.update(key for key, worker in run.alive.workers.items() if worker.label.task or worker.label.actor)
-        asked.update((*run.paused.candidates, *run.paused.failures))
+        asked.update(key for key, each in run.processes.alive.items() if each.known.task or each.known.actor)
+        asked.update(run.processes.paused)
     stopped = {thread.worker.key for thread in state.stopped.values()}
     return [key for key in keys if key in asked and key not in stopped]
 
@@ -146,7 +146,8 @@ def _parsed(state: State, client: Client, text: str) -> WorkerSet:
 def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     keys = [WorkerKey(name) for name in names]
     for key in keys:
-        if key not in state.run.roster.states and key not in state.run.prepared and key not in state.cooling_down:
+        has_agent = state.run.processes[key].agent is not None
+        if key not in state.run.roster.states and not has_agent and key not in state.cooling_down:
             raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
     return keys
 

@@ -62,7 +62,7 @@ def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     if role is not Role.OBSERVER:
         if wanted.auto_attach and not run.auto_attach:
             run.auto_attach = True
-            run.paused.examine_all()
+            run.processes.examine_all()
             prepared.attach_needed(state)
         holding.take_over(state, client)
     yield from run.started

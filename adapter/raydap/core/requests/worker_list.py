@@ -6,7 +6,16 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests import selecting
-from raydap.core.workers import alive_listing, pauses, prepared, selection, unprepared, worker_entries, worker_stack
+from raydap.core.workers import (
+    alive_listing,
+    attach_decisions,
+    pauses,
+    prepared,
+    selection,
+    unprepared,
+    worker_entries,
+    worker_stack,
+)
 from raydap.protocol.raydap_messages import (
     AttachWorkersArguments,
     DetachWorkersArguments,
@@ -35,16 +44,23 @@ def _attach(state: State, keys: list[WorkerKey] | None) -> None:
     run = state.run
     if keys is None:
         run.auto_attach = True
-        run.choices.clear()
-        selection.try_at_once(state, list(run.paused.failures))
-        run.paused.examine_all()
+        run.processes.choose([process.key for process in run.processes if process.choice is not None], None)
+        _try_again(state, list(run.processes.paused))
+        run.processes.examine_all()
     else:
-        run.choices.update(dict.fromkeys(keys, True))
-        selection.try_at_once(state, keys)
-        run.paused.examine_first(keys)
+        run.processes.choose(keys, True)
+        _try_again(state, keys)
+        run.processes.examine_first(keys)
         alive_listing.note_without_agent(state, keys)
         unprepared.try_at_once(run, keys)
     prepared.attach_needed(state)
+
+
+def _try_again(state: State, keys: list[WorkerKey]) -> None:
+    """The user wants these now, whatever has failed before."""
+    for process in [state.run.processes[key] for key in keys]:
+        if process.failure is not None:
+            attach_decisions.try_again(state, process)
 
 
 def pause_workers(state: State, request: Request, arguments: PauseWorkersArguments) -> Flow[None]:
@@ -55,12 +71,13 @@ def pause_workers(state: State, request: Request, arguments: PauseWorkersArgumen
     for key in (yield from _named(state, request, arguments)):
         worker = state.workers.get(key)
         if worker is not None and worker.is_attached:
-            run.choices[key] = True
+            run.processes.choose([key], True)
             pauses.begin(state, worker, None, request.timeout_s)
         else:
             others.append(key)
-            if not run.paused.has(key):
-                run.to_pause.add(key)
+            if run.processes[key].paused is None:
+                with run.processes.changing(key) as process:
+                    process.is_to_pause = True
     if others:
         _attach(state, others)
 
@@ -82,9 +99,10 @@ def stack(state: State, request: Request, arguments: StackArguments) -> Flow[Wor
 def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> Flow[None]:
     """Lets workers go. raydap does not attach to them again by itself."""
     for key in (yield from _named(state, request, arguments)):
-        state.run.choices[key] = False
-        state.run.to_pause.discard(key)
-        state.run.alive.drop_problem(key)
+        with state.run.processes.changing(key) as process:
+            process.choice, process.is_to_pause = False, False
+            if process.failure is None:
+                process.problem = ""
         selection.detach_worker(state, key)
 
 

@@ -48,11 +48,11 @@ def label(worker: Worker) -> str:
     """What a worker runs."""
     if worker.parent is not None:
         return f"child of {label(worker.parent).partition(' · ')[0]}"
-    parent = worker.run.prepared.get(worker.row.parent)
+    process = worker.run.processes[worker.row.parent]
+    parent = process.agent
     if parent is not None:
         # It runs undebugged, and its child stops at a breakpoint().
-        known = worker.run.paused.labels.get(parent.key, WorkerLabel())
-        return f"child of {task(parent, known).partition(' · ')[0]}"
+        return f"child of {task(parent, process.label or WorkerLabel()).partition(' · ')[0]}"
     return task(worker.row, worker.label)
 
 

@@ -16,7 +16,7 @@ from raydap.protocol.types import WorkerKey
 def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, Any], timeout_s: float) -> Flow[str]:
     """The text that the agent answers. `name` is the worker's for users. Raises ProblemError."""
     run = state.run
-    row = run.prepared.get(key)
+    row = run.processes[key].agent
     if row is None:
         text = (
             "It runs without an agent, so it can be asked only when it is attached; start the program with "

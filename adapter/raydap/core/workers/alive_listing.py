@@ -8,7 +8,6 @@ from collections.abc import Collection
 from raydap.core.effects import WatchAlive
 from raydap.core.errors import Code, Problem
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersLabelled
-from raydap.core.model.alive import AliveWorker
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.workers import selection, unprepared, worker_entries
@@ -22,47 +21,42 @@ def watch(state: State) -> None:
     has_source = run.settings is not None and (run.program is None or run.configured)
     asked = any(client.view.all and client.is_attached for client in state.clients.values())
     wanted = has_source and (asked or unprepared.reaches_all(run))
-    if wanted != run.alive.watched:
+    if wanted != run.processes.is_watched:
         state.emit(WatchAlive(wanted))
         if wanted:
-            run.alive.watched = True
+            run.processes.is_watched = True
         else:
-            run.alive.forget()
+            run.processes.forget_alive()
 
 
 def listed(state: State, event: WorkersAlive) -> None:
     """Takes a report of all workers that run. Those that are attached or paused are listed as such already."""
     run = state.run
-    if not run.alive.watched:
+    if not run.processes.is_watched:
         return
     alive, labels = {}, {}
     for reported, label in event.workers.items():
         row = _with_agent(run, reported)
-        if run.alive.ended.intersection(_keys(row)):
+        if run.processes.has_ended(_keys(row)):
             continue  # The report is older than its end.
-        if row.key not in state.workers and not run.paused.has(row.key):
-            alive[row.key] = AliveWorker(row, label)
-        elif _label(state, row.key) == WorkerLabel() != label:
+        if row.key not in state.workers and run.processes[row.key].paused is None:
+            alive[row.key] = row, label
+        elif worker_entries.label(state, row.key) == WorkerLabel() != label:
             # It was attached before it ran anything and has not stopped yet, or has paused just now.
             labels[row.key] = label
-    run.alive.replace(alive)
+    run.processes.list_alive(alive)
     if labels:
         selection.labelled(state, WorkersLabelled(labels))
     unprepared.report_failures(state)
     unprepared.inject_needed(state)
-    if not run.alive.reported:
-        run.alive.reported = True
+    if not run.processes.is_listed:
+        run.processes.is_listed = True
         worker_entries.tell_complete(state)
-
-
-def _label(state: State, key: WorkerKey) -> WorkerLabel:
-    worker = state.workers.get(key)
-    return state.run.paused.labels.get(key, WorkerLabel()) if worker is None else worker.label
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
     """The row with the agent of the same process, if there is one."""
-    return next((run.prepared[key] for key in _keys(row) if key in run.prepared), row)
+    return next((agent for key in _keys(row) if (agent := run.processes[key].agent) is not None), row)
 
 
 def _keys(row: PausedWorker) -> list[WorkerKey]:
@@ -79,9 +73,11 @@ def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
     if run.settings is None or run.settings.reach == "any":
         return
     for key in keys:
-        if key in run.alive.workers and key not in run.prepared:
+        process = run.processes[key]
+        if process.alive is not None and process.agent is None:
             text = (
                 "It runs without an agent, so raydap attaches to it only when it calls breakpoint(); "
                 'attach with "reach": "any" to reach it as it is, or start the program with `raydap run`, or launch it.'
             )
-            run.alive.set_problem(key, str(Problem(Code.NO_AGENT, text)))
+            with run.processes.changing(key) as process:
+                process.problem = str(Problem(Code.NO_AGENT, text))

@@ -16,10 +16,9 @@ from raydap.core.effects import DialWorker
 from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Flow
-from raydap.core.model import retry
 from raydap.core.model.breakpoints import Group
-from raydap.core.model.paused import Failure
 from raydap.core.model.pending import Asked, WorkerRefusedError
+from raydap.core.model.processes import after
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.translate import paths
@@ -76,7 +75,7 @@ def begin(state: State, worker: Worker) -> None:
     state.workers[worker.key] = worker
     state.attaching.begin(worker.key, worker.row.node, state.now)
     worker.mark()
-    label = worker.run.alive.take(worker.key)
+    label = worker.run.processes.take_alive(worker.key)
     if worker.label == WorkerLabel():
         worker.label = label
     state.emit(dial(worker.row))
@@ -152,9 +151,8 @@ def _configure(state: State, worker: Worker) -> Asked:
 def _attached(state: State, worker: Worker) -> None:
     worker.advance(AttachStage.ATTACHED)
     detach.end_attach(state, worker)
-    worker.run.paused.drop_failure(worker.key)
-    worker.run.alive.drop_problem(worker.key)
-    worker.run.retries.pop(worker.key, None)
+    with worker.run.processes.changing(worker.key) as process:
+        process.forget_trials()
     state.log("info", f"attached to {worker}")
     if worker.leaving:
         detach.let_go(state, worker)
@@ -211,25 +209,26 @@ def give_up(state: State, worker: Worker, problem: Problem) -> None:
     if worker.leaving:
         detach.hang_up(state, worker)
         return
+    before = worker.run.processes[worker.key]
     if worker.row.agent:
-        _give_up_prepared(state, worker, problem)
-        return
-    failure = worker.run.paused.failures.get(worker.key)
-    if failure is None or failure.row.port != worker.row.port:
-        state.report(problem)
-        again = retry.after(None, state.now)
+        is_known = before.problem == str(problem)
     else:
+        is_known = before.failure is not None and before.failure.port == worker.row.port
+    note_trial(state, worker, problem, is_known)
+
+
+def note_trial(state: State, worker: Worker, problem: Problem, is_known: bool) -> None:
+    """Note that a worker could not be attached, and when raydap tries again. `is_known`: the user has read it before.
+
+    A worker with an agent waits for nobody: it runs on.
+    """
+    if is_known:
         state.log("info", str(problem))
-        again = retry.after(failure.retry, state.now)
-    worker.run.paused.add_failure(Failure(worker.row, str(problem), again))
-    detach.hang_up(state, worker)
-
-
-def _give_up_prepared(state: State, worker: Worker, problem: Problem) -> None:
-    """A worker with an agent waits for nobody: it runs on."""
-    run = worker.run
-    if run.alive.problems.get(worker.key) != str(problem):
+    else:
         state.report(problem)
-    run.alive.set_problem(worker.key, str(problem))
-    run.retries[worker.key] = retry.after(run.retries.get(worker.key), state.now)
+    with worker.run.processes.changing(worker.key) as process:
+        if not worker.row.agent:
+            process.failure = worker.row
+        process.problem = str(problem)
+        process.retry = after(process.retry if is_known or worker.row.agent else None, state.now)
     detach.hang_up(state, worker)

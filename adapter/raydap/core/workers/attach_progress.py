@@ -9,7 +9,7 @@ MANY = 8
 
 def report(state: State) -> None:
     """Sends the progress, if it has changed. Called after every event."""
-    left = len(state.run.paused.queue) + len(state.attaching)
+    left = len(state.run.processes.queue) + len(state.attaching)
     progress = state.run.progress
     if progress is None:
         if left >= MANY:

@@ -166,8 +166,10 @@ def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
     run = state.run
     members = {(worker.row.node_id, worker.row.pid) for worker in wait.members.values()}
     attached = {(worker.row.node_id, worker.row.pid) for worker in state.workers.values() if not worker.leaving}
-    prepared = {(row.node_id, row.pid): row for row in run.prepared.values()}
-    injected = {(each.row.node_id, each.row.pid) for key, each in run.alive.workers.items() if key in run.injections}
+    agents = [each.agent for each in run.processes.prepared.values() if each.agent is not None]
+    prepared = {(row.node_id, row.pid): row for row in agents}
+    alive = [each.alive for each in run.processes.alive.values() if each.alive is not None and each.injection]
+    injected = {(row.node_id, row.pid) for row in alive}
     reach = "paused" if run.settings is None else run.settings.reach
     reaches_new = reach == "any" or (reach == "prepared" and (run.program is not None or run.agents_expected))
     wait.starting = wait.unreached = 0
@@ -177,7 +179,7 @@ def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
             continue
         row = prepared.get(process)
         # What an attached one runs may not be known yet.
-        is_allowed = row is not None and selection.has_room(state, row) and selection.may_attach(state, row)
+        is_allowed = row is not None and selection.has_room(state, row) and selection.may_attach(run, row)
         will_come = process in attached or process in injected or is_allowed
         if will_come if actor.alive else reaches_new:
             wait.starting += 1

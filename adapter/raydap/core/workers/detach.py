@@ -39,7 +39,7 @@ def _disconnect(state: State, worker: Worker) -> Flow[None]:
         if state.workers.get(worker.key) is not worker:
             return
     try:
-        state.disconnect_deadlines[worker.key] = state.now + DISCONNECT_TIMEOUT_S
+        worker.answers_until = state.now + DISCONNECT_TIMEOUT_S
         undo = {"expression": calls.leave(worker.settings.tune_workers), "context": "clipboard"}
         worker.ask("evaluate", undo, DISCONNECT_TIMEOUT_S)
         check_quiet(state, worker)
@@ -60,13 +60,12 @@ def check_quiet(state: State, worker: Worker) -> None:
 
     The worker is not quiet during the handshake of a child, which uses the adapter of its parent.
     """
-    deadline = state.disconnect_deadlines.get(worker.key)
-    if deadline is None:
+    if worker.answers_until is None:
         return
     attaching = (state.workers[key] for key in state.attaching)
     has_attaching_child = any(each.parent is worker and each.shares_adapter for each in attaching)
-    if state.now >= deadline or not (has_attaching_child or state.pending.owes(worker.key)):
-        del state.disconnect_deadlines[worker.key]
+    if state.now >= worker.answers_until or not (has_attaching_child or state.pending.owes(worker.key)):
+        worker.answers_until = None
         worker.quiet.set_result(None)
 
 
@@ -81,7 +80,6 @@ def forget(state: State, worker: Worker, why: str) -> None:
     del state.workers[worker.key]
     state.leaving.discard(worker.key)
     end_attach(state, worker)
-    state.disconnect_deadlines.pop(worker.key, None)
     if worker.leaving:
         state.cooling_down[worker.key] = state.now
     for asked in state.pending.take_worker(worker.key):
@@ -91,10 +89,8 @@ def forget(state: State, worker: Worker, why: str) -> None:
         future.set_exception(ProblemError(Problem(Code.WORKER_GONE, sentence(f"{worker} {why}."))))
     end_threads(state, worker)
     worker.scope.close()
-    worker.run.paused.forget_label(worker.key)
-    worker.run.to_pause.discard(worker.key)
-    worker.run.forget_child(worker.key)
-    state.run.paused.examine(worker.key)
+    worker.run.processes.detached(worker.key)
+    state.run.processes.examine(worker.key)
     child_sessions.end(state, worker)
     changed = worker.run.breakpoints.forget(worker.key)
     if worker.run is state.run:

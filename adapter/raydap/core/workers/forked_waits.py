@@ -114,8 +114,5 @@ def _stack(wait: ForkedWait, settings: AttachSettings) -> ThreadStack:
 
 
 def _row(state: State, key: WorkerKey) -> PausedWorker | None:
-    run, worker = state.run, state.workers.get(key)
-    if worker is not None:
-        return worker.row
-    alive = run.alive.workers.get(key)
-    return run.prepared.get(key) or run.paused.row(key) or (None if alive is None else alive.row)
+    worker = state.workers.get(key)
+    return state.run.processes[key].row if worker is None else worker.row

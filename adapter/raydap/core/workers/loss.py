@@ -4,10 +4,13 @@ A worker that was stopped is always told of. The message has Ray's reason, for w
 its job is no news: one line tells of the job.
 """
 
+from collections.abc import Iterable
+
 from raydap.core.effects import AskExitReason, HangUp
 from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
-from raydap.core.model.run import Loss, Run
+from raydap.core.model.processes import Loss
+from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, ThreadState, Worker
 from raydap.core.translate import names
@@ -48,21 +51,14 @@ def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
     may end alone, also during the attach; raydap finds the process again if it lives."""
     has_begun = worker.stage is not AttachStage.DIALLING
     if worker.stage is AttachStage.ATTACHED or (has_begun and worker.row.over_relay):
-        _forget_prepared(worker)
+        worker.run.processes.lose_agent(worker.key)
         reason = event.reason if worker.row.over_relay else _PROCESS_ENDED
         _attached_gone(state, worker, reason, ended=not worker.row.over_relay)
     elif event.refused:
-        _forget_prepared(worker)
+        worker.run.processes.lose_agent(worker.key)
         forget(state, worker, "has ended")
     else:
         prepared.refused(state, worker, event)
-
-
-def _forget_prepared(worker: Worker) -> None:
-    """A child has the number of its process as key, which another process may get."""
-    worker.run.prepared.pop(worker.key, None)
-    if worker.row.worker_type == "CHILD":
-        worker.run.choices.pop(worker.key, None)
 
 
 def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> None:
@@ -76,11 +72,12 @@ def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> No
     if_ended = _loss_message(worker, _PROCESS_ENDED, ended=True) if stopped and not certain else ""
     loss = Loss(worker.key, label, worker.label.job, problem, stopped, until, if_ended)
     worker.run.roster.end(worker.key, "")
-    worker.run.alive.note_end(worker.key)
+    worker.run.processes.note_end(worker.key)
     if of_ray:
         state.emit(AskExitReason(worker.row))
     if of_ray and (ended or not stopped or if_ended):
-        worker.run.losses[worker.key] = loss
+        with worker.run.processes.changing(worker.key) as process:
+            process.loss = loss
     elif stopped:
         _report(state, [loss])
     forget(state, worker, "is gone")
@@ -105,15 +102,14 @@ def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
 def workers_ended(state: State, event: WorkersEnded) -> None:
     """Reports workers that crashed, in one message, because nodes die, too. A worker that did not crash may have ended
     with its job, so its message goes on waiting for that."""
-    run = state.run
     crashed: list[Loss] = []
     for ended in event.workers:
-        loss = run.losses.get(ended.row.key)
+        loss = state.run.processes[ended.row.key].loss
         if loss is not None:
             first_sentence = " ".join(ended.reason.split()).partition(". ")[0].rstrip(".")
             loss.problem = (loss.if_ended or loss.problem).replace(_PROCESS_ENDED, first_sentence)
             if ended.crashed:
-                crashed.append(run.losses.pop(ended.row.key))
+                crashed.append(loss)
     _report(state, crashed, "; ".join(ended.reason for ended in event.workers if ended.crashed))
 
 
@@ -125,10 +121,17 @@ def jobs_ended(state: State, event: JobsEnded) -> None:
 
 def report_overdue(state: State) -> None:
     """Reports stopped workers that did not crash, unless their job has ended. Called at every Tick."""
-    run = state.run
-    due = [run.losses.pop(key) for key, loss in list(run.losses.items()) if loss.until <= state.now]
+    timed = list(state.run.processes.timed.values())
+    due = [each.loss for each in timed if each.loss is not None and each.loss.until <= state.now]
+    _forget(state.run, due)
     # A worker whose job is not known has ended with the one that did.
-    _report(state, [loss for loss in due if loss.stopped and not _has_ended_with_job(run, loss)])
+    _report(state, [loss for loss in due if loss.stopped and not _has_ended_with_job(state.run, loss)])
+
+
+def _forget(run: Run, losses: Iterable[Loss]) -> None:
+    for loss in losses:
+        with run.processes.changing(loss.key) as process:
+            process.loss = None
 
 
 def _has_ended_with_job(run: Run, loss: Loss) -> bool:
@@ -138,6 +141,7 @@ def _has_ended_with_job(run: Run, loss: Loss) -> bool:
 
 def _report(state: State, losses: list[Loss], detail: str = "") -> None:
     """One message about all of them."""
+    _forget(state.run, losses)
     if losses:
         for loss in losses:
             state.run.roster.end(loss.key, loss.problem)

@@ -45,8 +45,8 @@ def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float)
 def begin_wanted(state: State, worker: Worker) -> None:
     """Pauses a worker that was to be attached for that (raydap/pause). One without an agent was attached because it
     stops at a breakpoint()."""
-    is_wanted = worker.key in worker.run.to_pause
-    worker.run.to_pause.discard(worker.key)
+    with worker.run.processes.changing(worker.key) as process:
+        is_wanted, process.is_to_pause = process.is_to_pause, False
     if is_wanted and worker.row.agent:
         begin(state, worker, None, ANSWER_TIMEOUT_S)
 

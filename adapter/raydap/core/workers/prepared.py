@@ -20,16 +20,10 @@ from raydap.core.events import (
     WorkerGone,
     WorkerLabel,
 )
-from raydap.core.model import retry
-from raydap.core.model.retry import Retry
-from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
-from raydap.core.workers import attach, detach, selection, unprepared, worker_entries
-
-BUSY_DELAY_S = 1.0
-"""Seconds until raydap tries again to attach to a worker that it is just leaving."""
+from raydap.core.workers import attach, attach_decisions, selection, unprepared, worker_entries
 
 
 def reach(state: State, effect: ReachAgents | ReachNodes) -> None:
@@ -49,48 +43,51 @@ def called(state: State, event: AgentCalled) -> None:
         # It may start the very cluster that is looked for. It calls again when the client has set its breakpoints.
         run.awaits_cluster = True
         run.started.set_result(None)
-    run.retries.pop(row.key, None)
     _has_agent(state, row)
-    if (event.waits or event.stops) and run.auto_attach:
-        # Its user has chosen it, whatever the filters say, or its breakpoint() stops it, whatever else could.
-        run.choices.setdefault(row.key, True)
-    if not event.waits and run.settings is not None:  # A process that waits has no socket yet.
-        run.prepared[row.key] = row
+    with run.processes.changing(row.key) as process:
+        process.retry = None
+        if (event.waits or event.stops) and run.auto_attach and process.choice is None:
+            # Its user has chosen it, whatever the filters say, or its breakpoint() stops it, whatever else could.
+            process.choice = True
+        if run.settings is not None:
+            process.agent = row
     if row.key in state.attaching:
         # It was found before it called. It goes on when it has its breakpoints (detach.end_attach).
         state.workers[row.key].has_called = True
-        return
-    if not run.configured or not _attach_if_needed(state, row, at_once=True):
+    elif not attach_decisions.examine(state, row.key, at_once=True):
         state.emit(ReleaseAgent(row.key))
+        if event.waits:
+            # It has no socket yet.
+            with run.processes.changing(row.key) as process:
+                process.agent = None
 
 
 def found(state: State, event: AgentFound) -> None:
-    if state.run.settings is not None:
-        _has_agent(state, event.worker)
-        state.run.prepared[event.worker.key] = event.worker
-        if state.run.configured:
-            _attach_if_needed(state, event.worker)
+    run, row = state.run, event.worker
+    if run.settings is not None:
+        _has_agent(state, row)
+        with run.processes.changing(row.key) as process:
+            process.agent = row
+        attach_decisions.examine(state, row.key)
 
 
 def ended(state: State, event: AgentsEnded) -> None:
     """Forgets processes that are not attached. The connection to an attached process reports its end."""
-    run = state.run
-    for key, row in list(run.prepared.items()):
-        if row.agent in event.sockets and key not in state.workers:
-            del run.prepared[key]
-            run.retries.pop(key, None)
-            run.paused.forget_label(key)
-            if row.worker_type == "CHILD":
-                run.choices.pop(key, None)
+    processes = state.run.processes
+    for key, process in list(processes.prepared.items()):
+        if process.agent is not None and process.agent.agent in event.sockets and key not in state.workers:
+            processes.lose_agent(key)
+            processes.detached(key)
 
 
 def nodes_alive(state: State, event: NodesAlive) -> None:
     """Reaches the agents on other nodes of the cluster. Those of nodes that are gone have ended."""
     run = state.run
     if run.settings is not None and run.settings.reach != "paused":
-        for key, row in list(run.prepared.items()):
-            if row.over_relay and row.node_id not in event.nodes:
-                del run.prepared[key]
+        for key, process in list(run.processes.prepared.items()):
+            row = process.agent
+            if row is not None and row.over_relay and row.node_id not in event.nodes:
+                run.processes.lose_agent(key)
         run.nodes = event.nodes
         if _reaches_nodes(state, run.settings):
             reach(state, ReachNodes(event.nodes))
@@ -122,59 +119,38 @@ def _reaches_nodes(state: State, settings: AttachSettings) -> bool:
 
 def _has_agent(state: State, row: PausedWorker) -> None:
     """It may have got its agent from this raydap, which knows already what it runs."""
-    run = state.run
     _expect_agents(state, f"process {row.pid} has one")
-    if run.injections.pop(row.key, None) is not None and row.key in run.alive.workers:
-        run.alive.drop_problem(row.key)
-        label = run.alive.workers[row.key].label
-        if label != WorkerLabel():
-            run.paused.set_label(row.key, label)
+    processes = state.run.processes
+    if processes[row.key].injection is not None:
+        with processes.changing(row.key) as process:
+            process.injection = None
+            if process.alive is not None:
+                process.problem = ""
+                process.label = process.label if process.known == WorkerLabel() else process.known
 
 
 def attach_needed(state: State) -> None:
     """Attaches to the prepared workers after a change of what can stop them, or of what the user has chosen. Others get
     an agent first, if the user wants that."""
     if state.run.configured:
-        for row in list(state.run.prepared.values()):
-            _attach_if_needed(state, row)
+        attach_decisions.examine_prepared(state)
         unprepared.inject_needed(state)
-
-
-def attach_queued(state: State) -> None:
-    """Attach to queued workers. Called after every event, so a process that has ended delays no other."""
-    run = state.run
-    if not run.configured or run.settings is None:
-        return
-    while (key := run.queue.take(not selection.may_have_more(state, run.settings), state.attaching)) is not None:
-        if key in run.prepared:
-            _attach_if_needed(state, run.prepared[key])
 
 
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     """A worker cannot be debugged. All that have the same reason, such as another raydap, are one sentence."""
-    run = worker.run
     text = sentence(
         f"{worker} cannot be debugged ({event.reason}); it runs on without raydap, which tries again later."
     )
     problem = Problem(Code.WORKER_BUSY, text)
-    run.alive.set_problem(worker.key, str(problem))
-    if event.reason in run.refusals:
-        state.log("info", str(problem))
-    else:
-        run.refusals.add(event.reason)
-        state.report(problem)
-    run.retries[worker.key] = retry.after(run.retries.get(worker.key), state.now)
-    detach.hang_up(state, worker)
+    is_known = event.reason in worker.run.refusals
+    worker.run.refusals.add(event.reason)
+    attach.note_trial(state, worker, problem, is_known)
 
 
-def examine_again(state: State) -> None:
-    """Tries again where another debugger may have left, and lets go what nothing can stop. Called at every Tick."""
+def let_go_idle(state: State) -> None:
+    """Lets workers go that nothing can stop any more. Called at every Tick."""
     run = state.run
-    for key in [key for key, again in run.retries.items() if again.at <= state.now]:
-        if key in run.prepared:
-            _attach_if_needed(state, run.prepared[key])
-        else:
-            del run.retries[key]
     if run.configured and not run.breakpoints.can_stop:
         for worker in list(state.workers.values()):
             if worker.is_attached and worker.row.agent and worker.run is run and _is_idle(state, worker):
@@ -184,54 +160,5 @@ def examine_again(state: State) -> None:
 def _is_idle(state: State, worker: Worker) -> bool:
     """Whether the user neither looks at a thread of it nor wants it to be attached or to pause."""
     threads = worker.threads.values()
-    is_needed = worker.key in state.pauses or _is_needed(worker.run, worker.row)
+    is_needed = worker.key in state.pauses or attach_decisions.is_needed(worker.run, worker.row)
     return not is_needed and not any(thread.is_shown or thread.stepping for thread in threads)
-
-
-def _attach_if_needed(state: State, row: PausedWorker, at_once: bool = False) -> bool:
-    """`at_once`: the process waits for it, and would miss its breakpoints later."""
-    run = state.run
-    current, again = state.workers.get(row.key), run.retries.get(row.key)
-    if current is not None:
-        if current.leaving:
-            run.retries.setdefault(row.key, Retry(state.now + BUSY_DELAY_S, BUSY_DELAY_S))
-        return False
-    chosen = run.choices.get(row.key) is True
-    if (again is not None and state.now < again.at and not chosen) or not _is_needed(run, row):
-        return False
-    if not selection.has_room(state, row):
-        run.queue.without_room[row.key] = None
-        return False
-    if not selection.may_attach(state, row):
-        if run.auto_attach:
-            # It may run something else later.
-            run.retries[row.key] = retry.after(None, state.now)
-        return False
-    if not at_once and not state.attaching.has_room(row.node):
-        run.queue.await_node(row.key, row.node, chosen)
-        return False
-    _attach(state, row)
-    return True
-
-
-def _attach(state: State, row: PausedWorker) -> None:
-    run = state.run
-    assert run.settings is not None
-    loss = run.losses.pop(row.key, None)
-    if loss is not None and loss.stopped:
-        # Only the connection was lost, and with it the stop.
-        state.report(Problem(Code.WORKER_GONE, f"{loss.label}: {loss.problem}" if loss.label else loss.problem))
-    worker = Worker(state, run, row, run.settings, state.workers.get(row.parent))
-    if row.worker_type == "CHILD":
-        parent = selection.origin(run, row)
-        run.note_child(parent.key, row.key)
-        if parent is not row and parent.key not in state.workers and parent.key not in run.paused.labels:
-            selection.ask_labels(state, [parent])
-    worker.label = run.paused.labels.get(row.key, worker.label)
-    attach.begin(state, worker)
-
-
-def _is_needed(run: Run, row: PausedWorker) -> bool:
-    """The driver that raydap has launched is debugged like any launched program."""
-    launched = run.program is not None and row.worker_type == "DRIVER"
-    return launched or run.breakpoints.can_stop or run.choices.get(row.key) is True

@@ -48,7 +48,7 @@ def summary(state: State) -> str:
     shown = ", ".join(jobs[:_JOBS_SHOWN]) + (f" and {len(jobs) - _JOBS_SHOWN} more" if len(jobs) > _JOBS_SHOWN else "")
     running = f"jobs: {shown}" if jobs else "no job runs yet"
     attached = sum(not worker.leaving and not worker.row.agent for worker in state.workers.values())
-    found = len(run.paused.candidates) + attached
+    found = len(run.processes.candidates()) + attached
     if found == 0:
         only_paused = run.settings is not None and run.settings.reach == "paused"
         paused = f"No worker is paused; raydap shows each one that {'calls breakpoint()' if only_paused else 'stops'}."

@@ -1,4 +1,4 @@
-"""Selects the workers to attach: from those that discovery finds, by the filters, and so many at a time."""
+"""Selects the workers that may be attached: from those that discovery finds, by the filters and the user's choice."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 from raydap.core.effects import AskLabels
 from raydap.core.errors import Code, Problem
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled, WorkersPaused
-from raydap.core.model.paused import Candidate
+from raydap.core.model.processes import Process
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, Worker
@@ -26,49 +26,41 @@ LABELS_RETRY_S = 10.0
 
 def paused(state: State, event: WorkersPaused) -> None:
     """Takes a snapshot of the paused workers. Workers that are attached already may still be in it for a moment."""
-    run = state.run
+    run, processes = state.run, state.run.processes
     listed = {row.key: row for row in event.workers}
-    run.paused.keep_only(listed, state.workers)
-    run.paused.asked_at = state.now - event.age_s
+    processes.keep_paused(listed, state.workers)
+    processes.paused_at = state.now - event.age_s
     _end_cool_downs(state)
     fresh = []
     for key, row in listed.items():
-        worker = state.workers.get(key)
-        if key in run.paused.candidates or (worker is not None and not worker.leaving):
+        worker, process = state.workers.get(key), processes[key]
+        if process.candidate is not None or (worker is not None and not worker.leaving):
             continue
-        failure = run.paused.failures.get(key)
-        if failure is not None and failure.row.port == row.port and state.now < failure.retry.at:
+        has_failed = process.failure is not None and process.failure.port == row.port
+        if has_failed and process.retry is not None and state.now < process.retry.at:
             continue
         if is_on_node(run.settings, row):
-            label = run.alive.take(key)
+            label = processes.take_alive(key)
             # A worker never gets another actor, but another task or method.
             known = replace(label, task="", started=0.0) if label.actor else WorkerLabel()
-            run.paused.add(Candidate(row, state.now + LABELS_RETRY_S, known))
+            processes.wait(row, state.now + LABELS_RETRY_S, known)
             fresh.append(row)
     ask_labels(state, fresh)
 
 
 def examine_again(state: State) -> None:
-    """Tries again to attach where that is due. Called at every Tick.
-
-    Workers without the labels that the filters need stay paused: Ray is asked again, and the user is told once.
-    """
+    """Called at every Tick. Workers without the labels that the filters need stay paused: Ray is asked again, and the
+    user is told once."""
     _end_cool_downs(state)
     state.attaching.pass_over_slow(state.now)
-    paused, settings = state.run.paused, state.run.settings
-    for failure in [failure for failure in paused.failures.values() if failure.retry.at <= state.now]:
-        if failure.row.key not in state.workers:
-            paused.try_again(failure, state.now + LABELS_RETRY_S)
+    settings, processes = state.run.settings, state.run.processes
     if settings is None or not settings.needs_labels:
         return
-    late = [
-        candidate
-        for key, candidate in paused.candidates.items()
-        if key not in paused.labels and candidate.ask_at <= state.now
-    ]
-    for candidate in late:
-        paused.candidates[candidate.row.key] = replace(candidate, ask_at=state.now + LABELS_RETRY_S)
-    ask_labels(state, [candidate.row for candidate in late])
+    late = [each for each in processes.candidates() if each.label is None and each.ask_at <= state.now]
+    for process in late:
+        with processes.changing(process.key):
+            process.ask_at = state.now + LABELS_RETRY_S
+    ask_labels(state, [process.candidate for process in late if process.candidate is not None])
     if late:
         text = "Ray does not say yet what some paused workers run, so the filters cannot choose them; they stay paused."
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
@@ -80,111 +72,72 @@ def ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
         state.emit(AskLabels(of_ray))
 
 
-def attach_candidates(state: State) -> None:
-    """Begins as many attaches as may be under way. Called after every event. A candidate that cannot be attached now is
-    examined again only after a change that concerns it."""
-    run = state.run
-    if not run.configured or run.settings is None:
-        return
-    while (key := run.paused.queue.take(not may_have_more(state, run.settings), state.attaching)) is not None:
-        candidate = run.paused.candidates.get(key)
-        if candidate is None or _is_leaving(state, key) or not _is_wanted(run, run.settings, candidate.row):
-            continue
-        # maxWorkers does not limit workers that the user has chosen.
-        if not run.choices.get(key) and is_full(state, run.settings):
-            run.paused.queue.without_room[key] = None
-        elif not state.attaching.has_room(candidate.row.node):
-            run.paused.queue.await_node(key, candidate.row.node, run.choices.get(key) is True)
-        else:
-            label = run.paused.label(key)
-            run.paused.take(key)
-            worker = Worker(state, run, candidate.row, run.settings)
-            worker.label = label
-            attach.begin(state, worker)
-
-
-def try_at_once(state: State, keys: Iterable[WorkerKey]) -> None:
-    """The user wants these now, whatever has failed before."""
-    paused = state.run.paused
-    for key in keys:
-        failure = paused.failures.get(key)
-        if failure is not None and key not in state.workers:
-            paused.try_again(failure, state.now + LABELS_RETRY_S)
-
-
-def may_attach(state: State, row: PausedWorker) -> bool:
+def may_attach(run: Run, row: PausedWorker) -> bool:
     """Whether the user's choice and the filters allow to attach to a prepared worker now.
 
     Before its first task Ray cannot say what it runs. Filters that need that allow it then; `labelled` may let it go.
     A child is allowed if the worker that it comes from is.
     """
-    run = state.run
-    if row.worker_type == "CHILD":
-        if run.settings is not None and not run.settings.sub_process:
-            return False
-        row = origin(run, row)
+    if row.worker_type == "CHILD" and run.settings is not None and not run.settings.sub_process:
+        return False
+    row = origin(run, row)
     if run.settings is None or (row.worker_type == "DRIVER" and run.program is not None):
         return run.auto_attach
-    unknown = run.auto_attach and run.settings.needs_labels and row.key not in run.paused.labels
-    # A driver is no actor, whatever else Ray will say of it.
-    is_no_actor = row.worker_type == "DRIVER" and run.settings.actor is not None
-    unknown = unknown and row.worker_type != "CHILD" and not is_no_actor
-    if not is_on_node(run.settings, row) or not (unknown or _is_wanted(run, run.settings, row)):
-        return False
-    if unknown:
-        ask_labels(state, [row])
-    return True
+    process = run.processes[row.key]
+    allowed = may_be_unwanted(run, run.settings, row) or is_wanted(run, run.settings, process, process.label)
+    return allowed and is_on_node(run.settings, row)
+
+
+def may_be_unwanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
+    """Whether a prepared worker is attached before Ray has said what the filters need. A driver is no actor, whatever
+    else Ray will say of it."""
+    can_match = row.worker_type != "CHILD" and not (row.worker_type == "DRIVER" and settings.actor is not None)
+    return run.auto_attach and settings.needs_labels and can_match and run.processes[row.key].label is None
 
 
 def has_room(state: State, row: PausedWorker) -> bool:
-    """Whether maxWorkers allows to attach to a prepared worker now. A child is allowed if the worker that it comes from
-    is chosen."""
+    """Whether maxWorkers allows to attach to a worker now. It does not limit those that the user has chosen. A child is
+    allowed if the worker that it comes from is chosen."""
     run, first = state.run, origin(state.run, row)
     is_launched = first.worker_type == "DRIVER" and run.program is not None
-    is_chosen = run.choices.get(first.key) is True
-    return run.settings is None or is_launched or is_chosen or not is_full(state, run.settings)
+    is_chosen = run.processes[first.key].choice is True
+    return run.settings is None or is_launched or is_chosen or may_have_more(state, run.settings)
 
 
 def origin(run: Run, row: PausedWorker) -> PausedWorker:
     """The prepared worker that a child comes from, or the child itself if that is not known. A worker is not trusted:
     it may name itself as its parent."""
     seen: set[WorkerKey] = set()
-    while row.worker_type == "CHILD" and row.parent in run.prepared and row.key not in seen:
+    while row.worker_type == "CHILD" and row.key not in seen:
+        parent = run.processes[row.parent].agent
+        if parent is None:
+            break
         seen.add(row.key)
-        row = run.prepared[row.parent]
+        row = parent
     return row
 
 
 def may_have_more(state: State, settings: AttachSettings, more: int = 0) -> bool:
+    """Whether maxWorkers allows another worker. `more` are workers that will be attached soon."""
     attached = len(state.workers) - len(state.leaving)
     return settings.max_workers is None or attached + more < settings.max_workers
 
 
-def is_full(state: State, settings: AttachSettings, more: int = 0) -> bool:
-    """Return whether maxWorkers allows no other worker, and report it once. `more` are workers that will be attached
-    soon."""
-    if may_have_more(state, settings, more):
-        return False
+def report_full(state: State, settings: AttachSettings) -> None:
     text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
     state.report_once(Problem(Code.TOO_MANY_WORKERS, text))
-    return True
 
 
 def _end_cool_downs(state: State) -> None:
     """A snapshot that was asked for before the disconnect may still list the worker as paused. Ray lists no targets."""
-    paused = state.run.paused
+    processes = state.run.processes
     for key, since in list(state.cooling_down.items()):
-        row = paused.row(key)
-        is_listed_since = paused.asked_at >= since or (row is not None and row.worker_type == "TARGET")
+        row = processes[key].paused
+        is_listed_since = processes.paused_at >= since or (row is not None and row.worker_type == "TARGET")
         if state.now >= since + (REDIAL_DELAY_S if is_listed_since else LATE_LIST_S):
             del state.cooling_down[key]
-            paused.examine(key)
+            processes.examine(key)
             state.run.roster.mark(key)
-
-
-def _is_leaving(state: State, key: WorkerKey) -> bool:
-    """Whether the debugger of a paused worker may still be busy with its last client."""
-    return key in state.workers or key in state.cooling_down
 
 
 def child_started(state: State, parent: Worker, body: dict[str, Any]) -> None:
@@ -212,26 +165,26 @@ def detach_worker(state: State, key: WorkerKey) -> None:
     let_go(state, worker)
     if worker.row.worker_type == "TARGET":
         # Targets are found only once, and the user may want to attach again.
-        state.run.paused.add(Candidate(worker.row, state.now, WorkerLabel()))
+        state.run.processes.wait(worker.row, state.now)
 
 
 def labelled(state: State, event: WorkersLabelled) -> None:
     """Takes the labels that Ray's lists have (now) for workers. The names of shown threads may change."""
-    paused = state.run.paused
+    processes = state.run.processes
     renamed: list[Thread] = []
     for key, label in event.labels.items():
-        worker = state.workers.get(key)
-        if worker is not None or key in paused.candidates or key in paused.failures or key in state.run.prepared:
-            paused.set_label(key, label)
-        family = [state.workers[child] for child in state.run.children.get(key, ()) if child in state.workers]
+        worker, process = state.workers.get(key), processes[key]
+        if (worker or process.paused or process.agent) is not None:
+            processes.set_label(key, label)
+        family = [state.workers[child] for child in process.children if child in state.workers]
         if worker is not None:
             if worker.label != label:
                 family.append(worker)
             worker.label = label
         for each in family:
             each.mark()  # What a child runs is what its parent does.
-            is_wanted = _is_wanted(each.run, each.settings, origin(each.run, each.row))
-            if each.row.agent and not each.leaving and not is_wanted:
+            first = each.run.processes[origin(each.run, each.row).key]
+            if each.row.agent and not each.leaving and not is_wanted(each.run, each.settings, first, first.label):
                 detach_worker(state, each.key)
             else:
                 renamed += (thread for thread in each.threads.values() if thread.is_shown)
@@ -245,16 +198,11 @@ def is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
     return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
 
 
-def _is_wanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
-    return is_wanted(run, settings, row.key, run.paused.labels.get(row.key))
-
-
-def is_wanted(run: Run, settings: AttachSettings, key: WorkerKey, label: WorkerLabel | None) -> bool:
+def is_wanted(run: Run, settings: AttachSettings, process: Process, label: WorkerLabel | None) -> bool:
     """Whether to attach to a worker. The user's choice decides; without one, the filters that need Ray's labels. Until
     its labels are known, the worker stays as it is."""
-    chosen = run.choices.get(key)
-    if chosen is not None or not run.auto_attach:
-        return chosen is True
+    if process.choice is not None or not run.auto_attach:
+        return process.choice is True
     if not settings.needs_labels:
         return True
     if label is None:

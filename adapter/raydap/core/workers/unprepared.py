@@ -7,8 +7,8 @@ started in keeps its reason in its entry. raydap tries again later, because the 
 from raydap.core.effects import InjectAgent
 from raydap.core.errors import Code, Problem
 from raydap.core.events import AgentInjected, PausedWorker, WorkerLabel
-from raydap.core.model.alive import AliveWorker
-from raydap.core.model.run import Injection, Run
+from raydap.core.model.processes import Injection, Process
+from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import selection
@@ -44,43 +44,57 @@ def inject_needed(state: State) -> None:
     run = state.run
     if run.settings is None or not _may_inject(run):
         return
-    for key in [key for key in run.injections if key not in run.alive.workers]:
-        del run.injections[key]
-    for key, worker in run.alive.workers.items():
-        injection = run.injections.get(key)
-        if worker.row.agent or key in run.prepared or (injection is not None and state.now < injection.until):
+    processes = run.processes
+    for process in list(processes.timed.values()):
+        if process.injection is not None and process.alive is None:
+            _note(run, process.key, None)
+    for key, process in list(processes.alive.items()):
+        injection = process.injection
+        if process.alive is None or process.alive.agent or process.agent is not None:
             continue
-        if _is_needed(run, run.settings, worker) and _has_room(state, run.settings, key):
+        if injection is not None and state.now < injection.until:
+            continue
+        if _is_needed(run, run.settings, process) and _has_room(state, run.settings, process):
             delay = 0.0 if injection is None else injection.delay
-            run.injections[key] = Injection(state.now + ANSWER_TIMEOUT_S, delay, under_way=True)
-            actor = worker.label.actor != ""
-            state.emit(InjectAgent(worker.row, actor, run.settings.sub_process))
+            _note(run, key, Injection(state.now + ANSWER_TIMEOUT_S, delay, under_way=True))
+            actor = process.known.actor != ""
+            state.emit(InjectAgent(process.alive, actor, run.settings.sub_process))
+
+
+def _note(run: Run, key: WorkerKey, injection: Injection | None) -> None:
+    with run.processes.changing(key) as process:
+        process.injection = injection
+
+
+def _injections(run: Run) -> list[tuple[Process, Injection]]:
+    return [(each, each.injection) for each in run.processes.timed.values() if each.injection is not None]
 
 
 def try_at_once(run: Run, keys: list[WorkerKey]) -> None:
     """The user wants these now, whatever has failed before."""
     for key in keys:
-        if key in run.injections and not run.injections[key].under_way:
-            del run.injections[key]
+        injection = run.processes[key].injection
+        if injection is not None and not injection.under_way:
+            _note(run, key, None)
 
 
 def injected(state: State, event: AgentInjected) -> None:
-    injection = state.run.injections.get(event.worker)
+    process = state.run.processes[event.worker]
+    injection = process.injection
     if injection is None or not injection.under_way:
         return
     if event.problem:
-        _failed(state, event.worker, injection, event.problem)
+        _failed(state, process, injection, event.problem)
     else:
         injection.until = state.now + CALL_TIMEOUT_S
 
 
 def examine_again(state: State) -> None:
     """Called at every Tick."""
-    run = state.run
-    due = [(key, injection) for key, injection in run.injections.items() if injection.until <= state.now]
-    for key, injection in due:
+    due = [(process, injection) for process, injection in _injections(state.run) if injection.until <= state.now]
+    for process, injection in due:
         if injection.under_way:
-            _failed(state, key, injection, _NO_CALL)
+            _failed(state, process, injection, _NO_CALL)
     if due:
         inject_needed(state)
 
@@ -90,29 +104,28 @@ def report_failures(state: State) -> None:
     message. Called after each list of running workers. The first list after a failure can be older than the end of
     the worker."""
     run = state.run
-    for key in [key for key, injection in run.injections.items() if injection.failure and key in run.alive.workers]:
-        injection = run.injections[key]
+    for process, injection in _injections(run):
+        if process.alive is None or not injection.failure:
+            continue
         injection.listings += 1
         if injection.listings == CONFIRMING_LISTS:
             reason, injection.failure = injection.failure, ""
             if reason not in run.refusals:
                 run.refusals.add(reason)
-                state.report(_problem(run.alive.workers[key].row, reason))
+                state.report(_problem(process.alive, reason))
 
 
-def _failed(state: State, key: WorkerKey, injection: Injection, reason: str) -> None:
-    run = state.run
+def _failed(state: State, process: Process, injection: Injection, reason: str) -> None:
     if injection.delay == 0:
         injection.failure = reason
     injection.under_way = False
     injection.delay = min(injection.delay * 2, RETRY_DELAY_S[1]) or RETRY_DELAY_S[0]
     injection.until = state.now + injection.delay
-    worker = run.alive.workers.get(key)
-    if worker is None:
+    if process.alive is None:
         return  # It has ended, or was attached meanwhile.
-    problem = str(_problem(worker.row, reason))
-    run.alive.set_problem(key, problem)
-    state.log("info", problem)
+    with state.run.processes.changing(process.key):
+        process.problem = str(_problem(process.alive, reason))
+    state.log("info", process.problem)
 
 
 def _problem(row: PausedWorker, reason: str) -> Problem:
@@ -125,19 +138,19 @@ def _may_inject(run: Run) -> bool:
     return run.settings is not None and run.settings.reach == "any" and run.program is None and run.configured
 
 
-def _is_needed(run: Run, settings: AttachSettings, worker: AliveWorker) -> bool:
-    row, label = worker.row, worker.label
-    if row.worker_type not in ("WORKER", "DRIVER") or not row.pid:
+def _is_needed(run: Run, settings: AttachSettings, process: Process) -> bool:
+    row, label = process.alive, process.known
+    if row is None or row.worker_type not in ("WORKER", "DRIVER") or not row.pid:
         return False
-    chosen = run.choices.get(row.key) is True
-    if not chosen and (label.actor in RAYS_OWN or not run.breakpoints.can_stop):
+    if process.choice is not True and (label.actor in RAYS_OWN or not run.breakpoints.can_stop):
         return False
     known = None if label == WorkerLabel() else label
-    return selection.is_on_node(settings, row) and selection.is_wanted(run, settings, row.key, known)
+    return selection.is_on_node(settings, row) and selection.is_wanted(run, settings, process, known)
 
 
-def _has_room(state: State, settings: AttachSettings, key: WorkerKey) -> bool:
-    if state.run.choices.get(key) is True:
+def _has_room(state: State, settings: AttachSettings, process: Process) -> bool:
+    under_way = sum(injection.under_way for _, injection in _injections(state.run))
+    if process.choice is True or selection.may_have_more(state, settings, under_way):
         return True
-    under_way = sum(injection.under_way for injection in state.run.injections.values())
-    return not selection.is_full(state, settings, under_way)
+    selection.report_full(state, settings)
+    return False

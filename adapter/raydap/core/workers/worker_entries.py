@@ -91,7 +91,7 @@ def tell_complete(state: State) -> None:
 
 def _is_complete(state: State) -> bool:
     """Whether Ray has said who runs, and raydap has found the agents of these."""
-    return state.run.alive.reported and state.run.agents_searched
+    return state.run.processes.is_listed and state.run.agents_searched
 
 
 def _for_view(view: View, entries: Collection[RosterEntry]) -> Collection[RosterEntry]:
@@ -112,9 +112,7 @@ def _as_list(state: State, view: View, entries: Collection[RosterEntry]) -> Work
 
 
 def _seconds_to_retry(state: State, each: RosterEntry) -> float | UnsetType:
-    run, key = state.run, WorkerKey(each.entry.key)
-    failure = run.paused.failures.get(key)
-    retry = run.retries.get(key) if failure is None else failure.retry
+    retry = state.run.processes[WorkerKey(each.entry.key)].retry
     return UNSET if retry is None or not each.entry.problem else round(max(0.0, retry.at - state.now), 1)
 
 
@@ -154,12 +152,12 @@ def _state(state: State, key: WorkerKey) -> WorkerState | None:
         if not worker.is_attached:
             return "attaching"
         return attached_state(worker)
-    waiting = state.run.paused.row(key)
-    if waiting is not None:
+    process = state.run.processes[key]
+    if process.paused is not None:
         # Ray's list lags: for a moment it still has a worker as paused that runs since it was detached.
-        is_stale = key in state.cooling_down and waiting.worker_type != "TARGET"
+        is_stale = key in state.cooling_down and process.paused.worker_type != "TARGET"
         return None if is_stale else "paused"
-    return "alive" if key in state.run.alive.workers else None
+    return None if process.alive is None else "alive"
 
 
 def attached_state(worker: Worker) -> Literal["stopped", "held", "running"]:
@@ -178,25 +176,18 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
     if worker is not None and not worker.leaving:
         threads = tuple(_thread(thread) for thread in worker.threads.values() if thread.is_shown)
         return _fill(worker.row, worker.origin.label, names.label(worker), progress, threads)
-    if progress == "alive":
-        alive = state.run.alive.workers[key]
-        problem = state.run.alive.problems.get(key, "")
-        return _fill(alive.row, alive.label, names.alive(alive.row, alive.label), progress, (), problem)
-    paused = state.run.paused
-    failure = paused.failures.get(key)
-    row = paused.row(key)
+    process = state.run.processes[key]
+    row, label = process.paused or process.alive, process.shown_label
     assert row is not None
-    label = paused.label(key)
-    problem = "" if failure is None else failure.problem
-    return _fill(row, label, names.task(row, label), "paused", (), problem)
+    name = names.alive(row, label) if progress == "alive" else names.task(row, label)
+    has_failed = progress == "alive" or process.failure is not None
+    return _fill(row, label, name, progress, (), process.problem if has_failed else "")
 
 
 def label(state: State, key: WorkerKey) -> WorkerLabel:
     """What Ray has said of a worker, whatever its state is."""
-    worker, alive = state.workers.get(key), state.run.alive.workers.get(key)
-    if worker is not None:
-        return worker.label
-    return state.run.paused.label(key) if alive is None else alive.label
+    worker = state.workers.get(key)
+    return state.run.processes[key].shown_label if worker is None else worker.label
 
 
 def _fill(

@@ -83,9 +83,7 @@ def _of_attached(state: State, worker: Worker, expression: str) -> Flow[Stacks]:
 
 
 def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flow[Stacks]:
-    run = state.run
-    known = run.alive.workers.get(key) or run.paused.candidates.get(key)
-    row = run.prepared.get(key) or (known.row if known is not None else None)
+    row = state.run.processes[key].row
     try:
         return decode((yield from agent_questions.ask(state, key, name(state, key), question, AGENT_TIMEOUT_S)))
     except ProblemError as error:
@@ -100,8 +98,7 @@ def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flo
 
 def name(state: State, key: WorkerKey) -> str:
     """The name of a worker that is not attached, for users."""
-    alive = state.run.alive.workers.get(key)
-    row = state.run.prepared.get(key) if alive is None else alive.row
+    row = state.run.processes[key].row
     if row is None:
         return key
     label = worker_entries.label(state, key)
