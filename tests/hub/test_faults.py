@@ -162,6 +162,12 @@ def test_a_websocket_client_that_does_not_read_is_cut_off(
         worker.stop()
     stop = client.wait_event("stopped")
     frame = frames(client, stop)[0]["id"]
+
+    def log() -> str:
+        return hub.child.output
+
+    with remote as worker:
+        worker.commands()
     with websocket(hub) as connection:
         requests = [
             b'{"seq":1,"type":"request","command":"initialize","arguments":{"clientID":"lazy"}}',
@@ -172,8 +178,11 @@ def test_a_websocket_client_that_does_not_read_is_cut_off(
         requests += [long % (3 + number, frame, b"x" * 8_000_000) for number in range(12)]
         # It may be cut off before it has said everything.
         with suppress(ConnectionError):
-            for request in requests:
+            for number, request in enumerate(requests, start=-1):
                 connection.sendall(Frame(Opcode.TEXT, request).serialize(mask=True))
+                # raydap refuses what a slow worker cannot read yet.
+                while not remote.wait_for_request("evaluate", number, 0.1) and "client lazy is gone" not in log():
+                    continue
         hub.child.wait_for("client lazy is gone: does not read")
     assert evaluate(client, stop, "6 * 7").startswith("6 * 7 of ")
     go_on(client, stop)

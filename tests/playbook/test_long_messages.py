@@ -111,3 +111,18 @@ def test_a_request_that_debugpy_cannot_read_is_refused(
     text = client.refused(Code.BAD_ARGUMENT, "evaluate", **{**arguments, "expression": long})
     assert "evaluate has more bytes than debugpy reads at once" in text
     assert worker.commands() == []
+
+
+def test_a_slow_worker_is_sent_no_more_than_it_can_have_to_read(
+    stopped: tuple[FakeClient, FakeWorker, dict[str, Any]],
+) -> None:
+    client, worker, arguments = stopped
+    long = {**arguments, "expression": "x" * 12_000_000, "context": "repl"}
+    answers = [client.send("evaluate", **long) for _ in range(2)]
+    assert "send it again when it has" in client.refused(Code.WORKER_SILENT, "evaluate", **long)
+    client.send("evaluate", **{**arguments, "expression": "1", "context": "repl"})
+    assert worker.commands() == ["evaluate"] * 3
+    worker.release()
+    assert all(client.answer(seq)["result"] for seq in answers)
+    assert client.request("evaluate", **long)["result"]
+    client.inbox.clear()

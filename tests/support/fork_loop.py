@@ -12,7 +12,7 @@ REQUEST_BYTES = 1 << 18
 
 def next_arguments(requests: socket.socket) -> list[str]:
     """Fork for each request, which is `[arguments, environment, folder]` in JSON with two descriptors: where standard
-    output and error go, and a socket for the pid and then the exit code. Return the arguments in each forked process.
+    output and error go, and a pipe for the pid and then the exit code. Return the arguments in each forked process.
 
     Raises SystemExit when the other side has closed its end.
     """
@@ -27,7 +27,7 @@ def next_arguments(requests: socket.socket) -> list[str]:
         if os.fork() == 0:
             requests.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _fork_and_report(output, socket.socket(fileno=ends))
+            _fork_and_report(output, ends)
             arguments, environment, folder = json.loads(request)
             os.environ.clear()
             os.environ.update(environment)
@@ -37,15 +37,15 @@ def next_arguments(requests: socket.socket) -> list[str]:
         os.close(ends)
 
 
-def _fork_and_report(output: int, ends: socket.socket) -> None:
-    """Return in a process of its own. Send its pid and then its exit code to `ends`."""
+def _fork_and_report(output: int, ends: int) -> None:
+    """Return in a process of its own. Write its pid and then its exit code to `ends`, a line each."""
     if pid := os.fork():
         os.close(output)
-        ends.send(str(pid).encode())
+        os.write(ends, b"%d\n" % pid)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        ends.send(str(code).encode())
+        os.write(ends, b"%d\n" % code)
         os._exit(0)
-    ends.close()
+    os.close(ends)
     os.setsid()
     for descriptor in (1, 2):
         os.dup2(output, descriptor)

@@ -103,12 +103,16 @@ def end_all() -> None:
 
 
 class Forked:
-    """A process that is not our child, with the methods of subprocess.Popen that tests need."""
+    """A process that is not our child, with the methods of subprocess.Popen that tests need.
 
-    def __init__(self, args: Sequence[str], ends: socket.socket) -> None:
+    `ends` is a pipe from which its pid and its exit code are read. A socket that is passed to another process may lose
+    what is in its queue: Linux 6.18 was seen to drop a pid.
+    """
+
+    def __init__(self, args: Sequence[str], ends: int) -> None:
         self.args = args
         self.returncode: int | None = None
-        self._ends = ends
+        self._ends = os.fdopen(ends, "rb", buffering=0)
         self.pid = self._receive()
 
     def poll(self) -> int | None:
@@ -128,7 +132,8 @@ class Forked:
         return self.returncode
 
     def _receive(self) -> int:
-        number = self._ends.recv(64)
+        assert select.select([self._ends], [], [], 60)[0], "the fork server does not answer"
+        number = self._ends.readline()
         assert number, "the fork server, or its process that waits for this one, has ended; see what it has printed"
         return int(number)
 
@@ -146,9 +151,9 @@ class Forked:
 class _ForkedChild(Child):
     def __init__(self, server: socket.socket, arguments: Sequence[str], log: Path, environment: dict[str, str]) -> None:
         self.log = log
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, log.open("wb") as output:
+        ours, theirs = os.pipe()
+        with os.fdopen(theirs, "wb"), log.open("wb") as output:
             request = json.dumps([list(arguments), environment, os.getcwd()]).encode()
-            socket.send_fds(server, [request], [output.fileno(), theirs.fileno()])
+            socket.send_fds(server, [request], [output.fileno(), theirs])
         # It has the methods of Popen that Child and tests call.
         self.process = Forked(arguments, ours)  # type: ignore[assignment]

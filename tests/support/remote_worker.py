@@ -36,11 +36,14 @@ class RemoteWorker:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._lock.release()
 
-    def wait_for_request(self, command: str, count: int, timeout_s: float) -> None:
-        """Waits until it has got so many of these requests since the last look at what it has heard, or so long."""
+    def wait_for_request(self, command: str, count: int, timeout_s: float) -> bool:
+        """Wait until it has got so many of these requests since the last look at what it has heard, or so long. Return
+        whether it has."""
         heard = self._worker.heard
         with self._heard:
-            self._heard.wait_for(lambda: sum(each["command"] == command for each in heard) >= count, timeout_s)
+            return bool(
+                self._heard.wait_for(lambda: sum(each["command"] == command for each in heard) >= count, timeout_s)
+            )
 
     def send(self, data: bytes) -> None:
         """Bytes of any kind. They may find the bridge gone."""

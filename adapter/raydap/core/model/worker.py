@@ -29,6 +29,14 @@ MESSAGE_LIMIT = 0xFFFFFF
 MAX_BODY_SIZE). For the worker's own messages see inworker/message_limit.py."""
 
 
+UNANSWERED_LIMIT = 32 * 1024 * 1024
+"""Bytes of long requests that a worker may have to answer. A connection with 64 MiB to be read is ended
+(transport/peer.py), and with it the stop of a worker that is only slow."""
+
+_LONG = 64 * 1024
+"""Bytes of a request that counts for that."""
+
+
 class AttachStage(Enum):
     """How far the attach of a worker is; workers/attach.py goes through these stages."""
 
@@ -187,6 +195,8 @@ class Worker:
         self.threads: dict[LocalId, Thread] = {}
         self._sources: dict[LocalId, Scope] = {}
         self._seq = 0
+        self._unanswered = 0
+        """Bytes of the long requests that have no answer."""
         self._threads_seen = 0
 
     # Transitions, which mark what clients are told of the worker.
@@ -237,11 +247,20 @@ class Worker:
         if len(message) > MESSAGE_LIMIT:
             text = f"{command} has more bytes than debugpy reads at once ({MESSAGE_LIMIT}); send less."
             asked.set_exception(ProblemError(Problem(Code.BAD_ARGUMENT, text)))
+        elif self._unanswered + len(message) > UNANSWERED_LIMIT:
+            text = f"{self} has not answered the long requests before {command}; send it again when it has."
+            asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, sentence(text))))
         else:
+            if len(message) >= _LONG:
+                self._unanswered += len(message)
+                asked.add_done_callback(lambda _: self._note_answer(len(message)))
             self._seq = seq
             self.context.pending.add(self.key, seq, asked)
             self.send(message)
         return asked
+
+    def _note_answer(self, length: int) -> None:
+        self._unanswered -= length
 
     def tell(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
         """Like `ask`, for requests whose failure is only logged."""
