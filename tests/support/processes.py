@@ -73,7 +73,7 @@ def end_marked(grace: float) -> list[str]:
 def freeze(pid: int) -> None:
     """Stop a process, and return when all of its threads have stopped.
 
-    `kill` returns before: on a busy machine a thread that runs, or has just been woken, goes on for milliseconds.
+    `kill` returns earlier: on a busy machine a thread that runs, or has just been woken, continues for milliseconds.
     """
     os.kill(pid, signal.SIGSTOP)
     while any(_thread_state(thread) not in "TX" for thread in Path(f"/proc/{pid}/task").iterdir()):

@@ -1,4 +1,4 @@
-"""The processes of the cluster that a run has seen: one record for each, and the indexes that find those of a kind."""
+"""The processes of the cluster that a run has seen: one record per process, and indexes by kind."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,12 +33,12 @@ class Injection:
     """An agent that raydap starts in a process, or could not start."""
 
     until: float
-    """When the agent has to have called, or when raydap tries again."""
+    """The deadline for the call of the agent, or the time of the next attempt."""
     delay: float
-    """Seconds between the last two trials."""
+    """Seconds between the last two attempts."""
     under_way: bool
     failure: str = ""
-    """The reason of the first failure, for users, until it is reported."""
+    """The reason of the first failure, until the user gets it."""
     listings: int = 0
     """How many lists of running workers have named the process since that failure."""
 
@@ -51,68 +51,69 @@ class Loss:
     label: str
     job: str
     problem: str
-    """A sentence, which waits for Ray's reason."""
+    """A sentence for the user, without Ray's reason for the end."""
     stopped: bool
-    """Whether it was stopped. One that ran is reported only if it crashed: most end because they are not needed."""
+    """Whether the worker was stopped. A running worker is reported only if it crashed: Ray ends idle workers."""
     until: float
-    """When it is reported without Ray's reason."""
+    """The time at which the loss is reported without Ray's reason."""
     if_ended: str = ""
-    """The sentence if Ray reports that the worker has ended, where that is not certain."""
+    """The sentence to use if Ray confirms that the process has ended; "" if raydap is certain already."""
 
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """What is known of one process, attached or not. Change it only in `Processes.changing`."""
+    """One process, attached or not. Change a record only in `Processes.changing`."""
 
     key: WorkerKey
     candidate: PausedWorker | None = None
-    """Where it waits for a debugger, until raydap attaches to it."""
+    """The debug port at which it waits, until raydap attaches."""
     failure: PausedWorker | None = None
-    """Where it waits for a debugger although raydap has tried to attach to it."""
+    """The debug port at which it still waits after a failed attach."""
     agent: PausedWorker | None = None
-    """Where its agent listens: it can be attached at any time, and may be."""
+    """The socket of its agent. Such a process can be attached at any time; it keeps this row while it is attached."""
     alive: PausedWorker | None = None
-    """Its row in Ray's list of those that run; None while it is attached or paused."""
+    """The row in Ray's list of running workers; None while the process is attached or paused."""
     label: WorkerLabel | None = None
-    """What Ray has said last of a paused, prepared or attached one; None before. Filters wait for that."""
+    """The newest label from Ray for a paused, prepared or attached process; None if Ray has sent none. Filters wait for
+    it."""
     known: WorkerLabel = field(default_factory=WorkerLabel)
-    """What Ray's list of those that run says of it; while it is a candidate, what is still true of that."""
+    """The label in Ray's list of running workers. A candidate keeps the part that a pause does not change."""
     ask_at: float = 0.0
-    """When to ask Ray again for the label of a candidate, if a filter needs it."""
+    """The time at which to ask Ray again for the label of a candidate, if a filter needs it."""
     problem: str = ""
-    """Why it could not be attached, though raydap or a client wanted that."""
+    """Why the last attach failed, for users; "" if none failed."""
     retry: Retry | None = None
     choice: bool | None = None
-    """Whether the user wants it attached; None: the filters decide."""
+    """Whether the user wants the process to be attached; None if the filters decide."""
     is_to_pause: bool = False
-    """Whether it is to pause as soon as it is attached."""
+    """Whether to pause the process right after its attach."""
     injection: Injection | None = None
     loss: Loss | None = None
     origin: WorkerKey | None = None
-    """The Ray worker or driver that a child comes from, while the child is attached."""
+    """The Ray worker or driver that started an attached child."""
     children: dict[WorkerKey, None] = field(default_factory=dict)
-    """Its children that are attached."""
+    """The attached children of a Ray worker or driver."""
 
     @property
     def paused(self) -> PausedWorker | None:
-        """Where it waits for a debugger, if it is not attached."""
+        """The debug port of a process that waits for a debugger and is not attached."""
         return self.candidate or self.failure
 
     @property
     def row(self) -> PausedWorker | None:
-        """How it can be reached, the best way first."""
+        """The best way to reach the process."""
         return self.agent or self.paused or self.alive
 
     @property
     def shown_label(self) -> WorkerLabel:
-        """What is known of one that is not attached."""
+        """The label to show for a process that is not attached."""
         if self.alive is not None:
             return self.known
         return self.known if self.label is None and self.candidate is not None else self.label or WorkerLabel()
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is worth being kept."""
+        """Whether the record contains anything."""
         return (
             self.row is not None
             or self.label is not None
@@ -126,11 +127,11 @@ class Process:
 
     @property
     def is_timed(self) -> bool:
-        """Whether something is due at a time."""
+        """Whether the record has a deadline."""
         return self.retry is not None or self.injection is not None or self.loss is not None
 
-    def forget_trials(self) -> None:
-        """Nothing of earlier trials to attach counts any more."""
+    def forget_failure(self) -> None:
+        """Clear the results of earlier attempts to attach."""
         self.failure = self.retry = None
         self.problem = ""
 
@@ -139,31 +140,31 @@ _NOBODY = Process(WorkerKey(""))
 
 
 class Processes:
-    """The records. Each change of one renews the indexes and marks the process for those who watch."""
+    """All records. A change of a record updates the indexes and marks the process in the roster."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
         self._all: dict[WorkerKey, Process] = {}
         self.paused: dict[WorkerKey, Process] = {}
-        """Those that wait for a debugger, and are not attached."""
+        """Processes that wait for a debugger and are not attached."""
         self.prepared: dict[WorkerKey, Process] = {}
-        """Those with an agent."""
+        """Processes with an agent."""
         self.alive: dict[WorkerKey, Process] = {}
-        """Those that Ray lists as running, and that are neither attached nor paused."""
+        """Processes in Ray's list of running workers that are neither attached nor paused."""
         self.timed: dict[WorkerKey, Process] = {}
-        """Those for which something is due: a retry, the call of an agent, or the report of a loss."""
+        """Processes with a deadline: of a retry, an injection or a loss."""
         self.queue = AttachQueue()
         self.paused_at = float("-inf")
-        """When Ray was asked for its last list of paused workers."""
+        """The time at which raydap asked for the last list of paused workers."""
         self.is_watched = False
-        """Whether Ray's list of those that run is asked for. `alive` is empty without that."""
+        """Whether raydap asks Ray for running workers. If not, `alive` is empty."""
         self.is_listed = False
-        """Whether that list has come."""
+        """Whether the first list of running workers has arrived."""
         self._ended: set[WorkerKey] = set()
-        """Those that have ended since that list, and may still be in the next one."""
+        """Processes that have ended since the last list; the next list may still contain them."""
 
     def __getitem__(self, key: WorkerKey) -> Process:
-        """Return the record, for reading; an empty one for a process that is not known."""
+        """Return the record for reading; an empty record for an unknown process."""
         return self._all.get(key, _NOBODY)
 
     def __iter__(self) -> Iterator[Process]:
@@ -174,7 +175,7 @@ class Processes:
 
     @contextmanager
     def changing(self, key: WorkerKey) -> Iterator[Process]:
-        """Give out the record for a change. One about which nothing is known any more is dropped afterwards."""
+        """Yield the record to be changed. Afterwards an empty record is dropped."""
         process = self._all.get(key) or Process(key)
         self._all[key] = process
         yield process
@@ -191,29 +192,29 @@ class Processes:
             else:
                 index.pop(key, None)
 
-    # Paused ones.
+    # Paused processes.
 
     def wait(self, row: PausedWorker, ask_at: float, known: WorkerLabel | None = None) -> None:
-        """Make a process that waits for a debugger a candidate. `known`: what is known of it from before its pause."""
+        """Make a process that waits for a debugger a candidate. `known` is its label from before the pause."""
         with self.changing(row.key) as process:
             if process.failure is None:
-                # The label of an earlier pause may be wrong: the worker may run something else now.
+                # The worker may run another task than at its last pause.
                 process.label = None
             process.candidate, process.ask_at, process.known = row, ask_at, known or WorkerLabel()
         self.queue.to_examine[row.key] = None
 
     def take(self, key: WorkerKey) -> None:
-        """Note that a candidate is being attached."""
+        """Remove a candidate that is being attached."""
         self.queue.to_examine.pop(key, None)
         with self.changing(key) as process:
             process.candidate, process.known = None, WorkerLabel()
 
     def keep_paused(self, listed: Collection[WorkerKey], attached: Collection[WorkerKey]) -> None:
-        """Forget that those wait which are not listed any more. The labels of attached ones stay."""
+        """Forget paused processes that are not listed any more. Attached processes keep their labels."""
         for key in [key for key in self.paused if key not in listed]:
             with self.changing(key) as process:
                 if process.failure is not None:
-                    process.forget_trials()
+                    process.forget_failure()
                 process.candidate = None
                 if key not in attached:
                     process.label = None
@@ -224,20 +225,20 @@ class Processes:
         self.examine(key)
 
     def candidates(self) -> list[Process]:
-        """Return the paused ones that raydap may attach to now."""
+        """Return the paused processes that raydap has not tried to attach to, or tries again."""
         return [process for process in self.paused.values() if process.candidate is not None]
 
     def examine(self, key: WorkerKey) -> None:
-        """Examine a candidate again, after a change that concerns it."""
+        """Queue a candidate for a new decision."""
         if self[key].candidate is not None:
             self.queue.to_examine[key] = None
 
     def examine_all(self) -> None:
-        """Examine all candidates again, after a change that may concern any of them."""
+        """Queue all candidates for a new decision."""
         self.queue.to_examine.update(dict.fromkeys(process.key for process in self.candidates()))
 
     def examine_first(self, keys: Collection[WorkerKey]) -> None:
-        """Examine these candidates first: the user has chosen them, and the others may have to wait for room."""
+        """Queue candidates that the user has chosen before all others, because maxWorkers may stop the others."""
         chosen = {key: None for key in keys if self[key].candidate is not None}
         self.queue.to_examine = chosen | self.queue.to_examine
 
@@ -246,15 +247,16 @@ class Processes:
             process.retry = retry
 
     def choose(self, keys: Iterable[WorkerKey], choice: bool | None) -> None:
-        """Note what the user has chosen."""
+        """Set the user's choice for processes."""
         for key in keys:
             with self.changing(key) as process:
                 process.choice = choice
 
-    # Those that run.
+    # Running processes.
 
     def list_alive(self, rows: Mapping[WorkerKey, tuple[PausedWorker, WorkerLabel]]) -> None:
-        """Take Ray's list of those that run, without the attached and the paused ones. Others have ended."""
+        """Replace the list of running processes. `rows` has no attached and no paused process. A missing process has
+        ended."""
         for process in [each for key, each in self.alive.items() if key not in rows]:
             with self.changing(process.key):
                 process.alive, process.problem, process.injection = None, "", None
@@ -266,7 +268,7 @@ class Processes:
         self._ended.clear()
 
     def take_alive(self, key: WorkerKey) -> WorkerLabel:
-        """Note that a process is paused or attached from now on. Return what the list has said of it."""
+        """Remove a process that is now paused or attached. Return its label in the list."""
         if self[key].alive is None:
             self._roster.mark(key)
             return WorkerLabel()
@@ -275,32 +277,32 @@ class Processes:
         return label
 
     def note_end(self, key: WorkerKey) -> None:
-        """Note the end of a process, as far as its connection tells; the next list may be older than that."""
+        """Note that a process has ended. The next list may be older than its end."""
         if self.is_watched:
             self._ended.add(key)
 
     def has_ended(self, keys: Collection[WorkerKey]) -> bool:
-        """Whether the process known by one of these keys has ended since the last list."""
+        """Whether a process with one of these keys has ended since the last list."""
         return not self._ended.isdisjoint(keys)
 
     def forget_alive(self) -> None:
-        """Forget those that run, because nobody asks for them any more."""
+        """Forget all running processes, because no client asks for them any more."""
         self.is_watched = self.is_listed = False
         for key in list(self.alive):
             self.take_alive(key)
         self._ended.clear()
 
-    # Attached ones.
+    # Attached processes.
 
     def note_child(self, origin: WorkerKey, child: WorkerKey) -> None:
-        """Note that the child of a Ray worker or driver is being attached."""
+        """Link a child that is being attached to the Ray worker or driver that started it."""
         with self.changing(origin) as process:
             process.children[child] = None
         with self.changing(child) as process:
             process.origin = origin
 
     def detached(self, key: WorkerKey) -> None:
-        """Forget what counts only while a process is attached, unless it is paused again already."""
+        """Clear what a record contains only during an attach. A process that is paused again keeps its label."""
         with self.changing(key) as process:
             origin, process.origin, process.is_to_pause = process.origin, None, False
             if process.candidate is None:
@@ -310,8 +312,7 @@ class Processes:
                 process.children.pop(key, None)
 
     def lose_agent(self, key: WorkerKey) -> None:
-        """Note that an agent has ended, and its process with it. A child has the number of its process as key, which
-        another process may get."""
+        """Note that a process with an agent has ended. The key of a child is its pid, which can be used again."""
         with self.changing(key) as process:
             row, process.agent, process.retry, process.problem = process.agent, None, None, ""
             if row is not None and row.worker_type == "CHILD":

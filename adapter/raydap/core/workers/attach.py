@@ -152,7 +152,7 @@ def _attached(state: State, worker: Worker) -> None:
     worker.advance(AttachStage.ATTACHED)
     detach.end_attach(state, worker)
     with worker.run.processes.changing(worker.key) as process:
-        process.forget_trials()
+        process.forget_failure()
     state.log("info", f"attached to {worker}")
     if worker.leaving:
         detach.let_go(state, worker)
@@ -214,13 +214,13 @@ def give_up(state: State, worker: Worker, problem: Problem) -> None:
         is_known = before.problem == str(problem)
     else:
         is_known = before.failure is not None and before.failure.port == worker.row.port
-    note_trial(state, worker, problem, is_known)
+    note_failure(state, worker, problem, is_known)
 
 
-def note_trial(state: State, worker: Worker, problem: Problem, is_known: bool) -> None:
-    """Note that a worker could not be attached, and when raydap tries again. `is_known`: the user has read it before.
+def note_failure(state: State, worker: Worker, problem: Problem, is_known: bool) -> None:
+    """Note a failed attach and the time of the next attempt. `is_known`: the user has got this problem before.
 
-    A worker with an agent waits for nobody: it runs on.
+    A worker with an agent does not wait for a debugger, so it is not noted as paused.
     """
     if is_known:
         state.log("info", str(problem))

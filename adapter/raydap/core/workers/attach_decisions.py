@@ -1,7 +1,7 @@
-"""Decides which processes are attached now: one decision for those that wait for a debugger and those with an agent.
+"""Decides whether to attach to a process, which waits for a debugger or has an agent.
 
-A process that has to wait is examined again after a change of its reason: of what is wanted, an attach that is over, a
-worker that is gone, or a time.
+A process that has to wait is examined again when its reason changes: the user's choice, the breakpoints, the end of
+another attach, the end of a worker, or a deadline.
 """
 
 from enum import Enum, auto
@@ -17,33 +17,34 @@ from raydap.core.workers import attach, selection
 from raydap.protocol.types import WorkerKey
 
 BUSY_DELAY_S = 1.0
-"""Seconds until raydap tries again to attach to a worker that it is just leaving."""
+"""Seconds until the next attempt for a worker that is still being detached."""
 
 
 class Decision(Enum):
-    """What to do with a process."""
+    """The result of `decide`."""
 
     ATTACH = auto()
     LEAVE = auto()
-    """Until something about the process changes."""
+    """Do not attach until the record changes."""
     AWAIT_ROOM = auto()
-    """Until maxWorkers allows another worker."""
+    """Wait until maxWorkers allows another worker."""
     AWAIT_NODE = auto()
-    """Until fewer others are being attached on its node."""
+    """Wait until fewer workers are being attached on the node."""
     AWAIT_DETACH = auto()
-    """Until the last session has left it."""
+    """Wait until the last session has detached from the process."""
     AWAIT_TASK = auto()
-    """It may run later what the filters name."""
+    """Wait until the process may run another task, which the filters may name."""
 
 
 def decide(state: State, settings: AttachSettings, process: Process, at_once: bool = False) -> Decision:
-    """Read only. `at_once`: the process waits for it, and would miss its breakpoints later."""
+    """Decide, without changing anything. `at_once`: the process waits for the decision, and would miss its breakpoints
+    if it had to wait for other attaches."""
     run, key = state.run, process.key
     row = process.candidate or process.agent
     if row is None:
         return Decision.LEAVE
     if row is process.candidate:
-        # The debugger of a paused worker may still be busy with its last client.
+        # The adapter of a paused worker may still be closing its last session.
         is_busy = key in state.workers or key in state.cooling_down
         if is_busy or not selection.is_wanted(run, settings, process, process.label):
             return Decision.LEAVE
@@ -62,7 +63,7 @@ def decide(state: State, settings: AttachSettings, process: Process, at_once: bo
 
 
 def examine(state: State, key: WorkerKey, at_once: bool = False) -> bool:
-    """Decide, and attach or note the reason to wait. Return whether the attach has begun."""
+    """Decide, then begin the attach or note the reason to wait. Return whether the attach has begun."""
     run = state.run
     process = run.processes[key]
     row = process.candidate or process.agent
@@ -84,13 +85,13 @@ def examine(state: State, key: WorkerKey, at_once: bool = False) -> bool:
 
 
 def examine_prepared(state: State) -> None:
-    """Examine all processes with an agent, after a change of what can stop them or of what the user has chosen."""
+    """Examine all processes with an agent, after a change of the breakpoints or of the user's choices."""
     for key in list(state.run.processes.prepared):
         examine(state, key)
 
 
 def examine_waiting(state: State) -> None:
-    """Begin as many attaches as may be under way. Called after every event."""
+    """Examine the queued processes, as many as may be attached at the same time. Called after every event."""
     run = state.run
     if not run.configured or run.settings is None:
         return
@@ -100,19 +101,19 @@ def examine_waiting(state: State) -> None:
 
 
 def examine_due(state: State) -> None:
-    """Try again where that is due. Called at every Tick."""
+    """Examine the processes whose retry is due. Called at every Tick."""
     processes = state.run.processes
     for process in list(processes.timed.values()):
         retry = process.retry
         if retry is None or retry.at > state.now or process.key in state.workers or try_again(state, process):
             continue
         if process.failure is None and process.retry is retry:
-            # Nothing needs it now. A change of that is noticed.
+            # No breakpoint needs this process now. New breakpoints examine all processes.
             processes.set_retry(process.key, None)
 
 
 def try_again(state: State, process: Process) -> bool:
-    """Examine a process again, whatever has failed before. Return whether the attach has begun."""
+    """Examine a process again although an attach has failed. Return whether the attach has begun."""
     if process.failure is None:
         return examine(state, process.key)
     if process.candidate is None and process.key not in state.workers:
@@ -121,8 +122,7 @@ def try_again(state: State, process: Process) -> bool:
 
 
 def is_needed(run: Run, row: PausedWorker) -> bool:
-    """Whether a process with an agent has to be attached. The driver that raydap has launched is debugged like any
-    launched program."""
+    """Whether a process with an agent has to be attached. A launched driver always is, like any launched program."""
     launched = run.program is not None and row.worker_type == "DRIVER"
     return launched or run.breakpoints.can_stop or run.processes[row.key].choice is True
 
@@ -146,7 +146,7 @@ def _attach(state: State, settings: AttachSettings, process: Process, row: Pause
 
 
 def _report_lost_stop(state: State, process: Process) -> None:
-    """Only the connection was lost, and with it the stop."""
+    """Report the stop that ended with the last connection: the process is alive, because its agent answers."""
     loss = process.loss
     if loss is not None:
         with state.run.processes.changing(process.key):

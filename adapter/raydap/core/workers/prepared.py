@@ -145,7 +145,7 @@ def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     problem = Problem(Code.WORKER_BUSY, text)
     is_known = event.reason in worker.run.refusals
     worker.run.refusals.add(event.reason)
-    attach.note_trial(state, worker, problem, is_known)
+    attach.note_failure(state, worker, problem, is_known)
 
 
 def let_go_idle(state: State) -> None:

@@ -49,8 +49,9 @@ def paused(state: State, event: WorkersPaused) -> None:
 
 
 def examine_again(state: State) -> None:
-    """Called at every Tick. Workers without the labels that the filters need stay paused: Ray is asked again, and the
-    user is told once."""
+    """Ask Ray again for the labels that the filters need, and report once that they are missing. Called at every Tick.
+
+    Workers without labels stay paused."""
     _end_cool_downs(state)
     state.attaching.pass_over_slow(state.now)
     settings, processes = state.run.settings, state.run.processes
@@ -89,8 +90,8 @@ def may_attach(run: Run, row: PausedWorker) -> bool:
 
 
 def may_be_unwanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
-    """Whether a prepared worker is attached before Ray has said what the filters need. A driver is no actor, whatever
-    else Ray will say of it."""
+    """Whether a prepared worker is attached before Ray has sent the label that the filters need. A driver is never an
+    actor."""
     can_match = row.worker_type != "CHILD" and not (row.worker_type == "DRIVER" and settings.actor is not None)
     return run.auto_attach and settings.needs_labels and can_match and run.processes[row.key].label is None
 
