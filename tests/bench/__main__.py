@@ -10,12 +10,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import agents, cluster, crowd, idle_agent, language, over_relay, own_time, report, stepping
+from bench import agents, cluster, crowd, idle_agent, language, large_cluster, over_relay, own_time, report, stepping
 from bench.report import Row
 from support import processes
 
 PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "own": own_time.measure,
+    "large": large_cluster.measure,
     "idle": idle_agent.measure,
     "crowd": crowd.measure,
     "relay": over_relay.measure,

@@ -22,6 +22,7 @@ from support.bridge import Hub
 from support.certificates import Certificate
 from support.debuggee import Debuggee
 from support.look import go_on, local_variables
+from support.terminal import Terminal
 
 PROGRAM = """\
 for turn in range(2):
@@ -326,11 +327,19 @@ def test_tokens_are_in_no_log_and_on_no_command_line(
     assert not (tmp_path / "c.json").exists()
 
 
-def test_the_token_of_the_hub_s_own_is_said_once_and_kept_for_the_user(
+def test_a_token_that_the_hub_has_made_is_printed_to_a_terminal_only(tmp_path: Path) -> None:
+    connection = tmp_path / "connection.json"
+    command = [*RAYDAP, "serve", "--connection-file", str(connection)]
+    with Terminal(command, columns=200) as terminal:
+        terminal.wait_for("for your editor")
+        assert json.loads(connection.read_text())["token"] in terminal.text
+
+
+def test_the_token_of_the_hub_s_own_is_in_no_log_and_kept_for_the_user(
     start_hub: Callable[..., Hub], tmp_path: Path
 ) -> None:
     hub = start_hub("--log-file", str(tmp_path / "log"), "-v")
-    assert hub.child.output.count(hub.token) == 1
+    assert hub.token not in hub.child.output
     assert f"connection file: {hub.connection}" in hub.child.output
     assert stat.S_IMODE(hub.connection.stat().st_mode) == 0o600
     assert json.loads(hub.connection.read_text()) == {

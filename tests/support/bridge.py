@@ -1,5 +1,6 @@
 """The bridge as a user starts it: a process of its own, spoken to over TCP."""
 
+import json
 import re
 import sys
 from dataclasses import dataclass
@@ -55,7 +56,8 @@ class Hub(Bridge):
         child = fork_server.RAYDAP.start(command, log, env)
         host, port = _listens(child, "serving")
         try:
-            (token,) = child.wait_for(r"token: (\S+)").groups()
+            child.wait_for("connection file: ")
+            token = json.loads(connection.read_text())["token"]
         except BaseException:
             child.end()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -110,7 +111,8 @@ def serve(
             hub_settings=HubSettings(settings, hold, relay, shared_files=not no_shared_files),
             digest=digest,
             token=token,
-            announce_token=token is not None and token_file is None,
+            has_own_token=token is not None and token_file is None,
+            print_token=sys.stderr.isatty(),
             # With only a digest the token is kept where it was made, so there is none for the user's runtime folder.
             write_connection_file=token_sha256 is None or connection_file is not None,
             connection_file=None if connection_file is None else Path(connection_file),

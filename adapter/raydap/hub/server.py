@@ -26,7 +26,8 @@ class ServerOptions:
     """How the hub serves.
 
     digest: of the token that clients have to show; None for no token.
-    token: for the connection file, if it is known. announce_token: tell the user, because it was made for this hub.
+    token: for the connection file, if it is known. has_own_token: it was made for this hub, so the
+    user has not seen it. print_token: a person reads the output, and no log contains it.
     write_connection_file: to `connection_file`, or without it into the user's runtime folder.
     names: Host names besides `host`. once: end when the last client has left.
     """
@@ -36,7 +37,8 @@ class ServerOptions:
     hub_settings: HubSettings
     digest: str | None
     token: str | None = None
-    announce_token: bool = False
+    has_own_token: bool = False
+    print_token: bool = False
     write_connection_file: bool = True
     connection_file: Path | None = None
     names: tuple[str, ...] = ()
@@ -126,8 +128,9 @@ async def _serve(
     try:
         path = _write(info, options.connection_file) if options.write_connection_file else None
         say(f"raydap serving on {host}:{listener.port}")
-        if options.announce_token:
-            say(f"token: {options.token}")
+        if options.has_own_token:
+            if options.print_token:
+                say(f"token: {options.token}")
             say(f"connection file: {path}")
         say(_connect_command(options, info))
         left = asyncio.ensure_future(acceptor.wait_left())

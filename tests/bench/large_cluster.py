@@ -1,0 +1,226 @@
+"""The bridge's own time with 10,000 workers, which answer at once: one process, no sockets."""
+
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Collection, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bench.report import Row, within
+from raydap.core.bridge import Bridge
+from raydap.core.effects import AskLabels, CheckFiles, DialWorker, Effect, SendToWorker
+from raydap.core.events import (
+    AgentCalled,
+    ClientConnected,
+    ClientMessage,
+    DiscoveryReady,
+    Event,
+    FilesChecked,
+    PausedWorker,
+    Tick,
+    WorkerConnected,
+    WorkerGone,
+    WorkerLabel,
+    WorkerMessage,
+    WorkersLabelled,
+    WorkersPaused,
+)
+from raydap.protocol.types import ClientId, WorkerKey
+
+CLIENT = ClientId(1)
+NODES = 40
+FRAME = {"id": 1, "name": "step", "line": 7, "column": 1, "source": {"path": "/app/train.py"}}
+
+
+class Cluster:
+    """A bridge, and workers that answer each request in the next event.
+
+    `refusing` workers refuse the connection, `silent` workers never answer the dial. `spent_s` is the processor time of
+    the bridge since the last `take_time`, and `longest_s` that of the longest event.
+    """
+
+    def __init__(self, refusing: Collection[WorkerKey] = (), silent: Collection[WorkerKey] = ()) -> None:
+        self.bridge = Bridge()
+        self.labels: dict[WorkerKey, WorkerLabel] = {}
+        self.spent_s = self.longest_s = 0.0
+        self._refusing, self._silent = set(refusing), set(silent)
+        self._events: deque[Event] = deque()
+        self._seq = count(1)
+        self._now = 0.0
+
+    def begin(self, line: int | None, **arguments: Any) -> None:
+        """Start a session with a breakpoint in this line of a file, if there is one."""
+        self.feed(ClientConnected(CLIENT))
+        self.request("initialize", adapterID="raydap")
+        self.request("attach", **arguments)
+        self.feed(DiscoveryReady("nowhere"))
+        self.set_breakpoint("train", line)
+        self.request("configurationDone")
+        self.take_time()
+
+    def set_breakpoint(self, file: str, line: int | None) -> None:
+        breakpoints = [] if line is None else [{"line": line}]
+        self.request("setBreakpoints", source={"path": f"/app/{file}.py"}, breakpoints=breakpoints)
+
+    def request(self, command: str, **arguments: Any) -> None:
+        message = {"seq": next(self._seq), "type": "request", "command": command, "arguments": arguments}
+        self.feed(ClientMessage(CLIENT, json.dumps(message).encode()))
+
+    def stop(self, *rows: PausedWorker) -> None:
+        for row in rows:
+            self.feed(_event(row.key, "stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[0]))
+
+    def rest(self, seconds: int) -> None:
+        """Let time pass in which no worker and no client does anything."""
+        for _ in range(seconds):
+            self._now += 1
+            self.feed(Tick(self._now))
+
+    def take_time(self) -> tuple[float, float]:
+        """Return the seconds of the bridge since the last call: all, and those of the longest event."""
+        taken = self.spent_s, self.longest_s
+        self.spent_s = self.longest_s = 0.0
+        return taken
+
+    def feed(self, event: Event) -> None:
+        """Handle an event, and the answers of all workers."""
+        self._events.append(event)
+        while self._events:
+            current = self._events.popleft()
+            began = time.thread_time()
+            effects = self.bridge.handle(current)
+            took = time.thread_time() - began
+            self.spent_s += took
+            self.longest_s = max(self.longest_s, took)
+            for effect in effects:
+                self._events.extend(self._answers(effect))
+
+    def _answers(self, effect: Effect) -> Iterator[Event]:
+        if isinstance(effect, DialWorker):
+            if effect.worker in self._refusing:
+                yield WorkerGone(effect.worker, "refused", refused=True)
+            elif effect.worker not in self._silent:
+                yield WorkerConnected(effect.worker)
+        elif isinstance(effect, CheckFiles):
+            yield FilesChecked(dict.fromkeys(effect.paths, True))
+        elif isinstance(effect, AskLabels):
+            yield WorkersLabelled(
+                {row.key: self.labels.get(row.key, WorkerLabel(task="train")) for row in effect.workers}
+            )
+        elif isinstance(effect, SendToWorker):
+            yield from _replies(effect.worker, json.loads(effect.data))
+
+
+def _replies(worker: WorkerKey, request: dict[str, Any]) -> Iterator[Event]:
+    command, arguments = request["command"], request.get("arguments", {})
+    bodies: dict[str, Any] = {
+        "stackTrace": {"stackFrames": [FRAME], "totalFrames": 1},
+        "setBreakpoints": {
+            "breakpoints": [{"verified": True, "id": 0, "line": 7} for _ in arguments.get("breakpoints", ())]
+        },
+        "evaluate": {"result": "''", "variablesReference": 0},
+    }
+    if command == "attach":
+        yield _event(worker, "initialized")
+    answer = {"seq": 1, "type": "response", "request_seq": request["seq"], "success": True, "command": command}
+    yield WorkerMessage(worker, json.dumps({**answer, "body": bodies.get(command, {})}).encode())
+
+
+def _event(worker: WorkerKey, name: str, **body: Any) -> WorkerMessage:
+    return WorkerMessage(worker, json.dumps({"seq": 1, "type": "event", "event": name, "body": body}).encode())
+
+
+def rows(size: int, agents: bool = False) -> list[PausedWorker]:
+    """Workers on NODES nodes, paused or with agents."""
+    found = []
+    for number in range(size):
+        host, port, agent = f"10.0.0.{number % NODES}", 1 + number, f"/agents/{number}"
+        found.append(
+            PausedWorker(
+                WorkerKey(f"w{number}"), host, 0 if agents else port, 4000 + number, host, agent=agent if agents else ""
+            )
+        )
+    return found
+
+
+def measure(_: Path, quick: bool) -> Iterator[Row]:
+    size = 1000 if quick else 10_000
+    yield from _session(size)
+    yield from _prepared(size)
+    for name, bad in (("a tenth refuses", 10), ("one in 100 never answers", 100)):
+        workers = rows(size)
+        keys = [row.key for row in workers[::bad]]
+        cluster = Cluster(keys, ()) if bad == 10 else Cluster((), keys)
+        cluster.begin(7, maxWorkers=size)
+        cluster.feed(WorkersPaused(tuple(workers)))
+        yield _row(size, f"attach, {name}", cluster, 5.0)
+    workers = rows(size)
+    cluster = Cluster()
+    cluster.labels = {row.key: WorkerLabel(task="other") for row in workers[size // 10 :]}
+    cluster.begin(7, task="train")
+    cluster.feed(WorkersPaused(tuple(workers)))
+    yield _row(size, "attach, nine tenths kept out by a filter", cluster, 5.0)
+
+
+def _session(size: int) -> Iterator[Row]:
+    """The life of a session with paused workers."""
+    cluster, workers = Cluster(), rows(size)
+    cluster.begin(7, maxWorkers=size)
+    before = _resident_kb()
+    longest: list[tuple[float, str]] = []
+
+    def done(name: str, allowed_s: float) -> Row:
+        longest.append((cluster.longest_s, name))
+        return _row(size, name, cluster, allowed_s)
+
+    cluster.feed(WorkersPaused(tuple(workers)))
+    yield done("attach all", 5.0)
+    yield within(f"{size:,} workers: memory of the core, each", [(_resident_kb() - before) / size], 8, "KB")
+    cluster.set_breakpoint("other", 9)
+    yield done("a breakpoint in all", 3.0)
+    cluster.stop(*workers)
+    yield done("all stop", 3.0)
+    cluster.request("raydap/stacks")
+    yield done("one tree of all stacks", 2.0)
+    cluster.request("raydap/workers")
+    yield done("list all", 1.0)
+    for thread in list(cluster.bridge.state.stopped):
+        cluster.request("continue", threadId=thread)
+    yield done("continue all, one by one", 3.0)
+    cluster.stop(*workers)
+    cluster.take_time()
+    cluster.request("raydap/continue")
+    yield done("continue all at once", 3.0)
+    cluster.rest(60)
+    spent, _ = cluster.take_time()
+    yield within(f"{size:,} workers: idle", [spent / 60 * 100], 2, "% of a core")
+    for row in workers[: size // 10]:
+        cluster.feed(WorkerGone(row.key, "closed"))
+    yield done("a tenth ends at once", 1.0)
+    cluster.request("disconnect")
+    yield done("detach from all", 5.0)
+    seconds, name = max(longest)
+    yield within(f"{size:,} workers: the longest event ({name})", [seconds * 1000], 50, "ms")
+
+
+def _prepared(size: int) -> Iterator[Row]:
+    cluster, workers = Cluster(), rows(size, agents=True)
+    cluster.begin(None, maxWorkers=size)
+    for row in workers:
+        cluster.feed(AgentCalled(row))
+    cluster.rest(10)
+    yield _row(size, "agents call", cluster, 5.0)
+    cluster.set_breakpoint("train", 7)
+    yield _row(size, "a breakpoint attaches all prepared workers", cluster, 5.0)
+
+
+def _row(size: int, name: str, cluster: Cluster, allowed_s: float) -> Row:
+    spent, _ = cluster.take_time()
+    return within(f"{size:,} workers: {name}, own time", [spent], allowed_s, "s")
+
+
+def _resident_kb() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
