@@ -1,17 +1,13 @@
 """What one worker costs does not depend on how many others are attached: counts of work, no times."""
 
-import gc
-import sys
 from collections import Counter
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
 
-from raydap.core.effects import Effect
 from raydap.core.events import AgentsEnded, WorkerGone, WorkerLabel
 from raydap.core.workers import worker_entries
+from support.counted_lines import Counted
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play
@@ -19,35 +15,6 @@ from support.prepared_workers import call, launched, prepared
 
 MANY = 60
 """Each worker that a loop visits adds lines, so 60 workers show a loop as 1,000 do, and attach faster."""
-
-
-class Counted:
-    """Watches a play's bridge from now on: its effects, and how many lines of Python it runs.
-
-    A loop over all workers shows in the lines, since each round counts; only a loop inside C would not.
-    """
-
-    def __init__(self, play: Play) -> None:
-        self.effects: Counter[str] = Counter()
-        self.lines = 0
-        self._handle: Callable[[Any], list[Effect]] = play.bridge.handle
-        play.bridge.handle = self._watched  # type: ignore[method-assign]
-
-    def _watched(self, event: Any) -> list[Effect]:
-        before = sys.gettrace()
-        gc.disable()  # Whoever watches the collector, as Hypothesis does, would be counted, too.
-        sys.settrace(self._trace)
-        try:
-            effects = self._handle(event)
-        finally:
-            sys.settrace(before)
-            gc.enable()
-        self.effects.update(type(effect).__name__ for effect in effects)
-        return effects
-
-    def _trace(self, frame: FrameType, what: str, _: Any) -> Any:
-        self.lines += what == "line"
-        return self._trace
 
 
 @pytest.fixture(params=[{}, {"task": "train*"}, {"maxWorkers": MANY + 1}], ids=["all", "filtered", "limited"])

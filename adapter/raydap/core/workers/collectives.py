@@ -1,7 +1,8 @@
 """Warns who is about to let only some workers run on that meet in collective operations: the others would keep them
 waiting there until the collective times out, which ends the job."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from itertools import chain
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
@@ -32,7 +33,7 @@ def warn(
         if run.collectives_told or of is None or state.now < run.collectives_asked.get(of, float("-inf")) + ASK_PAUSE_S:
             continue
         resumed = [thread for thread in threads if class_of(thread.worker) == of]
-        if narrow is None and not _staying(state, resumed):
+        if narrow is None and next(_staying(state, resumed), None) is None:
             continue
         library = yield from _library(first)
         if not library:
@@ -40,24 +41,22 @@ def warn(
             continue
         if narrow is not None:
             resumed = [*(yield from narrow(resumed))]
-        stay = _staying(state, resumed)
+        stay = dict.fromkeys(_staying(state, resumed))
         if stay and resumed and not run.collectives_told:
             run.collectives_told = True
             _tell(state, {thread.worker for thread in resumed}, stay, library)
 
 
-def _staying(state: State, resumed: Collection[Thread]) -> list[Worker]:
-    """The stopped workers of the classes of these threads that have none of them."""
+def _staying(state: State, resumed: Collection[Thread]) -> Iterator[Worker]:
+    """Yield the stopped workers of the same classes that have none of these threads. A worker with several stopped
+    threads comes several times."""
     workers = {thread.worker for thread in resumed}
     classes = {class_of(worker) for worker in workers}
-    return [worker for worker in _stopped(state) if class_of(worker) in classes and worker not in workers]
-
-
-def _stopped(state: State) -> list[Worker]:
-    """The workers with a thread that is stopped, seen or at a barrier."""
-    held = [thread for thread in state.stopped.values() if thread.is_held]
-    waiting = [thread for wait in state.barriers.values() for thread in wait.waiting]
-    return list({thread.worker: None for thread in [*held, *waiting]})
+    held = (thread for thread in state.stopped.values() if thread.is_held)
+    waiting = (thread for wait in state.barriers.values() for thread in wait.waiting)
+    for thread in chain(held, waiting):
+        if thread.worker not in workers and class_of(thread.worker) in classes:
+            yield thread.worker
 
 
 def _library(worker: Worker) -> Flow[str]:
