@@ -27,7 +27,7 @@ _LONGEST = 40
 """Longer values are not repeated in an error."""
 
 
-def decode(kind: type[S], given: Mapping[str, Any]) -> S:
+def decode(kind: type[S], given: Mapping[str, object]) -> S:
     """Raises ProblemError (BAD_ARGUMENT, UNKNOWN_ARGUMENT)."""
     names = [field.encode_name for field in msgspec.structs.fields(kind)]
     for key in given:
@@ -43,7 +43,7 @@ def decode(kind: type[S], given: Mapping[str, Any]) -> S:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text, str(error))) from None
 
 
-def _sentence(kind: type[msgspec.Struct], given: Mapping[str, Any], complaint: str) -> str:
+def _sentence(kind: type[msgspec.Struct], given: Mapping[str, object], complaint: str) -> str:
     """msgspec's "Expected `int`, got `str` - at `$.maxWorkers`" as a sentence that begins with the argument."""
     what, _, where = complaint.partition(" - at ")
     name = where.strip("`").removeprefix("$").removeprefix(".")

@@ -41,7 +41,7 @@ from raydap.core.workers import (
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
 
-WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, Any]], None]] = {
+WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, object]], None]] = {
     "initialized": lambda state, worker, _: worker.initialized.set_result(None),
     "terminated": lambda state, worker, _: loss.terminated(state, worker),
     "stopped": stops.stopped,

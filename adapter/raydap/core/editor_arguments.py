@@ -7,7 +7,6 @@ are refused by their names, with the reason and what to do.
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from raydap.core.errors import Code, Problem, ProblemError
 
@@ -60,7 +59,7 @@ _LONGEST = 40
 """Longer values are not repeated in an error."""
 
 
-def translate(arguments: Mapping[str, Any], launches: bool, flags: Collection[str]) -> dict[str, Any]:
+def translate(arguments: Mapping[str, object], launches: bool, flags: Collection[str]) -> dict[str, object]:
     """Return the arguments that are raydap's own, and any that are unknown. `flags` are the arguments that can be
     false. Raises ProblemError (BAD_ARGUMENT)."""
     for key, reason in (REFUSED | (_REFUSED_IN_LAUNCH if launches else {})).items():
@@ -85,7 +84,7 @@ def translate(arguments: Mapping[str, Any], launches: bool, flags: Collection[st
     return given
 
 
-def _translate_connect(given: dict[str, Any]) -> None:
+def _translate_connect(given: dict[str, object]) -> None:
     """Turn debugpy's `connect` into one of the `workers`."""
     connect = given.pop("connect", None)
     if not connect:
@@ -99,7 +98,7 @@ def _translate_connect(given: dict[str, Any]) -> None:
     given["workers"] = [f"[{host}]:{port}" if ":" in host.strip("[]") and host[0] != "[" else f"{host}:{port}"]
 
 
-def _translate_python(given: dict[str, Any]) -> None:
+def _translate_python(given: dict[str, object]) -> None:
     """Split a list, which is the interpreter and its options (debugpy)."""
     python = given.get("python")
     if isinstance(python, list):
@@ -110,7 +109,7 @@ def _translate_python(given: dict[str, Any]) -> None:
         given["pythonArgs"] = [*python[1:], *further] if isinstance(further, list) else further
 
 
-def _translate_env(given: dict[str, Any]) -> None:
+def _translate_env(given: dict[str, object]) -> None:
     """Turn the numbers among the variables into text."""
     env = given.get("env")
     if not isinstance(env, dict):
@@ -122,7 +121,7 @@ def _translate_env(given: dict[str, Any]) -> None:
     given["env"] = {name: None if value is None else str(value) for name, value in env.items()}
 
 
-def _drop_program(given: dict[str, Any]) -> None:
+def _drop_program(given: dict[str, object]) -> None:
     for key in _WITHOUT_EFFECT_IN_ATTACH:
         given.pop(key, None)
     for key in _FOR_LAUNCH:

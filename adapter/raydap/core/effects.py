@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from raydap.core.events import PausedWorker
 from raydap.core.settings import AttachSettings, LaunchSettings
@@ -77,7 +77,7 @@ class AskAgent:
 
     target: DialWorker
     number: int
-    question: Mapping[str, Any]
+    question: Mapping[str, object]
     timeout_s: float
 
 

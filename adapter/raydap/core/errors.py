@@ -6,7 +6,6 @@ failed DAP response (spec: ErrorResponse, Message).
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 
 class Code(IntEnum):
@@ -73,7 +72,7 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.text} [raydap {self.code.value}]"
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         """The body of a failed response (spec: ErrorResponse). VS Code shows `format`; others show the `message`."""
         return {"error": {"id": self.code.value, "format": str(self), "showUser": self.code not in _QUIET}}
 

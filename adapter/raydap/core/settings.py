@@ -67,7 +67,7 @@ class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
         """Whether the filters need Ray's task and actor lists."""
         return self.job is not None or self.actor is not None or self.task is not None
 
-    def debugpy_options(self) -> dict[str, Any]:
+    def debugpy_options(self) -> dict[str, object]:
         """The arguments that are passed on to each worker's debugpy as they are."""
         return {name: value for name, field in _PASSED_ON.items() if (value := getattr(self, field)) is not None}
 

@@ -1,7 +1,6 @@
 """Threads that run until their next stop, and who waits for that."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from raydap.core.flows import Future
 from raydap.core.model.client import Request
@@ -18,7 +17,7 @@ class Arrivals:
         self.missing = set(threads)
         self.until = until
         self.hides = hides
-        self.hidden: dict[Thread, dict[str, Any]] = {}
+        self.hidden: dict[Thread, dict[str, object]] = {}
         self.over: Future[None] = Future()
         self._finish_if(not self.missing)
 
@@ -26,7 +25,7 @@ class Arrivals:
         self.missing.discard(thread)
         self._finish_if(not self.missing)
 
-    def hide(self, thread: Thread, stopped: dict[str, Any]) -> bool:
+    def hide(self, thread: Thread, stopped: dict[str, object]) -> bool:
         """Takes a stop. Returns whether it is hidden; then it has arrived."""
         if not self.hides or self.over.done or thread not in self.missing:
             return False

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 _WORD = re.compile(r"\s*all\b", re.IGNORECASE)
 _COUNT = re.compile(r"[0-9]{1,6}")
@@ -24,7 +23,7 @@ class BarrierTerms:
     seconds: float = 0.0
 
 
-def of_breakpoint(spec: dict[str, Any]) -> BarrierTerms | None:
+def of_breakpoint(spec: dict[str, object]) -> BarrierTerms | None:
     """None for a breakpoint that is no barrier. Raises ValueError with a sentence for users if it is a wrong one."""
     text = spec.get("hitCondition")
     if not isinstance(text, str) or _WORD.match(text) is None:

@@ -1,7 +1,6 @@
 """Workers of one class that wait at a barrier for the others."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from raydap.core.events import ListedActor, WorkerLabel
 from raydap.core.model.breakpoints import Breakpoint
@@ -54,7 +53,7 @@ class BarrierWait:
     breakpoint: Breakpoint
     of: WorkerClass | None
     began: float
-    arrived: dict[WorkerKey, dict[Thread, dict[str, Any]]] = field(default_factory=dict)
+    arrived: dict[WorkerKey, dict[Thread, dict[str, object]]] = field(default_factory=dict)
     members: dict[WorkerKey, Worker] = field(default_factory=dict)
     ended: int = 0
     asked_at: float | None = None
@@ -85,11 +84,11 @@ class BarrierWait:
     def missing(self) -> list[Worker]:
         return [worker for key, worker in self.members.items() if key not in self.arrived]
 
-    def stopped(self, thread: Thread) -> dict[str, Any] | None:
+    def stopped(self, thread: Thread) -> dict[str, object] | None:
         """The body of its `stopped`; None if it has not arrived."""
         return self.arrived.get(thread.worker.key, {}).get(thread)
 
-    def arrive(self, thread: Thread, stopped: dict[str, Any]) -> None:
+    def arrive(self, thread: Thread, stopped: dict[str, object]) -> None:
         self.arrived.setdefault(thread.worker.key, {})[thread] = stopped
         # What Ray said before this may be out of date.
         self.asked_at = self.actors = None

@@ -6,7 +6,7 @@ the first of them decides the line.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, cast
+from typing import cast
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model import barrier_terms, exception_filters
@@ -37,7 +37,7 @@ class Breakpoint:
     __slots__ = ("_complaints", "_verified", "answers", "author", "barrier", "id", "mistake", "sent", "source", "spec")
 
     def __init__(
-        self, handle: Handle, spec: dict[str, Any], source: messages.Source | None, author: ClientId | None
+        self, handle: Handle, spec: dict[str, object], source: messages.Source | None, author: ClientId | None
     ) -> None:
         self.id = handle
         self.author = author
@@ -50,12 +50,12 @@ class Breakpoint:
             self.barrier = barrier_terms.of_breakpoint(spec)
         except ValueError as error:
             self.mistake = str(error)
-        self.answers: dict[WorkerKey, dict[str, dict[str, Any]]] = {}
-        self._verified: dict[WorkerKey, dict[str, Any]] = {}
+        self.answers: dict[WorkerKey, dict[str, dict[str, object]]] = {}
+        self._verified: dict[WorkerKey, dict[str, object]] = {}
         self._complaints: dict[WorkerKey, str] = {}
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """What workers are told of it. One with a barrier stops each time."""
         return self.spec if self.barrier is None else {k: v for k, v in self.spec.items() if k != "hitCondition"}
 
@@ -65,14 +65,14 @@ class Breakpoint:
         is_line = self.source is not None
         return ("" if self.source is None else self.source["path"]), self.spec.get("line" if is_line else "name")
 
-    def is_at(self, spec: dict[str, Any]) -> bool:
+    def is_at(self, spec: dict[str, object]) -> bool:
         """Whether a spec of the same group is about the same line, as set or as the workers have moved it, or about the
         same function."""
         if self.source is None:
             return spec.get("name") == self.spec.get("name")
         return spec.get("line") in (self.spec.get("line"), self.view().get("line"))
 
-    def take(self, worker: WorkerKey, path: str, answer: dict[str, Any]) -> bool:
+    def take(self, worker: WorkerKey, path: str, answer: dict[str, object]) -> bool:
         """Merges a worker's answer for one path of the source. Returns whether clients see a difference."""
         before = self.view()
         answers = self.answers.setdefault(worker, {})
@@ -87,7 +87,7 @@ class Breakpoint:
         self._sort(worker, [])
         return self.view() != before
 
-    def _sort(self, worker: WorkerKey, answers: list[dict[str, Any]]) -> None:
+    def _sort(self, worker: WorkerKey, answers: list[dict[str, object]]) -> None:
         self._verified.pop(worker, None)
         self._complaints.pop(worker, None)
         for answer in answers:
@@ -102,7 +102,7 @@ class Breakpoint:
         verified, answered = len(self._verified), len(self.answers)
         view: messages.Breakpoint = {"id": self.id, "verified": 0 < verified == answered}
         line = (best or self.spec).get("line")
-        if line is not None:
+        if type(line) is int:
             view["line"] = line
         if self.source is not None:
             view["source"] = self.source
@@ -123,18 +123,21 @@ class Group:
 
     __slots__ = ("arguments", "breakpoints", "command", "path", "told")
 
-    def __init__(self, command: str, arguments: dict[str, Any], breakpoints: list[Breakpoint]) -> None:
+    def __init__(self, command: str, arguments: dict[str, object], breakpoints: list[Breakpoint]) -> None:
         self.command = command
         self.breakpoints = breakpoints
         self.told = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
         self.arguments = {**arguments, "breakpoints": [breakpoint.told for breakpoint in self.told]}
-        self.path = str(arguments["source"]["path"]) if "source" in arguments else ""
+        source = arguments.get("source")
+        self.path = str(source["path"]) if isinstance(source, dict) else ""
 
-    def at(self, path: str) -> dict[str, Any]:
+    def at(self, path: str) -> dict[str, object]:
         """The arguments for a worker that has the source at `path`."""
         if path == self.path:
             return self.arguments
-        return {**self.arguments, "source": {**self.arguments["source"], "path": path}}
+        source = self.arguments["source"]
+        assert isinstance(source, dict)
+        return {**self.arguments, "source": {**source, "path": path}}
 
 
 class Breakpoints:
@@ -150,11 +153,12 @@ class Breakpoints:
         """Whether something here can stop a worker that calls no breakpoint(). Ray catches what its tasks raise, so
         `uncaught` alone cannot."""
         exceptions = self.exceptions
-        others = any(name != "uncaught" for name in exceptions["filters"])
+        filters = exceptions["filters"]
+        others = isinstance(filters, list) and any(name != "uncaught" for name in filters)
         return bool(self._groups) or others or bool(exceptions.get("exceptionOptions"))
 
     @property
-    def exceptions(self) -> dict[str, Any]:
+    def exceptions(self) -> dict[str, object]:
         """The arguments of setExceptionBreakpoints for workers, with the filters of all clients."""
         return exception_filters.together(self._filters.values())
 
@@ -170,7 +174,7 @@ class Breakpoints:
     def set(
         self,
         command: str,
-        arguments: dict[str, Any],
+        arguments: dict[str, object],
         author: ClientId | None = None,
         foreign: Collection[Handle] = (),
         guarded: Collection[Handle] = (),
@@ -209,7 +213,7 @@ class Breakpoints:
     def all(self) -> Iterator[Breakpoint]:
         return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
 
-    def set_exceptions(self, arguments: dict[str, Any], author: ClientId | None = None) -> None:
+    def set_exceptions(self, arguments: dict[str, object], author: ClientId | None = None) -> None:
         """Replaces the exception filters of one client. Raises ProblemError (BAD_ARGUMENT)."""
         self._filters[author] = exception_filters.parse(arguments)
         if author is not None:
@@ -231,7 +235,7 @@ class Breakpoints:
                 changed.append(breakpoint)
         return changed
 
-    def moved(self, worker: WorkerKey, answer: Mapping[str, Any]) -> list[Breakpoint]:
+    def moved(self, worker: WorkerKey, answer: Mapping[str, object]) -> list[Breakpoint]:
         """Merges a worker's `breakpoint` event; returns the breakpoints that look different now."""
         found = self._find(worker, answer.get("id"))
         if found is None:
@@ -287,14 +291,14 @@ class Breakpoints:
         return None
 
 
-def _source(arguments: dict[str, Any]) -> messages.Source:
+def _source(arguments: dict[str, object]) -> messages.Source:
     source = arguments.get("source")
     if not isinstance(source, dict) or not isinstance(source.get("path"), str):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "source" must be an object with a "path".'))
     return cast("messages.Source", source)
 
 
-def specs_of(arguments: dict[str, Any]) -> list[dict[str, Any]]:
+def specs_of(arguments: dict[str, object]) -> list[dict[str, object]]:
     """Return the breakpoints of a request. Without them, the lines of DAP's deprecated `lines`."""
     specs = arguments.get("breakpoints")
     if specs is None:
@@ -308,7 +312,7 @@ def specs_of(arguments: dict[str, Any]) -> list[dict[str, Any]]:
     return specs
 
 
-def _completed(spec: dict[str, Any], guarded: list[Breakpoint]) -> dict[str, Any]:
+def _completed(spec: dict[str, object], guarded: list[Breakpoint]) -> dict[str, object]:
     """The spec of the guarded breakpoint whose place this one repeats without anything else, else the spec itself."""
     if spec.keys() <= _PLACE:
         for breakpoint in guarded:
@@ -317,6 +321,6 @@ def _completed(spec: dict[str, Any], guarded: list[Breakpoint]) -> dict[str, Any
     return spec
 
 
-def _same(spec: dict[str, Any]) -> str:
+def _same(spec: dict[str, object]) -> str:
     """A key that is equal for equal specs. A breakpoint that is set again keeps its id and the workers' answers."""
     return repr(sorted(spec.items(), key=lambda item: item[0]))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
-from typing import Any
 
 from raydap.core.effects import Effect, SendToClient
 from raydap.core.errors import Code, Problem, ProblemError
@@ -111,7 +110,7 @@ class Client:
 
     # Transitions.
 
-    def introduce(self, arguments: Mapping[str, Any]) -> None:
+    def introduce(self, arguments: Mapping[str, object]) -> None:
         """Takes the arguments of `initialize`. Raises ProblemError for positions that start at 0."""
         for name in ("linesStartAt1", "columnsStartAt1"):
             if arguments.get(name, True) is not True:
@@ -198,7 +197,7 @@ class Request:
         self._cancelled = False
         client.open[seq] = self
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The decoded arguments. Raises ProblemError (BAD_MESSAGE, BAD_ARGUMENT) if they are not an object."""
         if self._raw is None:
             return {}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from raydap.core.errors import Code, Problem, ProblemError
 
@@ -18,11 +17,11 @@ class ExceptionFilters:
     names: tuple[str, ...] = ("uncaught",)
     conditions: dict[str, str] = field(default_factory=dict)
     """The conditions of filters that stop only if one is met."""
-    rest: dict[str, Any] = field(default_factory=dict)
+    rest: dict[str, object] = field(default_factory=dict)
     """The other arguments, such as `exceptionOptions`."""
 
 
-def parse(arguments: dict[str, Any]) -> ExceptionFilters:
+def parse(arguments: dict[str, object]) -> ExceptionFilters:
     """Reads the arguments of setExceptionBreakpoints. Raises ProblemError (BAD_ARGUMENT)."""
     filters, options = arguments.get("filters", []), arguments.get("filterOptions") or []
     if not isinstance(filters, list) or not isinstance(options, list) or not all(map(_is_option, options)):
@@ -39,15 +38,15 @@ def parse(arguments: dict[str, Any]) -> ExceptionFilters:
     return ExceptionFilters(tuple(dict.fromkeys(names)), needed, rest)
 
 
-def together(clients: Iterable[ExceptionFilters]) -> dict[str, Any]:
+def together(clients: Iterable[ExceptionFilters]) -> dict[str, object]:
     """The arguments of setExceptionBreakpoints for workers."""
-    merged: dict[str, Any] = {}
+    merged: dict[str, object] = {}
     names: dict[str, None] = {}
     for each in clients:
         names |= dict.fromkeys(each.names)
         for key, value in each.rest.items():
-            both_lists = isinstance(value, list) and isinstance(merged.get(key), list)
-            merged[key] = [*merged[key], *value] if both_lists else value
+            others = merged.get(key)
+            merged[key] = [*others, *value] if isinstance(value, list) and isinstance(others, list) else value
     return {**merged, "filters": list(names)}
 
 

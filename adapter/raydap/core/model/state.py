@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from raydap.core.effects import Effect
 from raydap.core.errors import Problem, ProblemError
@@ -141,7 +140,7 @@ class State(WorkerContext):
         self.arrivals.append(arrivals)
         return arrivals
 
-    def hide_stop(self, thread: Thread, stopped: dict[str, Any]) -> bool:
+    def hide_stop(self, thread: Thread, stopped: dict[str, object]) -> bool:
         """Gives a stop to who waits for it. Returns whether clients are not to see it."""
         hiding = [each for each in self.arrivals if each.hide(thread, stopped)]
         return bool(hiding)
@@ -186,7 +185,7 @@ class State(WorkerContext):
                 client.event("output", body)
 
 
-def problem_output(problem: Problem) -> dict[str, Any]:
+def problem_output(problem: Problem) -> dict[str, object]:
     """The body of an `output` event about a problem."""
     data = OutputData(raydap=ProblemData(code=problem.code.value))
     return {"category": "important", "output": f"{problem}\n", "data": data}

@@ -97,7 +97,7 @@ class Thread:
         self.state = ThreadState.RUNNING
         self.stepping = False
         self.stop: Scope | None = None
-        self.stopped: dict[str, Any] = {}
+        self.stopped: dict[str, object] = {}
         self.snapshot: ThreadStack | None = None
         self.accept: Callable[[], None] | None = None
 
@@ -120,7 +120,7 @@ class Thread:
         """Whether its last stop was for an exception."""
         return self.stopped.get("reason") == "exception"
 
-    def halt(self, stopped: dict[str, Any], snapshot: ThreadStack | None = None) -> None:
+    def halt(self, stopped: dict[str, object], snapshot: ThreadStack | None = None) -> None:
         """With `snapshot` it is BLOCKED."""
         self.run()
         self.state = ThreadState.STOPPED if snapshot is None else ThreadState.BLOCKED

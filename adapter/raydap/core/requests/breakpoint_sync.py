@@ -1,7 +1,5 @@
 """Breakpoints and exception filters: answered at once, and sent to every worker and to the other clients."""
 
-from typing import Any
-
 from raydap.core.model.breakpoints import Breakpoint, Group, specs_of
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
@@ -13,7 +11,7 @@ from raydap.wire.envelope import Body
 _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
 
 
-def set_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> Body:
+def set_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Body:
     """Sets the breakpoints of one source, or the function breakpoints. The workers' own answers follow as events.
 
     Breakpoints of other clients stay unchanged until this client shows them, too, and then leaves them out.
@@ -100,7 +98,7 @@ def share_breakpoints(state: State, client: Client) -> None:
     client.view.breakpoints = set(wanted)
 
 
-def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> None:
     """Sets the filters of this client. Workers stop for those of any client."""
     if request.client.role is not Role.OBSERVER:
         state.run.breakpoints.set_exceptions(arguments, request.client.id)

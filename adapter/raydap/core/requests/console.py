@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Callable
-from typing import Any
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
@@ -36,7 +35,7 @@ _Command = Callable[[State, Request, "str | None", str], Flow[str]]
 """Takes the set of `/in`, None without it, and what follows the name of the command."""
 
 
-def evaluate(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+def evaluate(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
     """Python goes to the worker; no expression of Python begins with `/`."""
     expression = arguments.get("expression")
     if arguments.get("context") == "repl" and isinstance(expression, str) and expression.lstrip().startswith("/"):

@@ -1,7 +1,7 @@
 """The values of an expression in many threads, and in workers that run: raydap/evaluate (docs/requests.md)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -25,7 +25,7 @@ MAX_TIMEOUT_S = 3600.0
 
 _NO_FRAME = Problem(Code.NOT_STOPPED, "It runs, or none of the frames on top of its stack is yours.")
 
-Reply = Mapping[str, Any] | ProblemError
+Reply = Mapping[str, object] | ProblemError
 """`result` and `type`, or why there is none."""
 
 
@@ -95,7 +95,7 @@ def is_silent(reply: Reply) -> bool:
     return isinstance(reply, ProblemError) and reply.problem.code is Code.WORKER_SILENT
 
 
-def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) -> Flow[Mapping[str, Any]]:
+def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) -> Flow[Mapping[str, object]]:
     """The answer of debugpy for the user's top frame. Raises ProblemError, with the code WORKER_SILENT if there is none
     in time."""
     if thread.state is ThreadState.BLOCKED:

@@ -43,7 +43,7 @@ def _stopped(state: State, client: Client) -> str:
     return f"; stopped threads: {shown}{more}"
 
 
-def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Any]:
+def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow[Any]:
     """continue, next, stepIn, stepOut, goto: this thread alone runs on."""
     thread = thread_of(state, request.client, arguments.get("threadId"))
     request.client.view.focus = thread
@@ -72,7 +72,7 @@ def resume(state: State, request: Request, arguments: dict[str, Any]) -> Flow[An
     return answer
 
 
-def let_run(thread: Thread, command: str, arguments: dict[str, Any], timeout_s: float) -> Flow[None]:
+def let_run(thread: Thread, command: str, arguments: dict[str, object], timeout_s: float) -> Flow[None]:
     """Resumes one stopped thread, or takes back the pause of a blocked one; `arguments` have the worker's own ids.
     Raises ProblemError if it does not run on."""
     before, thread.state = thread.state, ThreadState.RESUMING
@@ -109,7 +109,7 @@ def note_resumed(state: State, thread: Thread) -> None:
         stops.run(state, thread)
 
 
-def pause(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def pause(state: State, request: Request, arguments: dict[str, object]) -> None:
     """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events. A
     thread that cannot stop is shown as blocked a moment later."""
     handle = arguments.get("threadId", 0)
@@ -138,7 +138,7 @@ def focus(state: State, request: Request, arguments: FocusArguments) -> None:
     stop_pacing.tell(request.client, thread)
 
 
-def threads(state: State, request: Request, arguments: dict[str, Any]) -> Any:
+def threads(state: State, request: Request, arguments: dict[str, object]) -> Any:
     """Lists those whose stop the client knows: an editor would show others as running."""
     thread_names.listed(request.client)
     threads, waiting = state.stopped_threads(request.client), request.client.view.waiting

@@ -4,7 +4,6 @@ Their stops in between are seen by nobody: an editor would show each of them.
 """
 
 from collections.abc import Collection
-from typing import Any
 
 from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow, gather
@@ -25,7 +24,7 @@ def until_parted(
     """Steps threads that are stopped at one line until they are at different ones, one of them stops for another
     reason, ends or refuses, the time is `until`, or the request is cancelled. Then all that are stopped are shown.
     Returns the number of steps, and those that run still."""
-    stopped: dict[Thread, dict[str, Any]] = {}
+    stopped: dict[Thread, dict[str, object]] = {}
     try:
         for steps in range(1, MAX_STEPS + 1):
             # It is there before they step: a stop may come before the last of them has begun.
@@ -66,7 +65,7 @@ def _step_one(state: State, thread: Thread, command: str, timeout_s: float) -> F
         thread.run()
 
 
-def _at_one_line(stopped: dict[Thread, dict[str, Any]]) -> Flow[bool]:
+def _at_one_line(stopped: dict[Thread, dict[str, object]]) -> Flow[bool]:
     """Whether all have ended a step, at one line of the user's code."""
     if any(body.get("reason") != "step" for body in stopped.values()):
         return False

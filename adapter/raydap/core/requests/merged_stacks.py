@@ -1,7 +1,7 @@
 """The stacks of all stopped threads, and of workers that run, as one tree: raydap/stacks (docs/requests.md)."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -99,7 +99,7 @@ def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
     return _Stack([Place(*each) for each in places], variables)
 
 
-def _variables(state: State, thread: Thread, frames: list[dict[str, Any]]) -> Flow[list[_Variables]]:
+def _variables(state: State, thread: Thread, frames: list[dict[str, object]]) -> Flow[list[_Variables]]:
     """Those of each frame; none if they cannot be read, so that the stack is in the tree all the same."""
     numbers = [number for frame in frames if type(number := frame.get("id")) is int]
     if len(numbers) < len(frames):

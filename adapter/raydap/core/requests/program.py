@@ -1,7 +1,5 @@
 """Requests about the launched program: raydap ends nothing that it did not start."""
 
-from typing import Any
-
 from raydap.core.effects import StartDebuggee, StopDebuggee
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Request
@@ -10,14 +8,14 @@ from raydap.core.requests.session import complete_by_hub
 from raydap.core.settings import LaunchSettings, parse
 
 
-def terminate(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def terminate(state: State, request: Request, arguments: dict[str, object]) -> None:
     """Ends the launched program; its `exited` and `terminated` follow when it has ended."""
     _launched(state, request)
     request.respond()
     state.emit(StopDebuggee(silently=False))
 
 
-def restart(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def restart(state: State, request: Request, arguments: dict[str, object]) -> None:
     """Ends the launched program and starts it again, with new arguments if the client sends some."""
     settings = _launched(state, request)
     changed = arguments.get("arguments")

@@ -1,7 +1,6 @@
 """Requests that one worker answers: with the worker's own ids on the way to it, with handles on the way back."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
@@ -44,7 +43,7 @@ BY_SOURCE = Route("sourceReference", Kind.SOURCE)
 BY_FOCUS = Route(else_focused=True)
 
 
-def forward(state: State, request: Request, route: Route, arguments: dict[str, Any]) -> Flow[Body]:
+def forward(state: State, request: Request, route: Route, arguments: dict[str, object]) -> Flow[Body]:
     """Returns the worker's answer; unknown fields stay as they are. Raises ProblemError if no worker is named."""
     worker, scope = _find(state, request, route, arguments)
     to_local_ids(state, worker, request.command, arguments)
@@ -79,7 +78,7 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, A
     return body
 
 
-def stack_trace(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
+def stack_trace(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
     """Forwards it. A client that asks for one frame only asks for the others when it has shown this one."""
     thread = thread_of(state, request.client, arguments.get("threadId"))
     stop_pacing.read(state, request.client, thread)
@@ -90,7 +89,7 @@ def stack_trace(state: State, request: Request, arguments: dict[str, Any]) -> Fl
         thread_names.shown(request.client, thread.handle)
 
 
-def exception_info(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+def exception_info(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
     """Forward it if the thread has stopped for an exception. At another stop pydevd fails, and prints its traceback
     into the program's output. Raises ProblemError."""
     thread = thread_of(state, request.client, arguments.get("threadId"))
@@ -100,7 +99,7 @@ def exception_info(state: State, request: Request, arguments: dict[str, Any]) ->
     return (yield from forward(state, request, BY_THREAD, arguments))
 
 
-def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+def goto_targets(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
     """Forwards it if the line is one. debugpy offers any line, and its thread is lost when `goto` cannot read it
     (pydevd_comm.py, InternalSetNextStatementThread). Raises ProblemError."""
     line = arguments.get("line")
@@ -112,11 +111,11 @@ def goto_targets(state: State, request: Request, arguments: dict[str, Any]) -> F
 def _finish_stack(
     state: State,
     request: Request,
-    arguments: dict[str, Any],
+    arguments: dict[str, object],
     worker: Worker,
     scope: Scope,
     thread: Thread | None,
-    body: dict[str, Any],
+    body: dict[str, object],
 ) -> Flow[None]:
     """Shows files by the paths of their breakpoints, makes the files of a stack readable, and marks its frames of
     libraries. Raises ProblemError if the stop has ended."""
@@ -131,7 +130,7 @@ def _finish_stack(
         look_for_copies(state, worker, mark_stack(body, worker.run.sources, raised))
 
 
-def _find(state: State, request: Request, route: Route, arguments: dict[str, Any]) -> tuple[Worker, Scope]:
+def _find(state: State, request: Request, route: Route, arguments: dict[str, object]) -> tuple[Worker, Scope]:
     """The worker that gets a request, and the scope for the handles in its answer."""
     handle = arguments.get(route.argument)
     if handle is None and route.else_focused:

@@ -1,6 +1,6 @@
 """Requests that begin and end a client's session: from initialize to disconnect."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -21,7 +21,7 @@ from raydap.wire.envelope import Body
 S = TypeVar("S", bound=AttachSettings)
 
 
-def initialize(state: State, request: Request, arguments: dict[str, Any]) -> Body:
+def initialize(state: State, request: Request, arguments: dict[str, object]) -> Body:
     """Answers with the capabilities and with raydap's version, so that a client of another version can say so."""
     if request.client.stage is not ClientStage.CONNECTED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
@@ -30,7 +30,7 @@ def initialize(state: State, request: Request, arguments: dict[str, Any]) -> Bod
     return {**state.capabilities, "raydap": Server(version=__version__, debugs=debugs)}
 
 
-def attach(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
+def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
     """The first client says what is debugged; later clients join it.
 
     `initialized` and the answer come when discovery has answered: a client that configures itself for an attach which
@@ -83,7 +83,7 @@ def _join(state: State, request: Request, settings: AttachSettings) -> Flow[None
     _initialized(state, client)
 
 
-def launch(state: State, request: Request, arguments: dict[str, Any]) -> Flow[None]:
+def launch(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
     """Starts the program after the client has sent its breakpoints (configurationDone). Answers when it runs."""
     client = request.client
     settings = complete_by_hub(state, _settings(client, request.command, LaunchSettings, arguments))
@@ -103,7 +103,7 @@ def launch(state: State, request: Request, arguments: dict[str, Any]) -> Flow[No
     yield from run.started
 
 
-def _settings(client: Client, command: str, kind: type[S], arguments: dict[str, Any]) -> S:
+def _settings(client: Client, command: str, kind: type[S], arguments: dict[str, object]) -> S:
     if client.is_attached:
         raise ProblemError(Problem(Code.WRONG_ORDER, f"{command} may be sent only once."))
     return parse(kind, arguments)
@@ -125,7 +125,7 @@ def _initialized(state: State, client: Client) -> None:
         child_sessions.parent_joined(state, client)
 
 
-def configuration_done(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def configuration_done(state: State, request: Request, arguments: dict[str, object]) -> None:
     client, run = request.client, state.run
     request.respond()
     if client.is_ready:
@@ -158,7 +158,7 @@ def _leads(client: Client) -> bool:
     return client.role is not Role.OBSERVER and not client.joined
 
 
-def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def cancel(state: State, request: Request, arguments: dict[str, object]) -> None:
     """Answers the named request as cancelled, unless it has its answer already. Who cancels the progress of a barrier
     sees the workers that wait there."""
     progress = arguments.get("progressId")
@@ -173,7 +173,7 @@ def cancel(state: State, request: Request, arguments: dict[str, Any]) -> None:
             holding.withdraw(state, request.client)
 
 
-def disconnect(state: State, request: Request, arguments: dict[str, Any]) -> None:
+def disconnect(state: State, request: Request, arguments: dict[str, object]) -> None:
     """The client leaves. Its other requests, open and later ones, get no answer, because Emacs reports each failure.
     Those of VS Code are cancelled: it waits for the answers, and says nothing of them.
 

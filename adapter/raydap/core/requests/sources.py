@@ -16,7 +16,7 @@ from raydap.protocol.id_fields import Kind
 from raydap.wire.envelope import Body
 
 
-def source(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+def source(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
     """The text of a source. debugpy has it if it gave the sourceReference; else the worker reads its file."""
     handle = arguments.get("sourceReference")
     target = state.handles.resolve(Kind.SOURCE, handle)
@@ -37,11 +37,11 @@ def source(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Bo
     return {"content": text}
 
 
-def loaded_sources(state: State, request: Request, arguments: dict[str, Any]) -> Body:
+def loaded_sources(state: State, request: Request, arguments: dict[str, object]) -> Body:
     return {"sources": list(state.run.sources.values())}
 
 
-def breakpoint_locations(state: State, request: Request, arguments: dict[str, Any]) -> Flow[Body]:
+def breakpoint_locations(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
     """Asks an attached worker for the lines that have code. Without a worker that can read the file, there are none."""
     source, first = arguments.get("source"), arguments.get("line")
     path = source.get("path") if isinstance(source, dict) else None

@@ -1,14 +1,12 @@
 """The frame in which a user sees a stopped thread."""
 
-from typing import Any
-
 from raydap.core.flows import Flow
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread
 from raydap.core.translate.stacks import frames_of, is_library_frame
 from raydap.core.workers.replies import load_body
 
-Frame = dict[str, Any]
+Frame = dict[str, object]
 
 _LEVELS = 20
 """The number of frames among which the user's is searched: a few frames of Ray and debugpy are above it."""

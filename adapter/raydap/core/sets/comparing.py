@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -173,7 +172,7 @@ def change(answers: Sequence[Compared], before: Mapping[Handle, Summary]) -> Cha
         now, then = each.number, number_of(earlier)
         if now is not None and then is not None:
             apart.append(now - then)
-    shares: dict[str, Any] = {name: share(found) for name, found in parts.items()}
+    shares: dict[str, Share] = {name: share(found) for name, found in parts.items()}
     known = len(parts["unchanged"]) + len(parts["changed"])
     statistics = statistics_of(apart) if apart and len(apart) == known else None
     return Change(**shares, statistics=statistics or UNSET)

@@ -5,16 +5,16 @@ pydevd compares files by their real paths, so a breakpoint in `link/train.py` st
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from raydap.core.model.run import Run
 from raydap.core.model.worker import Thread
 from raydap.core.translate.stacks import frames_of
 
 
-def learn(run: Run, thread: Thread, stack: Mapping[str, Any]) -> None:
+def learn(run: Run, thread: Thread, stack: Mapping[str, object]) -> None:
     """Note the path of the breakpoint that the thread has stopped at, if its top frame has another path."""
-    ids = thread.stopped.get("hitBreakpointIds") or ()
+    hit = thread.stopped.get("hitBreakpointIds")
+    ids = hit if isinstance(hit, list) else []
     set_in = [each.source["path"] for each in run.breakpoints.all() if each.id in ids and each.source is not None]
     frames = frames_of(stack)
     path = _path(frames[0]) if frames else None
@@ -28,15 +28,15 @@ def learn(run: Run, thread: Thread, stack: Mapping[str, Any]) -> None:
         run.files[set_in[0]] = True
 
 
-def apply(run: Run, stack: Mapping[str, Any]) -> None:
+def apply(run: Run, stack: Mapping[str, object]) -> None:
     """Replace the paths in a stackTrace answer."""
     for frame in frames_of(stack) if run.paths_of_breakpoints else ():
-        path = _path(frame)
-        if path in run.paths_of_breakpoints:
-            frame["source"] = {**frame["source"], "path": run.paths_of_breakpoints[path]}
+        source, path = frame.get("source"), _path(frame)
+        if isinstance(source, dict) and path in run.paths_of_breakpoints:
+            frame["source"] = {**source, "path": run.paths_of_breakpoints[path]}
 
 
-def _path(frame: Mapping[str, Any]) -> str | None:
+def _path(frame: Mapping[str, object]) -> str | None:
     """Return the path of a frame's file; None if the client reads the file from the worker."""
     source = frame.get("source")
     path = source.get("path") if isinstance(source, dict) and not source.get("sourceReference") else None

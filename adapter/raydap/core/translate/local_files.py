@@ -6,7 +6,6 @@ that, and the result is kept for the run.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from raydap.core.effects import CheckFiles
 from raydap.core.events import FilesChecked
@@ -18,11 +17,11 @@ from raydap.core.translate.stacks import frames_of
 from raydap.protocol.id_fields import Kind
 
 
-def make_readable(state: State, worker: Worker, stack: Mapping[str, Any]) -> Flow[None]:
+def make_readable(state: State, worker: Worker, stack: Mapping[str, object]) -> Flow[None]:
     """Adds the sourceReferences to a stackTrace answer. Waits only for the check of files that are not known yet."""
     files = worker.run.files
     sources = _unknown_sources(stack, files)
-    unknown = {source["path"] for source in sources} - files.keys()
+    unknown = {path for _, path in sources} - files.keys()
     for path in [path for path in unknown if paths.is_clients(path, worker.settings)]:
         files[path] = True
         unknown.remove(path)
@@ -31,9 +30,9 @@ def make_readable(state: State, worker: Worker, stack: Mapping[str, Any]) -> Flo
         worker.run.file_checks.append((frozenset(unknown), checked))
         state.emit(CheckFiles(tuple(sorted(unknown))))
         yield from checked
-    for source in sources:
-        if files.get(source["path"]) is False and not worker.scope.closed:
-            source["sourceReference"] = worker.scope.handle(Kind.SOURCE, source["path"])
+    for source, path in sources:
+        if files.get(path) is False and not worker.scope.closed:
+            source["sourceReference"] = worker.scope.handle(Kind.SOURCE, path)
 
 
 def checked(state: State, event: FilesChecked) -> None:
@@ -45,10 +44,10 @@ def checked(state: State, event: FilesChecked) -> None:
         future.set_result(None)
 
 
-def _unknown_sources(stack: Mapping[str, Any], files: Mapping[str, bool]) -> list[dict[str, Any]]:
-    """The sources of a stack whose path is not known to exist here, without those with a sourceReference of debugpy."""
+def _unknown_sources(stack: Mapping[str, object], files: Mapping[str, bool]) -> list[tuple[dict[str, object], str]]:
+    """Return the sources that may be missing here and have no sourceReference of debugpy, each with its path."""
     return [
-        source
+        (source, path)
         for frame in frames_of(stack)
         if isinstance(source := frame.get("source"), dict)
         and isinstance(path := source.get("path"), str)

@@ -5,7 +5,7 @@ A worker's own ids become handles on the way to the clients, and handles become 
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.handles import Scope
@@ -20,7 +20,7 @@ _LASTING = frozenset({Kind.THREAD, Kind.SOURCE, Kind.MODULE})
 """Ids that live as long as their worker. All others end with the stop in which they were shown."""
 
 
-def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str, Any]) -> None:
+def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str, object]) -> None:
     """Replaces the handles in a request's arguments by the worker's own ids. Raises ProblemError (STALE_ID)."""
 
     def translate(kind: Kind, handle: int | str) -> int | str:
@@ -40,12 +40,12 @@ def paths_in(worker: Worker, path: str) -> list[str]:
     return [*worker.module_copies.get(path, ()), *paths.to_worker(path, folder, worker.package)]
 
 
-def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, Any]) -> None:
+def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, object]) -> None:
     """Replaces the ids and paths in an answer of a worker, in place. `scope` is the scope of their handles."""
     rewrite(body, RESPONSES[command], partial(to_handle, worker, scope), _path_to_client(worker))
 
 
-def event_to_client(worker: Worker, event: str, body: dict[str, Any]) -> None:
+def event_to_client(worker: Worker, event: str, body: dict[str, object]) -> None:
     """Replaces the ids and paths in an event of a worker, in place. The handles live as long as the worker."""
     rewrite(body, EVENTS[event], partial(to_handle, worker, worker.scope), _path_to_client(worker))
 

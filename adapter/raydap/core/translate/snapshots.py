@@ -3,8 +3,6 @@
 The ids in these answers are counted from 1 in each snapshot. They become handles of the stop like those of debugpy.
 """
 
-from typing import Any
-
 import msgspec
 
 from raydap.core.errors import Code, Problem, ProblemError
@@ -35,7 +33,7 @@ def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[ThreadStack, ...]:
     )
 
 
-def answer(thread: Thread, command: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+def answer(thread: Thread, command: str, arguments: dict[str, object]) -> dict[str, object] | None:
     """The body of the answer; None if the worker itself can answer. `arguments` have the snapshot's own ids. Raises
     ProblemError if nobody can."""
     assert thread.snapshot is not None
@@ -46,10 +44,13 @@ def answer(thread: Thread, command: str, arguments: dict[str, Any]) -> dict[str,
         return {"stackFrames": shown, "totalFrames": len(frames)}
     if command == "scopes":
         reference = arguments["frameId"]
+        assert isinstance(reference, int)
         scope = {"name": "Locals", "presentationHint": "locals", "variablesReference": reference, "expensive": False}
         return {"scopes": [scope] if frames[reference - 1].locals else []}
     if command == "variables":
-        variables = frames[arguments["variablesReference"] - 1].locals
+        reference = arguments["variablesReference"]
+        assert isinstance(reference, int)
+        variables = frames[reference - 1].locals
         return {"variables": [{**msgspec.to_builtins(each), "variablesReference": 0} for each in variables]}
     if command in _OF_WORKER or (command in _OF_FRAME and "frameId" not in arguments):
         return None
@@ -63,7 +64,7 @@ def refused(thread: Thread, code: Code = Code.BLOCKED) -> ProblemError:
     return ProblemError(Problem(code, text))
 
 
-def _frame(stack: ThreadStack, number: int) -> dict[str, Any]:
+def _frame(stack: ThreadStack, number: int) -> dict[str, object]:
     frame = stack.frames[number]
     shown = {"id": number + 1, "name": frame.name, "line": frame.line, "column": 1, "source": _source(frame)}
     # Editors go to the first frame without this hint.
@@ -71,12 +72,12 @@ def _frame(stack: ThreadStack, number: int) -> dict[str, Any]:
     return {**shown, "presentationHint": "subtle"} if is_subtle else shown
 
 
-def _source(frame: ThreadFrame) -> dict[str, Any]:
+def _source(frame: ThreadFrame) -> dict[str, str]:
     """Code without a file has a name like `<string>`."""
     name = {"name": file_name(frame.path)}
     return name if frame.path.startswith("<") else {**name, "path": frame.path}
 
 
-def _count(arguments: dict[str, Any], name: str) -> int:
+def _count(arguments: dict[str, object], name: str) -> int:
     value = arguments.get(name)
     return value if type(value) is int and value > 0 else 0

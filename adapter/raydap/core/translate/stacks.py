@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from raydap.protocol import messages
 
@@ -15,13 +14,13 @@ _LIBRARIES = re.compile(
 """Files of Ray and debugpy that stand between the worker's start and the user's code, and above `breakpoint()`."""
 
 
-def frames_of(stack: Mapping[str, Any]) -> list[dict[str, Any]]:
+def frames_of(stack: Mapping[str, object]) -> list[dict[str, object]]:
     """The frames in a stackTrace answer of a worker, which can send anything."""
     frames = stack.get("stackFrames")
     return [frame for frame in frames if isinstance(frame, dict)] if isinstance(frames, list) else []
 
 
-def mark_stack(body: dict[str, Any], sources: dict[str, messages.Source], raised: bool = False) -> list[str]:
+def mark_stack(body: dict[str, object], sources: dict[str, messages.Source], raised: bool = False) -> list[str]:
     """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's.
 
     `raised`: the thread has stopped for an exception. Then Ray's Python frames keep the hint that debugpy gave them: it
@@ -40,7 +39,7 @@ def mark_stack(body: dict[str, Any], sources: dict[str, messages.Source], raised
     return new
 
 
-def is_library_frame(frame: Mapping[str, Any]) -> bool:
+def is_library_frame(frame: Mapping[str, object]) -> bool:
     """Whether a frame stands between the worker's start and the user's code, or above `breakpoint()`."""
     source = frame.get("source")
     path = source.get("path") if isinstance(source, dict) else None
@@ -52,7 +51,7 @@ def _is_library(path: str) -> bool:
     return _LIBRARIES.search(path) is not None
 
 
-def location(frame: dict[str, Any]) -> tuple[str, str, int]:
+def location(frame: dict[str, object]) -> tuple[str, str, int]:
     """The function, the file and the line. A worker is not trusted: what it says may be of any type."""
     source, line = frame.get("source"), frame.get("line")
     path = (source.get("path") or source.get("name")) if isinstance(source, dict) else None

@@ -2,7 +2,6 @@
 there."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from raydap.core.effects import AskAgent
 from raydap.core.errors import Code, Problem, ProblemError
@@ -13,7 +12,7 @@ from raydap.core.workers import attach
 from raydap.protocol.types import WorkerKey
 
 
-def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, Any], timeout_s: float) -> Flow[str]:
+def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, object], timeout_s: float) -> Flow[str]:
     """The text that the agent answers. `name` is the worker's for users. Raises ProblemError."""
     run = state.run
     row = run.processes[key].agent

@@ -8,7 +8,6 @@ If it is closed just after that event, the worker goes on waiting and can be att
 
 import functools
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
@@ -51,7 +50,7 @@ def _changes(tune: bool) -> bytes:
     return envelope.dump({"expression": calls.enter(tune), "context": "clipboard"})
 
 
-def attach_arguments(worker: Worker) -> dict[str, Any]:
+def attach_arguments(worker: Worker) -> dict[str, object]:
     """debugpy's `attach`.
 
     The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. `subProcessId` picks a child among

@@ -1,7 +1,5 @@
 """Threads that arrive at barriers (workers/barriers.py)."""
 
-from typing import Any
-
 from raydap.core.effects import AskLabels
 from raydap.core.events import PausedWorker
 from raydap.core.model.barrier_wait import BarrierWait, class_of
@@ -11,7 +9,7 @@ from raydap.core.model.worker import Thread, Worker
 from raydap.protocol.types import WorkerKey
 
 
-def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str, Any]) -> bool:
+def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str, object]) -> bool:
     """Takes a thread that has stopped at these breakpoints. Returns whether it is to wait, without being shown.
 
     A breakpoint without a barrier shows it. So does a step or a pause of the user's; then it counts as arrived.

@@ -28,7 +28,7 @@ TICKET = "__raydap"
 """The key of the ticket in a child's configuration; editors pass on what they do not know."""
 
 
-def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, Any]) -> Role:
+def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, object]) -> Role:
     """The role of a client that attaches: PARENT or DEBUGGER. Raises ProblemError if it wants child sessions but cannot
     start any.
 

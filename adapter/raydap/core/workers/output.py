@@ -1,7 +1,6 @@
 """Events of workers other than stops: output, modules, changed breakpoints, the process."""
 
 from dataclasses import replace
-from typing import Any
 
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
@@ -15,14 +14,14 @@ _OWN_IS_SLOW = tuple(f"Evaluating: {own}" for own in calls.OWN)
 """Begins pydevd's warning (pydevd_net_command_factory_json.py, make_evaluation_timeout_msg)."""
 
 
-def breakpoint_changed(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def breakpoint_changed(state: State, worker: Worker, body: dict[str, object]) -> None:
     answer = body.get("breakpoint")
     breakpoint_events.changed(
         state, worker.run.breakpoints.moved(worker.key, answer if isinstance(answer, dict) else {})
     )
 
 
-def output(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def output(state: State, worker: Worker, body: dict[str, object]) -> None:
     """Passes on output that comes through debugpy, such as logpoints, with the worker's name before it and its key
     beside it. Drops debugpy's telemetry, and what it says of an evaluate of raydap's own that takes long: raydap says
     itself what a worker does that lets no Python code run."""
@@ -48,12 +47,12 @@ def _labelled(worker: Worker, text: str) -> str:
     return f"{before}[{names.output_label(worker)}] {text}"
 
 
-def module(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def module(state: State, worker: Worker, body: dict[str, object]) -> None:
     event_to_client(worker, "module", body)
     state.broadcast("module", body, worker)
 
 
-def process(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def process(state: State, worker: Worker, body: dict[str, object]) -> None:
     """Takes the pid of an explicit target. That of Ray's workers is known before."""
     pid = body.get("systemProcessId")
     if type(pid) is int and worker.row.pid == 0:

@@ -16,7 +16,7 @@ TEXT_LIMIT = 32 * 1024 * 1024
 taken for dead (transport/peer.py, MAX_QUEUED)."""
 
 
-def load_body(reply: Envelope) -> Mapping[str, Any]:
+def load_body(reply: Envelope) -> Mapping[str, object]:
     """The decoded body of an answer; empty if there is none that can be read."""
     if reply.body is None:
         return {}

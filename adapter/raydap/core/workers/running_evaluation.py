@@ -1,7 +1,6 @@
 """The value of an expression in a worker that runs, where its code is (inworker/running_values.py)."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -24,7 +23,7 @@ class _Value(msgspec.Struct, frozen=True):
     silent: bool = False
 
 
-def evaluate(state: State, key: WorkerKey, expression: str, timeout_s: float) -> Flow[Mapping[str, Any]]:
+def evaluate(state: State, key: WorkerKey, expression: str, timeout_s: float) -> Flow[Mapping[str, object]]:
     """`result` and `type`, as debugpy answers an evaluate. Raises ProblemError, with the code WORKER_SILENT if there is
     no value in time. A worker is not trusted: it can send anything."""
     worker = state.workers.get(key)

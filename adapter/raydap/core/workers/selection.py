@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 from raydap.core.effects import AskLabels
 from raydap.core.errors import Code, Problem
@@ -141,7 +140,7 @@ def _end_cool_downs(state: State) -> None:
             state.run.roster.mark(key)
 
 
-def child_started(state: State, parent: Worker, body: dict[str, Any]) -> None:
+def child_started(state: State, parent: Worker, body: dict[str, object]) -> None:
     """Attaches to a subprocess of a worker at once, beyond all limits, because it waits for a debugger. Without
     `subProcess` it is attached only to let it go: debugpy's `attach` cannot leave subprocesses alone.
 

@@ -4,7 +4,6 @@ Each stopped thread of each worker is a thread of the merged session. A thread t
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from raydap.core.effects import AskLabels
 from raydap.core.errors import ProblemError
@@ -22,7 +21,7 @@ from raydap.inworker import calls
 from raydap.protocol.types import LocalId
 
 
-def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def stopped(state: State, worker: Worker, body: dict[str, object]) -> None:
     """Takes a worker's `stopped`. Some stops are verified before clients see them."""
     local = body.get("threadId")
     if type(local) is not int:
@@ -39,7 +38,7 @@ def stopped(state: State, worker: Worker, body: dict[str, Any]) -> None:
         show(state, thread, body)
 
 
-def _is_repeated(thread: Thread, body: dict[str, Any]) -> bool:
+def _is_repeated(thread: Thread, body: dict[str, object]) -> bool:
     """Return whether this is the stop of a thread that has stopped already.
 
     A worker reports a pause again if the first report may be lost (inworker/blocked_threads.py). If the thread is being
@@ -48,7 +47,7 @@ def _is_repeated(thread: Thread, body: dict[str, Any]) -> bool:
     return body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED)
 
 
-def _show_exception(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
+def _show_exception(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
     """If the exception does not meet its condition, the thread goes on as if it had not stopped, also with a step."""
     is_met = yield from exception_conditions.is_met(thread)
     if not is_met:
@@ -65,7 +64,7 @@ def _show_exception(state: State, thread: Thread, body: dict[str, Any]) -> Flow[
         show(state, thread, body)
 
 
-def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
+def _show_if_real(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
     """Shows the stop unless its stack is empty: a worker with several threads can report phantom stops. A thread that
     is stopped all the same, where only debugpy's filters see no frame, must not stay so unseen."""
     try:
@@ -82,7 +81,7 @@ def _show_if_real(state: State, thread: Thread, body: dict[str, Any]) -> Flow[No
         show(state, thread, body)
 
 
-def _show_hit(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
+def _show_hit(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
     """Looks at which breakpoint the thread has stopped, if debugpy does not say that (before 1.8.18, and where its ids
     are ambiguous): it may be a barrier."""
     worker = thread.worker
@@ -97,7 +96,7 @@ def _show_hit(state: State, thread: Thread, body: dict[str, Any]) -> Flow[None]:
     _show(state, thread, body)
 
 
-def show(state: State, thread: Thread, body: dict[str, Any]) -> None:
+def show(state: State, thread: Thread, body: dict[str, object]) -> None:
     """Shows a stop, unless it is at a barrier. A thread that waits there has stopped all the same."""
     is_breakpoint = body.get("reason") in ("breakpoint", "function breakpoint")
     if is_breakpoint and body.get("hitBreakpointIds") is None and thread.worker.run.breakpoints.has_barriers:
@@ -106,7 +105,7 @@ def show(state: State, thread: Thread, body: dict[str, Any]) -> None:
         _show(state, thread, body)
 
 
-def _show(state: State, thread: Thread, body: dict[str, Any]) -> None:
+def _show(state: State, thread: Thread, body: dict[str, object]) -> None:
     worker = thread.worker
     # The worker or the thread may have ended while its stack was fetched.
     if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
@@ -152,7 +151,7 @@ def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
     return found
 
 
-def halt(state: State, thread: Thread, stopped: dict[str, Any], snapshot: ThreadStack | None = None) -> None:
+def halt(state: State, thread: Thread, stopped: dict[str, object], snapshot: ThreadStack | None = None) -> None:
     """Makes the thread a stopped or blocked one, and tells the clients. The answer to the request that has resumed it
     comes first, though the worker's own comes later."""
     if thread.accept is not None:
@@ -171,7 +170,7 @@ def show_missing(state: State, client: Client) -> None:
             stop_pacing.announce(state, client, thread)
 
 
-def continued(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def continued(state: State, worker: Worker, body: dict[str, object]) -> None:
     """Takes a worker's `continued`. A missing `allThreadsContinued` means true (spec: ContinuedEvent)."""
     everything = body.get("allThreadsContinued", True) is not False
     for thread in list(worker.threads.values()):
@@ -188,7 +187,7 @@ def run(state: State, thread: Thread) -> None:
                 client.event("continued", {"threadId": thread.handle, "allThreadsContinued": False})
 
 
-def exited(state: State, worker: Worker, body: dict[str, Any]) -> None:
+def exited(state: State, worker: Worker, body: dict[str, object]) -> None:
     """Takes a worker's `thread exited`. Clients do not know threads that never stopped."""
     local = body.get("threadId")
     if body.get("reason") == "exited" and type(local) is int:
