@@ -299,3 +299,17 @@ def test_bad_arguments(play: Play, command: str, arguments: dict[str, Any], code
     play.paused(worker)
     client.refused(code, command, **arguments)
     assert worker.dials == 0
+
+
+def test_a_worker_that_stops_before_its_attach_is_over_is_shown_as_stopped(play: Play) -> None:
+    client = play.session()
+    client.request("raydap/workers")
+    worker = play.worker("w1")
+    worker.hold = {"attach"}
+    play.paused(worker)
+    worker.stop()
+    assert told(client) == [("w1", "attaching")]
+    client.stop()
+    assert told(client) == [("w1", "stopped")]
+    worker.release()
+    client.inbox.clear()

@@ -41,6 +41,8 @@ class LiveSession:
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = Progress() if progress is None else progress
         self.workers: dict[str, WorkerEntry] = {}
+        self.detached: set[str] = set()
+        """The keys of workers that raydap has detached from and that are not listed since. Their processes live."""
         self._began: dict[str, float | None] = {}
         self._is_own = False
         self.outage = ""
@@ -121,7 +123,11 @@ class LiveSession:
             if entry.state in ENDED:
                 self.workers.pop(entry.key, None)
                 self._began.pop(entry.key, None)
+            if entry.state == "detached":
+                self.detached.add(entry.key)
             else:
+                self.detached.discard(entry.key)
+            if entry.state not in ENDED:
                 self._take_entry(entry)
         self.outage = told.outage
         if isinstance(told.cluster, str):

@@ -3,9 +3,11 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from raydap.client.dap_connection import RequestRefused
+from raydap.protocol.raydap_messages import WorkerList
 from raydap.terminal.debugger.debugger import CommandError
 from support.scripted_debugger import PATH, ScriptedDebugger
 
@@ -180,3 +182,22 @@ def test_several_commands_in_a_line_end_with_the_first_that_fails() -> None:
     assert typed("p(x) ;; p y", **{"(x)": "1", "y": "2"}) == ["1\n2"]
     with pytest.raises(CommandError, match="Give a line"):
         typed("list x ;; p y")
+
+
+@pytest.mark.parametrize(("state", "text"), [("detached", "Trainer{0} runs on."), ("gone", "Trainer{0} has ended.")])
+def test_a_worker_that_raydap_detaches_from_has_not_ended(state: Any, text: str) -> None:
+    """Without breakpoints raydap detaches from a worker that is continued."""
+
+    async def run() -> str:
+        played = ScriptedDebugger()
+        entry = msgspec.structs.replace(played.live.workers["t0"], state=state, threads=())
+
+        def leaves(asked: Any) -> None:
+            told = WorkerList(workers=(entry,), outage="")
+            played.live._take_event("raydap/workersChanged", msgspec.to_builtins(told))
+            played.debugger.threads.take_event("thread", {"reason": "exited", "threadId": asked["threadId"]})
+
+        played.live.connection.answers["continue"] = leaves
+        return await played.execute("continue")
+
+    assert asyncio.run(run()).splitlines()[0] == text

@@ -149,9 +149,9 @@ def _state(state: State, key: WorkerKey) -> WorkerState | None:
     """The state of a worker that is attached, paused or alive; None for any other."""
     worker = state.workers.get(key)
     if worker is not None and not worker.leaving:
-        if not worker.is_attached:
-            return "attaching"
-        return attached_state(worker)
+        # A worker can stop before its attach is over.
+        current = attached_state(worker)
+        return current if worker.is_attached or current != "running" else "attaching"
     process = state.run.processes[key]
     if process.paused is not None:
         # Ray's list lags: for a moment it still has a worker as paused that runs since it was detached.

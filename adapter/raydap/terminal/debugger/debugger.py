@@ -174,6 +174,10 @@ class Debugger:
     def worker_of(self, thread: int) -> WorkerEntry | None:
         return self.live.workers.get(self.keys.get(thread, ""))
 
+    def process_has_ended(self, thread: int) -> bool:
+        """Whether the process of a thread has ended. The process of a worker that raydap has detached from lives."""
+        return self.worker_of(thread) is None and self.keys.get(thread, "") not in self.live.detached
+
     async def renew_name(self) -> bool:
         """Whether the worker that the user looks at has another name than at its stop."""
         before, thread = self.focus.name, self.focus.thread

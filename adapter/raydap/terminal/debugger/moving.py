@@ -51,7 +51,7 @@ async def arrived(debugger: Debugger, thread: int, name: str) -> None:
     if thread in debugger.threads.stops:
         await debugger.show(thread)
         return
-    debugger.out.note(f"{name} has ended." if debugger.worker_of(thread) is None else f"{name} runs on.")
+    debugger.out.note(f"{name} has ended." if debugger.process_has_ended(thread) else f"{name} runs on.")
     await _show_next(debugger)
 
 
