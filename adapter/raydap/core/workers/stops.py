@@ -22,20 +22,14 @@ from raydap.protocol.types import LocalId
 
 
 def stopped(state: State, worker: Worker, body: dict[str, object]) -> None:
-    """Takes a worker's `stopped`. Some stops are verified before clients see them."""
+    """Take a worker's `stopped`."""
     local = body.get("threadId")
     if type(local) is not int:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
         return
     thread = worker.thread(LocalId(local))
-    if _is_repeated(thread, body):
-        return
-    if body.get("reason") == "exception" and worker.run.breakpoints.conditions:
-        state.start(_show_exception(state, thread, body))
-    elif worker.threaded:
-        state.start(_show_if_real(state, thread, body))
-    else:
-        show(state, thread, body)
+    if not _is_repeated(thread, body):
+        state.start(_examine(state, thread, body))
 
 
 def _is_repeated(thread: Thread, body: dict[str, object]) -> bool:
@@ -47,72 +41,66 @@ def _is_repeated(thread: Thread, body: dict[str, object]) -> bool:
     return body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED)
 
 
-def _show_exception(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
-    """If the exception does not meet its condition, the thread goes on as if it had not stopped, also with a step."""
-    is_met = yield from exception_conditions.is_met(thread)
-    if not is_met:
-        state.log("info", f"an exception in {thread.worker} does not meet its condition")
-        try:
-            yield from thread.worker.tell(
-                "evaluate", {"expression": calls.resume_step(thread.local), "context": "clipboard"}
-            )
-        except WorkerRefusedError:
-            is_met = True  # The thread does not go on, so it must be seen.
-        except ProblemError:
+def _examine(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
+    """Drop a phantom stop and an exception that does not meet its condition, find the breakpoint, then show the stop.
+
+    The worker is asked only for what is needed, and for the top frame once.
+    """
+    worker, breakpoints = thread.worker, thread.worker.run.breakpoints
+    reason, hit = body.get("reason"), body.get("hitBreakpointIds")
+    has_condition = reason == "exception" and bool(breakpoints.conditions)
+    # debugpy before 1.8.18 does not name the breakpoint, nor do later ones where their ids are ambiguous.
+    is_unnamed = reason in ("breakpoint", "function breakpoint") and hit is None and breakpoints.has_barriers
+    frame = None
+    if worker.threaded or has_condition or is_unnamed:
+        frame = yield from _top_frame(thread)
+    if worker.threaded and frame == {}:
+        # A worker with several threads can report phantom stops. A thread that is really stopped, where only debugpy's
+        # filters see no frame, must not stay stopped without being shown.
+        state.log("info", f"dropped a phantom stop of {worker}, thread {thread.local}")
+        worker.tell("evaluate", {"expression": calls.resume_unseen(thread.local), "context": "clipboard"})
+        return
+    if has_condition and not (yield from exception_conditions.is_met(thread, frame)):
+        state.log("info", f"an exception in {worker} does not meet its condition")
+        if (yield from _resume_step(thread)):
             return
-    if is_met:
-        show(state, thread, body)
-
-
-def _show_if_real(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
-    """Shows the stop unless its stack is empty: a worker with several threads can report phantom stops. A thread that
-    is stopped all the same, where only debugpy's filters see no frame, must not stay so unseen."""
-    try:
-        reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
-        is_phantom = not load_body(reply).get("stackFrames")
-    except WorkerRefusedError:
-        is_phantom = True
-    except ProblemError:
-        is_phantom = False  # The worker is too busy to say.
-    if is_phantom:
-        state.log("info", f"dropped a phantom stop of {thread.worker}, thread {thread.local}")
-        thread.worker.tell("evaluate", {"expression": calls.resume_unseen(thread.local), "context": "clipboard"})
-    else:
-        show(state, thread, body)
-
-
-def _show_hit(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
-    """Looks at which breakpoint the thread has stopped, if debugpy does not say that (before 1.8.18, and where its ids
-    are ambiguous): it may be a barrier."""
-    worker = thread.worker
-    try:
-        reply = yield from worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
-        frames = frames_of(load_body(reply))[:1]
-    except ProblemError:
-        frames = []
-    for frame in frames:
+    if is_unnamed and frame:
         name, path, line = location(frame)
-        body = {**body, "hitBreakpointIds": worker.run.breakpoints.ids_at(worker.key, path, line, name)}
-    _show(state, thread, body)
-
-
-def show(state: State, thread: Thread, body: dict[str, object]) -> None:
-    """Shows a stop, unless it is at a barrier. A thread that waits there has stopped all the same."""
-    is_breakpoint = body.get("reason") in ("breakpoint", "function breakpoint")
-    if is_breakpoint and body.get("hitBreakpointIds") is None and thread.worker.run.breakpoints.has_barriers:
-        state.start(_show_hit(state, thread, body))
-    else:
+        body = {**body, "hitBreakpointIds": breakpoints.ids_at(worker.key, path, line, name)}
+    # The worker or the thread may have ended in the meantime, and two reports of one stop can be examined at once.
+    is_there = worker.stage is not AttachStage.GONE and worker.threads.get(thread.local) is thread
+    if is_there and not _is_repeated(thread, body):
         _show(state, thread, body)
 
 
+def _top_frame(thread: Thread) -> Flow[dict[str, object] | None]:
+    """Return the top frame; {} if the thread has none, None if the worker does not answer."""
+    try:
+        reply = yield from thread.worker.ask("stackTrace", {"threadId": thread.local, "levels": 1})
+    except WorkerRefusedError:
+        return {}
+    except ProblemError:
+        return None
+    frames = frames_of(load_body(reply))
+    return frames[0] if frames else {}
+
+
+def _resume_step(thread: Thread) -> Flow[bool]:
+    """Resume a thread as if it had not stopped, also in the middle of a step. Return whether it resumes, or is gone."""
+    try:
+        yield from thread.worker.tell(
+            "evaluate", {"expression": calls.resume_step(thread.local), "context": "clipboard"}
+        )
+    except WorkerRefusedError:
+        return False
+    except ProblemError:
+        return True
+    return True
+
+
 def _show(state: State, thread: Thread, body: dict[str, object]) -> None:
+    """Show a stop, unless another request or a barrier waits for it."""
     worker = thread.worker
-    # The worker or the thread may have ended while its stack was fetched.
-    if worker.stage is AttachStage.GONE or worker.threads.get(thread.local) is not thread:
-        return
-    # Two reports of one stop can be verified at the same time.
-    if _is_repeated(thread, body):
-        return
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
     # debugpy sends what an exception says, which may be long and is in exceptionInfo, too. For other stops it sends
     # none, and editors write "Paused on breakpoint".
