@@ -202,6 +202,18 @@ def test_processes_that_came_and_went_are_forgotten() -> None:
     client.inbox.clear()
 
 
+def test_alive_workers_that_came_and_went_are_forgotten(play: Play) -> None:
+    client = play.session()
+    client.request("raydap/workers", all=True)
+    workers = [play.worker(f"w{number}", WorkerLabel(actor="Trainer")) for number in range(20)]
+    play.alive(*workers)
+    client.request("raydap/attach", workers=[worker.key for worker in workers])
+    play.alive()
+    assert len(play.bridge.state.run.processes) == 0
+    client.inbox.clear()
+    play._effects.clear()
+
+
 def test_a_tick_while_workers_wait_at_a_barrier_costs_little_for_each() -> None:
     """A line or two for each worker that is missing, and nothing for the others."""
 

@@ -260,6 +260,7 @@ class Processes:
         for process in [each for key, each in self.alive.items() if key not in rows]:
             with self.changing(process.key):
                 process.alive, process.problem, process.injection = None, "", None
+                process.choice, process.is_to_pause = None, False
             self._roster.end(process.key, "")
         for key, (row, label) in rows.items():
             if (self[key].alive, self[key].known) != (row, label):
