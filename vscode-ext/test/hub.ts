@@ -2,6 +2,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -21,8 +22,9 @@ export class Hub {
     return new Promise((resolve, reject) => {
       const read = (data: Buffer): void => {
         output += data.toString();
-        const [, port, token] = /serving on 127\.0\.0\.1:(\d+)[^]*token: (\S+)/.exec(output) ?? [];
-        if (port !== undefined && token !== undefined) {
+        const [, port] = /serving on 127\.0\.0\.1:(\d+)/.exec(output) ?? [];
+        if (port !== undefined) {
+          const { token } = JSON.parse(readFileSync(file, 'utf8')) as { token: string };
           resolve(new Hub(child, `ws://127.0.0.1:${port}/dap`, token));
         }
       };
