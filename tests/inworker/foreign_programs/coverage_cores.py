@@ -66,7 +66,11 @@ for core, method in METHODS:
     environment = {**os.environ, "COVERAGE_CORE": core, "PYTHONPATH": path}
     environment["COVERAGE_PROCESS_START"] = os.path.abspath("coveragerc")
     command = [sys.executable, "-m", "coverage", "run", "--rcfile=coveragerc", "measured.py", method]
-    print(core, method, subprocess.run(command, env=environment).returncode)
+    # The end of standard error is that of all its processes. multiprocessing's resource tracker ends late, and its data
+    # file must not be opened before.
+    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
+    sys.stderr.write(done.stderr)
+    print(core, method, done.returncode)
     measured = {}
     for name in Path().glob(f"{core}-{method}.*"):
         data = coverage.CoverageData(str(name))
@@ -74,7 +78,7 @@ for core, method in METHODS:
             data.read()
             found = {os.path.basename(file): (data.lines(file), data.arcs(file)) for file in data.measured_files()}
         except coverage.CoverageException:
-            continue  # The file of multiprocessing's resource tracker, which ends late.
+            continue  # A process without lines, such as the resource tracker.
         for file, (lines, arcs) in found.items():
             measured.setdefault(file, (set(), set()))[0].update(lines)
             measured[file][1].update(arcs or [])
