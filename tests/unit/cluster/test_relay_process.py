@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.relay import relay_process
 from raydap.cluster.relay.relay_channels import CHUNK, MAX_UNREAD_CHUNKS
 from raydap.cluster.relay.relay_process import Node, Relay
@@ -208,6 +209,26 @@ def test_a_connection_is_opened_by_the_next_actor_if_one_ends_meanwhile(play: Ca
             assert it.nodes.actor.opened == 1
 
     play(part)
+
+
+def test_the_next_actor_is_never_the_one_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that fails with its actor is resumed before the relay has forgotten the actor."""
+
+    async def main() -> None:
+        actors = [DyingActor(), LocalActor()]
+        monkeypatch.setattr(ray_driver, "start_actor", lambda *_: actors.pop(0))
+        nodes = relay_process.Nodes()
+        first = await nodes.get("node")
+        channel, refusal = await first.open({"host": "127.0.0.1", "port": 1})
+        channel.end()
+        assert refusal is not None
+        assert first.has_ended
+        second = await nodes.get("node")
+        assert second is not first
+        second.running.cancel()
+        await settle()
+
+    asyncio.run(main())
 
 
 def test_nothing_is_dialled_for_a_hub_that_gave_up(play: Callable[..., None]) -> None:

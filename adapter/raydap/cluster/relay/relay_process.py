@@ -124,7 +124,7 @@ class Nodes:
     async def get(self, node_id: str) -> Node:
         """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
         node = self._nodes.get(node_id)
-        if node is None:
+        if node is None or node.has_ended:  # `_ended` may not have been called yet.
             node = self._nodes[node_id] = Node(
                 ray_driver.start_actor(node_id, relay_actor.RaydapRelay, (relay_actor, *relay_actor.BY_VALUE))
             )
@@ -145,12 +145,12 @@ class Nodes:
 
     def _ended(self, node_id: str, node: Node, running: "asyncio.Future[None]") -> None:
         """Forgets a node whose actor has died."""
-        if running.cancelled():
+        current = self._nodes.get(node_id)
+        if running.cancelled() or current is None:
             return
-        error = running.exception()
-        if self._nodes.get(node_id) is node:
+        if current is node:
             del self._nodes[node_id]
-            sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(error)}\n")
+        sys.stderr.write(f"the actor on node {node_id} has ended: {_one_line(running.exception())}\n")
 
 
 class Relay:
