@@ -347,3 +347,18 @@ def test_the_list_is_complete_when_the_agents_are_found_too(play: Play) -> None:
     play.feed(AgentsSearched())
     assert client.event("raydap/workersChanged") == {"workers": [], "outage": "", "complete": True}
     end(play, client)
+
+
+def test_the_list_of_running_workers_has_the_task_of_a_worker_that_has_just_paused(play: Play) -> None:
+    client = play.session({"task": "Trainer.step"})
+    client.request("raydap/workers", all=True)
+    worker = play.worker("w1", WorkerLabel(actor="Trainer", task="Trainer.reset"))
+    play.alive(worker)
+    worker.label = None
+    play.paused(worker)
+    assert not worker.dials, "Ray has not sent its task"
+    worker.label = WorkerLabel(actor="Trainer", task="Trainer.step")
+    play.alive(worker)
+    assert worker.complete
+    client.inbox.clear()
+    play._effects.clear()

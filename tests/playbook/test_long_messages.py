@@ -114,12 +114,15 @@ def test_a_request_that_debugpy_cannot_read_is_refused(
 
 
 def test_a_slow_worker_is_sent_no_more_than_it_can_have_to_read(
-    stopped: tuple[FakeClient, FakeWorker, dict[str, Any]],
+    stopped: tuple[FakeClient, FakeWorker, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, worker, arguments = stopped
     long = {**arguments, "expression": "x" * 12_000_000, "context": "repl"}
     answers = [client.send("evaluate", **long) for _ in range(2)]
     assert "send it again when it has" in client.refused(Code.WORKER_SILENT, "evaluate", **long)
+    unanswered = client.play.bridge.state.workers[worker.key]._unanswered
+    monkeypatch.setattr(workers, "UNANSWERED_LIMIT", unanswered)
+    # A worker that never answers can still be paused and continued.
     client.send("evaluate", **{**arguments, "expression": "1", "context": "repl"})
     assert worker.commands() == ["evaluate"] * 3
     worker.release()

@@ -25,7 +25,7 @@ class Counted:
 
     def _watched(self, event: Any) -> list[Effect]:
         before = sys.gettrace()
-        gc.disable()  # Whoever watches the collector, as Hypothesis does, would be counted, too.
+        gc.disable()  # Hypothesis has a callback of the collector, whose lines would count.
         sys.settrace(self._trace)
         try:
             effects = self._handle(event)

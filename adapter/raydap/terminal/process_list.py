@@ -71,8 +71,10 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def lasts(self) -> str:
-        """How long its state lasts, as `2m 06s`; `<2m 06s` if only the age of its task is known. That of a worker that
-        runs without a debugger is the age of what it runs."""
+        """Return the time in the present state, such as `2m 06s`; `<2m 06s` if only the age of the task is known.
+
+        For a worker that runs without a debugger, return the age of its task.
+        """
         if self.age is not None and self.state != "alive":
             return whole_seconds(self.age)
         if self.place is None or self.place.started is UNSET:

@@ -19,11 +19,11 @@ class Retry:
 
     at: float
     delay: float
-    """Seconds between the last trial and this one."""
+    """Seconds between the last attempt and this one."""
 
 
 def after(failed: Retry | None, now: float) -> Retry:
-    """Return the next trial after one that has failed now; `failed` is None for the first."""
+    """Return the next attempt after an attempt that has failed now; `failed` is None for the first."""
     delay = DELAYS_S[0] if failed is None else min(failed.delay * 2, DELAYS_S[1])
     return Retry(now + delay, delay)
 
@@ -70,7 +70,7 @@ class Process:
     failure: PausedWorker | None = None
     """The debug port at which it still waits after a failed attach."""
     agent: PausedWorker | None = None
-    """The socket of its agent. Such a process can be attached at any time; it keeps this row while it is attached."""
+    """The socket of its agent, through which raydap can attach at any time. An attached process keeps this row."""
     alive: PausedWorker | None = None
     """The row in Ray's list of running workers; None while the process is attached or paused."""
     label: WorkerLabel | None = None
@@ -136,7 +136,7 @@ class Process:
         self.problem = ""
 
 
-_NOBODY = Process(WorkerKey(""))
+_UNKNOWN = Process(WorkerKey(""))
 
 
 class Processes:
@@ -165,7 +165,7 @@ class Processes:
 
     def __getitem__(self, key: WorkerKey) -> Process:
         """Return the record for reading; an empty record for an unknown process."""
-        return self._all.get(key, _NOBODY)
+        return self._all.get(key, _UNKNOWN)
 
     def __iter__(self) -> Iterator[Process]:
         return iter(list(self._all.values()))
@@ -194,7 +194,7 @@ class Processes:
 
     # Paused processes.
 
-    def wait(self, row: PausedWorker, ask_at: float, known: WorkerLabel | None = None) -> None:
+    def add_candidate(self, row: PausedWorker, ask_at: float, known: WorkerLabel | None = None) -> None:
         """Make a process that waits for a debugger a candidate. `known` is its label from before the pause."""
         with self.changing(row.key) as process:
             if process.failure is None:
@@ -203,7 +203,7 @@ class Processes:
             process.candidate, process.ask_at, process.known = row, ask_at, known or WorkerLabel()
         self.queue.to_examine[row.key] = None
 
-    def take(self, key: WorkerKey) -> None:
+    def take_candidate(self, key: WorkerKey) -> None:
         """Remove a candidate that is being attached."""
         self.queue.to_examine.pop(key, None)
         with self.changing(key) as process:

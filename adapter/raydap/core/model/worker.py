@@ -34,7 +34,7 @@ UNANSWERED_LIMIT = 32 * 1024 * 1024
 (transport/peer.py), and with it the stop of a worker that is only slow."""
 
 _LONG = 64 * 1024
-"""Bytes of a request that counts for that."""
+"""Bytes of a request that counts for that. A shorter request, such as a pause, is always sent."""
 
 
 class AttachStage(Enum):
@@ -247,7 +247,7 @@ class Worker:
         if len(message) > MESSAGE_LIMIT:
             text = f"{command} has more bytes than debugpy reads at once ({MESSAGE_LIMIT}); send less."
             asked.set_exception(ProblemError(Problem(Code.BAD_ARGUMENT, text)))
-        elif self._unanswered + len(message) > UNANSWERED_LIMIT:
+        elif len(message) >= _LONG and self._unanswered + len(message) > UNANSWERED_LIMIT:
             text = f"{self} has not answered the long requests before {command}; send it again when it has."
             asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, sentence(text))))
         else:

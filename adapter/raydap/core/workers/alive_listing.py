@@ -41,7 +41,7 @@ def listed(state: State, event: WorkersAlive) -> None:
             continue  # The report is older than its end.
         if row.key not in state.workers and run.processes[row.key].paused is None:
             alive[row.key] = row, label
-        elif worker_entries.label(state, row.key) == WorkerLabel() != label:
+        elif _label(state, row.key) == WorkerLabel() != label:
             # It was attached before it ran anything and has not stopped yet, or has paused just now.
             labels[row.key] = label
     run.processes.list_alive(alive)
@@ -52,6 +52,12 @@ def listed(state: State, event: WorkersAlive) -> None:
     if not run.processes.is_listed:
         run.processes.is_listed = True
         worker_entries.tell_complete(state)
+
+
+def _label(state: State, key: WorkerKey) -> WorkerLabel:
+    """Return the newest label that Ray has sent for an attached or paused worker."""
+    worker = state.workers.get(key)
+    return worker.label if worker is not None else state.run.processes[key].label or WorkerLabel()
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:

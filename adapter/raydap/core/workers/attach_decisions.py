@@ -117,7 +117,7 @@ def try_again(state: State, process: Process) -> bool:
     if process.failure is None:
         return examine(state, process.key)
     if process.candidate is None and process.key not in state.workers:
-        state.run.processes.wait(process.failure, state.now + selection.LABELS_RETRY_S)
+        state.run.processes.add_candidate(process.failure, state.now + selection.LABELS_RETRY_S)
     return False
 
 
@@ -135,7 +135,7 @@ def _attach(state: State, settings: AttachSettings, process: Process, row: Pause
     elif process.candidate is not None:
         worker.label = process.known
     if process.candidate is not None:
-        run.processes.take(key)
+        run.processes.take_candidate(key)
     else:
         _report_lost_stop(state, process)
         if row.worker_type == "CHILD":

@@ -42,7 +42,7 @@ def paused(state: State, event: WorkersPaused) -> None:
             label = processes.take_alive(key)
             # A worker never gets another actor, but another task or method.
             known = replace(label, task="", started=0.0) if label.actor else WorkerLabel()
-            processes.wait(row, state.now + LABELS_RETRY_S, known)
+            processes.add_candidate(row, state.now + LABELS_RETRY_S, known)
             fresh.append(row)
     ask_labels(state, fresh)
 
@@ -165,7 +165,7 @@ def detach_worker(state: State, key: WorkerKey) -> None:
     let_go(state, worker)
     if worker.row.worker_type == "TARGET":
         # Targets are found only once, and the user may want to attach again.
-        state.run.processes.wait(worker.row, state.now)
+        state.run.processes.add_candidate(worker.row, state.now)
 
 
 def labelled(state: State, event: WorkersLabelled) -> None:
