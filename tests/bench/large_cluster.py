@@ -5,17 +5,16 @@ import os
 import time
 from collections import deque
 from collections.abc import Collection, Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
+from bench.messages import CLIENT, client_request, stack_frame, worker_answer, worker_event
 from bench.report import Row, within
 from raydap.core.bridge import Bridge
 from raydap.core.effects import AskLabels, CheckFiles, DialWorker, Effect, SendToWorker
 from raydap.core.events import (
     AgentCalled,
     ClientConnected,
-    ClientMessage,
     DiscoveryReady,
     Event,
     FilesChecked,
@@ -24,15 +23,12 @@ from raydap.core.events import (
     WorkerConnected,
     WorkerGone,
     WorkerLabel,
-    WorkerMessage,
     WorkersLabelled,
     WorkersPaused,
 )
-from raydap.protocol.types import ClientId, WorkerKey
+from raydap.protocol.types import WorkerKey
 
-CLIENT = ClientId(1)
 NODES = 40
-FRAME = {"id": 1, "name": "step", "line": 7, "column": 1, "source": {"path": "/app/train.py"}}
 
 
 class Cluster:
@@ -48,7 +44,6 @@ class Cluster:
         self.spent_s = self.longest_s = 0.0
         self._refusing, self._silent = set(refusing), set(silent)
         self._events: deque[Event] = deque()
-        self._seq = count(1)
         self._now = 0.0
 
     def begin(self, line: int | None, **arguments: Any) -> None:
@@ -66,12 +61,11 @@ class Cluster:
         self.request("setBreakpoints", source={"path": f"/app/{file}.py"}, breakpoints=breakpoints)
 
     def request(self, command: str, **arguments: Any) -> None:
-        message = {"seq": next(self._seq), "type": "request", "command": command, "arguments": arguments}
-        self.feed(ClientMessage(CLIENT, json.dumps(message).encode()))
+        self.feed(client_request(command, **arguments))
 
     def stop(self, *rows: PausedWorker) -> None:
         for row in rows:
-            self.feed(_event(row.key, "stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[0]))
+            self.feed(worker_event(row.key, "stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[0]))
 
     def rest(self, seconds: int) -> None:
         """Let time pass in which no worker and no client does anything."""
@@ -116,21 +110,24 @@ class Cluster:
 
 def _replies(worker: WorkerKey, request: dict[str, Any]) -> Iterator[Event]:
     command, arguments = request["command"], request.get("arguments", {})
-    bodies: dict[str, Any] = {
-        "stackTrace": {"stackFrames": [FRAME], "totalFrames": 1},
-        "setBreakpoints": {
-            "breakpoints": [{"verified": True, "id": 0, "line": 7} for _ in arguments.get("breakpoints", ())]
-        },
-        "evaluate": {"result": "''", "variablesReference": 0},
-    }
     if command == "attach":
-        yield _event(worker, "initialized")
-    answer = {"seq": 1, "type": "response", "request_seq": request["seq"], "success": True, "command": command}
-    yield WorkerMessage(worker, json.dumps({**answer, "body": bodies.get(command, {})}).encode())
+        yield worker_event(worker, "initialized")
+    body: dict[str, Any] = {}
+    if command == "stackTrace":
+        frames = _parted(int(worker[1:]) % 10)
+        body = {"stackFrames": frames, "totalFrames": len(frames)}
+    elif command == "setBreakpoints":
+        body = {"breakpoints": [{"verified": True, "id": 0, "line": 7} for _ in arguments.get("breakpoints", ())]}
+    elif command == "evaluate":
+        body = {"result": "''", "variablesReference": 0}
+    yield worker_answer(worker, request, body)
 
 
-def _event(worker: WorkerKey, name: str, **body: Any) -> WorkerMessage:
-    return WorkerMessage(worker, json.dumps({"seq": 1, "type": "event", "event": name, "body": body}).encode())
+def _parted(branch: int) -> list[dict[str, Any]]:
+    """Return 20 frames, which are those of other workers above a place."""
+    return [
+        {**stack_frame(number), "id": number + 1, "line": branch if number < branch else 10} for number in range(20)
+    ]
 
 
 def rows(size: int, agents: bool = False) -> list[PausedWorker]:

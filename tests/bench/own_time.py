@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench.messages import CLIENT, client_request, stack_frame, worker_answer, worker_event
 from bench.report import Row, within
 from raydap.core.bridge import Bridge
 from raydap.core.effects import CheckFiles, DialWorker, Effect, SendToClient, SendToWorker
@@ -21,10 +22,8 @@ from raydap.core.events import (
     WorkerMessage,
     WorkersPaused,
 )
-from raydap.protocol.types import ClientId, WorkerKey
+from raydap.protocol.types import WorkerKey
 from raydap.wire.framing import Decoder, encode
-
-CLIENT = ClientId(1)
 
 E = TypeVar("E", SendToClient, SendToWorker)
 
@@ -34,19 +33,14 @@ class Core:
 
     def __init__(self, workers: int) -> None:
         self._bridge = Bridge()
-        self._seq = count(1)
         self.keys = [WorkerKey(f"worker-{number}") for number in range(workers)]
         self.feed(ClientConnected(CLIENT))
-        self.feed(self.request("initialize", adapterID="raydap"))
-        self.feed(self.request("attach", maxWorkers=workers))
+        self.feed(client_request("initialize", adapterID="raydap"))
+        self.feed(client_request("attach", maxWorkers=workers))
         self.feed(DiscoveryReady("nowhere"))
-        self.feed(self.request("configurationDone"))
+        self.feed(client_request("configurationDone"))
         rows = (PausedWorker(key, "10.0.0.1", 1 + n, 4000 + n, "10.0.0.1") for n, key in enumerate(self.keys))
         self.feed(WorkersPaused(tuple(rows)))
-
-    def request(self, command: str, **arguments: Any) -> ClientMessage:
-        message = {"seq": next(self._seq), "type": "request", "command": command, "arguments": arguments}
-        return ClientMessage(CLIENT, json.dumps(message).encode())
 
     def handle(self, event: Event) -> list[Effect]:
         effects: list[Effect] = []
@@ -75,32 +69,27 @@ class Core:
                     body = {"stackFrames": [{"id": 1}]} if request["command"] == "stackTrace" else {}
                     todo.append(self.answer(effect, body))
                     if request["command"] == "attach":
-                        todo.insert(todo.index(each) + 1, self.event(effect.worker, "initialized"))
+                        todo.insert(todo.index(each) + 1, worker_event(effect.worker, "initialized"))
 
     def answer(self, asked: SendToWorker, body: Any) -> WorkerMessage:
         """What the worker answers to a request of the bridge."""
-        request = json.loads(asked.data)
-        answer = {"seq": 1, "type": "response", "request_seq": request["seq"], "success": True}
-        return WorkerMessage(asked.worker, json.dumps({**answer, "command": request["command"], "body": body}).encode())
-
-    def event(self, worker: WorkerKey, name: str, **body: Any) -> WorkerMessage:
-        return WorkerMessage(worker, json.dumps({"seq": 1, "type": "event", "event": name, "body": body}).encode())
+        return worker_answer(asked.worker, json.loads(asked.data), body)
 
     def stop(self, worker: WorkerKey, thread: int = 1) -> int:
         """A thread stops; returns its handle."""
-        self.feed(self.event(worker, "stopped", reason="breakpoint", threadId=thread))
+        self.feed(worker_event(worker, "stopped", reason="breakpoint", threadId=thread))
         (listed,) = self.threads()[-1:]
         return int(listed["id"])
 
     def threads(self) -> list[dict[str, Any]]:
-        effect = self.only(SendToClient, self.request("threads"))
+        effect = self.only(SendToClient, client_request("threads"))
         listed: list[dict[str, Any]] = json.loads(effect.data)["body"]["threads"]
         return listed
 
 
 def measure(_: Path, quick: bool) -> Iterator[Row]:
     repeats = 200 if quick else 2000
-    frames = {"stackFrames": [_frame(number) for number in range(20)], "totalFrames": 20}
+    frames = {"stackFrames": [stack_frame(number) for number in range(20)], "totalFrames": 20}
     requests, answers = _forwarded("stackTrace", frames, repeats)
     yield within("own time, 20-frame stackTrace answer", answers, 60, "us")
     yield Row("own time, stackTrace request", "us", requests)
@@ -108,7 +97,6 @@ def measure(_: Path, quick: bool) -> Iterator[Row]:
     requests, answers = _forwarded("variables", variables, repeats)
     yield within("own time, 200-variable answer", answers, 600, "us")
     yield within("10,000 threads listed, own time", _listed(10 if quick else 50), 20, "ms")
-    yield within("10,000 workers, one tree of all stacks, own time", _merged(1 if quick else 3), 10, "s")
 
 
 def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list[float]]:
@@ -121,19 +109,19 @@ def _forwarded(command: str, body: Any, repeats: int) -> tuple[list[float], list
         thread = core.stop(worker)
         arguments = {"threadId": thread}
         if command == "variables":
-            asked = core.only(SendToWorker, core.request("stackTrace", threadId=thread))
-            shown = core.only(SendToClient, core.answer(asked, {"stackFrames": [_frame(0) | {"id": next(ids)}]}))
+            asked = core.only(SendToWorker, client_request("stackTrace", threadId=thread))
+            shown = core.only(SendToClient, core.answer(asked, {"stackFrames": [stack_frame(0) | {"id": next(ids)}]}))
             frame = json.loads(shown.data)["body"]["stackFrames"][0]["id"]
-            asked = core.only(SendToWorker, core.request("scopes", frameId=frame))
+            asked = core.only(SendToWorker, client_request("scopes", frameId=frame))
             scopes = {"scopes": [{"name": "Locals", "variablesReference": next(ids)}]}
             shown = core.only(SendToClient, core.answer(asked, scopes))
             arguments = {"variablesReference": json.loads(shown.data)["body"]["scopes"][0]["variablesReference"]}
-        asked, took = _through(core, CLIENT, encode(core.request(command, **arguments).data))
+        asked, took = _through(core, CLIENT, encode(client_request(command, **arguments).data))
         requests.append(took)
         _renumber(body, ids)
         _, took = _through(core, worker, encode(core.answer(asked, body).data))
         answers.append(took)
-        core.feed(core.event(worker, "continued", threadId=1, allThreadsContinued=False))
+        core.feed(worker_event(worker, "continued", threadId=1, allThreadsContinued=False))
     return requests, answers
 
 
@@ -155,40 +143,9 @@ def _listed(repeats: int) -> list[float]:
     core = Core(1000)
     for worker in core.keys:
         for thread in range(1, 11):
-            core.feed(core.event(worker, "stopped", reason="breakpoint", threadId=thread))
+            core.feed(worker_event(worker, "stopped", reason="breakpoint", threadId=thread))
     assert len(core.threads()) == 10_000
-    return [_through(core, CLIENT, encode(core.request("threads").data))[1] / 1000 for _ in range(repeats)]
-
-
-def _merged(repeats: int) -> list[float]:
-    """Seconds for one tree of the stacks of 10,000 workers with 20 frames each, which part in ten places."""
-    core = Core(10_000)
-    for worker in core.keys:
-        core.feed(core.event(worker, "stopped", reason="breakpoint", threadId=1))
-    samples = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        effects = core.handle(core.request("raydap/stacks"))
-        took = time.perf_counter() - began
-        asked = [effect for effect in effects if isinstance(effect, SendToWorker)]
-        replies = [core.answer(each, {"stackFrames": _parted(number % 10)}) for number, each in enumerate(asked)]
-        began = time.perf_counter()
-        for reply in replies:
-            effects = core.handle(reply)
-        samples.append(took + time.perf_counter() - began)
-        (shown,) = (effect for effect in effects if isinstance(effect, SendToClient))
-        assert json.loads(shown.data)["body"]["root"]["count"] == len(core.keys)
-    return samples
-
-
-def _parted(branch: int) -> list[dict[str, Any]]:
-    return [{**_frame(number), "id": number + 1, "line": branch if number < branch else 10} for number in range(20)]
-
-
-def _frame(number: int) -> dict[str, Any]:
-    path = "/home/user/project/rollout/worker.py" if number < 12 else "/venv/lib/python3.11/site-packages/ray/actor.py"
-    place = {"line": 10 + number, "column": 1, "source": {"path": path, "sourceReference": 0}}
-    return {"id": 0, "name": f"RolloutWorker.collect_{number}", **place}
+    return [_through(core, CLIENT, encode(client_request("threads").data))[1] / 1000 for _ in range(repeats)]
 
 
 def _variable(number: int) -> dict[str, Any]:
