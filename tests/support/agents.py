@@ -35,6 +35,23 @@ runpy.run_path(program, run_name="__main__")
 _RUN_PLAIN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 
 
+HELLO: dict[str, Any] = {
+    "raydap": 1,
+    "pid": 42,
+    "socket": "/sockets/raydap-42",
+    "worker_id": "w1",
+    "node_id": "n1",
+    "node_ip": "10.0.0.1",
+    "holder": "",
+    "port": 0,
+}
+"""The first line of an agent in a worker."""
+
+
+def hello_line(**changes: Any) -> bytes:
+    return json.dumps({**HELLO, **changes}).encode() + b"\n"
+
+
 def run_plain(source: str, folder: Path, children: ExitStack) -> str:
     """Return the output of a program without raydap."""
     folder.mkdir(exist_ok=True)

@@ -94,10 +94,21 @@ Dial = Callable[[], Awaitable[socket.socket]]
 
 async def connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
     """A connection on which the worker speaks DAP. `waiting` is that of a process that has called, if there is one;
-    otherwise `dial` makes one.
+    otherwise `dial` makes one. A connection that is cut off while the process lives is made once more: the relay's
+    actor may have ended.
 
     Raises ConnectionRefusedError if the process has ended, and other OSErrors, whose text is for users.
     """
+    try:
+        return await _connect(dial, waiting)
+    except ConnectionRefusedError:
+        raise
+    except ConnectionError:
+        await _check_alive(dial)
+        return await _connect(dial, None)
+
+
+async def _connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
     connection = waiting
     try:
         if connection is None:
@@ -112,11 +123,9 @@ async def connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
         begun = _decoded(await unix.read_line(connection, BEGIN_TIMEOUT_S), Begun)
         if begun.error:
             raise OSError(begun.error)
-    except BaseException as error:
+    except BaseException:
         if connection is not None:
             connection.close()
-        if isinstance(error, ConnectionError) and not isinstance(error, ConnectionRefusedError):
-            await _check_alive(dial)
         raise
     return connection
 

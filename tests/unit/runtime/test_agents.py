@@ -18,8 +18,7 @@ from raydap.core.events import AgentCalled, AgentFound, AgentsEnded, AgentsSearc
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import agent_connections, agents
 from raydap.runtime.agents import Agents
-from raydap.transport import unix
-from support.agents import leave_socket
+from support.agents import hello_line, leave_socket
 
 WAIT = 10
 
@@ -74,13 +73,9 @@ class Calls:
         return connection
 
 
-def line(**changes: Any) -> bytes:
-    return json.dumps({**HELLO, **changes}).encode() + b"\n"
-
-
 def test_a_call_is_an_event_and_its_connection_waits() -> None:
     async def script(calls: Calls) -> None:
-        await calls.call(line())
+        await calls.call(hello_line())
         event = await calls.events.get()
         wanted = PausedWorker(WorkerKey("w1"), "10.0.0.1", 0, 42, "10.0.0.1", "n1", "WORKER", "/sockets/raydap-42")
         assert event == AgentCalled(wanted)
@@ -94,7 +89,7 @@ def test_a_call_is_an_event_and_its_connection_waits() -> None:
 
 def test_a_driver_is_known_by_its_process_until_ray_knows_it() -> None:
     async def script(calls: Calls) -> None:
-        await calls.call(line(worker_id="", worker_type="DRIVER"))
+        await calls.call(hello_line(worker_id="", worker_type="DRIVER"))
         event = await calls.events.get()
         assert isinstance(event, AgentCalled)
         assert (event.worker.key, event.worker.worker_type) == ("pid-42", "DRIVER")
@@ -104,7 +99,7 @@ def test_a_driver_is_known_by_its_process_until_ray_knows_it() -> None:
 
 def test_a_process_that_is_released_goes_on() -> None:
     async def script(calls: Calls) -> None:
-        connection = await calls.call(line())
+        connection = await calls.call(hello_line())
         await calls.events.get()
         calls.agents.release(WorkerKey("w1"))
         calls.agents.release(WorkerKey("unknown"))
@@ -115,7 +110,7 @@ def test_a_process_that_is_released_goes_on() -> None:
 
 def test_a_child_says_whose_it_is() -> None:
     async def script(calls: Calls) -> None:
-        await calls.call(line(worker_id="", worker_type="CHILD", parent="w1"))
+        await calls.call(hello_line(worker_id="", worker_type="CHILD", parent="w1"))
         event = await calls.events.get()
         assert isinstance(event, AgentCalled)
         assert (event.worker.key, event.worker.worker_type, event.worker.parent) == ("pid-42", "CHILD", "w1")
@@ -124,7 +119,7 @@ def test_a_child_says_whose_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"\n", b"nonsense\n", b"[]\n", b"\xff\n", b"x" * 5000, line(pid="42"), line(raydap=2)]
+    "said", [b"", b"\n", b"nonsense\n", b"[]\n", b"\xff\n", b"x" * 5000, hello_line(pid="42"), hello_line(raydap=2)]
 )
 def test_a_call_that_is_none_is_hung_up(said: bytes) -> None:
     async def script(calls: Calls) -> None:
@@ -149,7 +144,7 @@ def test_nothing_is_left_at_the_end() -> None:
 
     async def script(calls: Calls) -> None:
         folders.append(os.path.dirname(calls.path))
-        await calls.call(line())
+        await calls.call(hello_line())
         await calls.events.get()
 
     run(script)
@@ -176,7 +171,7 @@ def test_processes_that_begin_call_raydap_in_the_sessions_folder(tmp_path: Path)
         assert name.startswith(f"raydap-call-{os.getpid()}-")
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         assert await calls.events.get() == AgentsSearched()
-        await calls.call(line(waits=True), path)
+        await calls.call(hello_line(waits=True), path)
         event = await calls.events.get()
         assert isinstance(event, AgentCalled)
         assert event.waits
@@ -188,11 +183,11 @@ def test_processes_that_begin_call_raydap_in_the_sessions_folder(tmp_path: Path)
 def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no agent, or none that lives, or what this raydap debugs itself, is left alone."""
     said = {
-        "raydap-1": line(worker_id="w1"),
-        "raydap-2": line(worker_id="w2", holder="raydap 0.0.1 with pid 1"),
-        "raydap-3": line(worker_id="w3", holder=agent_connections.own_name()),
+        "raydap-1": hello_line(worker_id="w1"),
+        "raydap-2": hello_line(worker_id="w2", holder="raydap 0.0.1 with pid 1"),
+        "raydap-3": hello_line(worker_id="w3", holder=agent_connections.own_name()),
         "raydap-4": b"nonsense\n",
-        "plasma_store": line(worker_id="w5"),
+        "plasma_store": hello_line(worker_id="w5"),
     }
     leave_socket(tmp_path / "raydap-6")
     asked: asyncio.Queue[str] = asyncio.Queue()
@@ -216,7 +211,7 @@ def test_processes_that_run_already_are_found(tmp_path: Path, monkeypatch: pytes
         assert calls.events.empty()
         # One that begins later, and calls another raydap.
         path = str(tmp_path / "raydap-7")
-        said["raydap-7"] = line(worker_id="w7", holder="raydap 0.0.1 with pid 1", socket=path)
+        said["raydap-7"] = hello_line(worker_id="w7", holder="raydap 0.0.1 with pid 1", socket=path)
         servers.append(await serve("raydap-7"))
         event = await calls.events.get()
         assert isinstance(event, AgentFound)
@@ -257,136 +252,17 @@ def test_a_folder_that_is_not_there_or_too_long_is_no_failure(tmp_path: Path, ca
     assert list(long.iterdir()) == []
 
 
-async def connect(path: str, waiting: socket.socket | None = None) -> socket.socket:
-    return await agent_connections.connect(lambda: unix.dial(path, WAIT), waiting)
-
-
-def test_a_process_that_has_ended_refuses(tmp_path: Path) -> None:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(tmp_path / "stale"))
-    listener.close()
-    for path in ("missing", "stale"):
-        with pytest.raises(ConnectionRefusedError):
-            asyncio.run(connect(str(tmp_path / path)))
-
-
-@pytest.mark.parametrize(
-    ("hello", "reason"),
-    [
-        (line(holder="raydap 0.1.0 with pid 7"), "raydap 0.1.0 with pid 7 debugs it"),
-        (line(port=41234), "breakpoint"),
-        (line(raydap=2), "another version"),
-        (b"nonsense\n", "none of raydap's"),
-    ],
-)
-def test_an_agent_that_cannot_be_used_says_why(tmp_path: Path, hello: bytes, reason: str) -> None:
-    async def main() -> None:
-        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(hello)
-            writer.close()
-
-        server = await asyncio.start_unix_server(answer, str(tmp_path / "agent"))
-        async with server:
-            with pytest.raises(OSError, match=reason):
-                await connect(str(tmp_path / "agent"))
-
-    asyncio.run(main())
-
-
-def test_a_debugger_that_does_not_start_says_why(tmp_path: Path) -> None:
-    async def main() -> None:
-        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(line())
-            asked = json.loads(await reader.readline())
-            assert asked["debug"] is True
-            assert str(os.getpid()) in asked["client"]
-            writer.write(b'{"error": "No module named \'debugpy\'"}\n')
-            writer.close()
-
-        async with await asyncio.start_unix_server(answer, str(tmp_path / "agent")):
-            with pytest.raises(OSError, match="No module named 'debugpy'"):
-                await connect(str(tmp_path / "agent"))
-
-    asyncio.run(main())
-
-
 def test_a_submitted_job_is_debugged_alone(tmp_path: Path) -> None:
     async def script(calls: Calls) -> None:
         name = await calls.agents.listen_for_job()
         calls.agents.reach_session(str(tmp_path))
         assert os.listdir(tmp_path) == [name]
         assert await calls.events.get() == AgentsSearched()
-        other = await calls.call(line(worker_id="w2"), str(tmp_path / name))
+        other = await calls.call(hello_line(worker_id="w2"), str(tmp_path / name))
         assert await asyncio.get_running_loop().sock_recv(other, 1) == b""
-        await calls.call(line(calls=name), str(tmp_path / name))
+        await calls.call(hello_line(calls=name), str(tmp_path / name))
         event = await calls.events.get()
         assert isinstance(event, AgentCalled)
         assert event.worker.key == "w1"
 
     run(script)
-
-
-def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None:
-    """Over the relay its call is still there for a moment."""
-
-    async def main() -> None:
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        theirs.close()
-        with pytest.raises(ConnectionRefusedError, match="it has ended"):
-            await connect(str(tmp_path / "missing"), ours)
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize(("says", "expected"), [(line(), BrokenPipeError), (b"", ConnectionRefusedError)])
-def test_a_process_that_has_hung_up_is_asked_whether_it_lives(
-    tmp_path: Path, says: bytes, expected: type[OSError]
-) -> None:
-    """One that is just ending still listens, and hangs up again."""
-
-    async def main() -> None:
-        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(says)
-            writer.close()
-
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        theirs.close()
-        async with await asyncio.start_unix_server(answer, str(tmp_path / "agent")):
-            with pytest.raises(expected):
-                await connect(str(tmp_path / "agent"), ours)
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize(
-    ("said", "result"),
-    [
-        (b'{"threads": []}', '{"threads": []}'),
-        (b"x" * 100_000, "x" * 100_000),
-        (b"", "its agent is of an older version, which does not know this question"),
-        (b"x" * (agent_connections.ANSWER_LIMIT + 1), "it sent too much"),
-        (None, "it has ended"),
-    ],
-)
-def test_a_question_is_answered(said: bytes | None, result: str, tmp_path: Path) -> None:
-    path = str(tmp_path / "raydap-42")
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(line())
-        assert json.loads(await reader.readline()) == {"stack": True}
-        with suppress(OSError):
-            writer.write(said or b"")
-            await writer.drain()
-        writer.close()
-
-    async def main() -> None:
-        async with await asyncio.start_unix_server(serve, path if said is not None else str(tmp_path / "other")):
-            try:
-                read = await agent_connections.ask(lambda: unix.dial(path, WAIT), {"stack": True}, WAIT)
-            except OSError as error:
-                read = str(error)
-        assert read == result
-
-    asyncio.run(asyncio.wait_for(main(), WAIT))

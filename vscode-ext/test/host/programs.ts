@@ -8,7 +8,8 @@ const LAUNCH = { type: 'raydap', request: 'launch', name: 'Square', program: '${
 
 async function squares(more: object = {}): Promise<void> {
   const { output, exitCode, stops } = await run({ ...LAUNCH, ...more });
-  assert.match(output, /^result: 49$/m);
+  // Text of a worker without a line break may stand before it.
+  assert.match(output, /result: 49$/m);
   assert.deepEqual({ exitCode, stops }, { exitCode: 0, stops: 1 });
 }
 
