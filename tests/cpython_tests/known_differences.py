@@ -81,8 +81,7 @@ DIFFERENCES = (
     ),
     Difference(
         "If gevent patches the program, its standard error has pydevd's advice to set `GEVENT_SUPPORT`, and at the end "
-        "errors of pydevd's threads. `threading.active_count()` counts these threads. From Python 3.13 on the program "
-        "does not end before the session does.",
+        "errors of pydevd's threads. `threading.active_count()` counts these threads.",
         "gevent changes the modules that pydevd's threads use.",
         ("gevent_threads",),
         ("attached",),

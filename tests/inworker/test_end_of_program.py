@@ -1,4 +1,4 @@
-"""A program that ends while a thread of its agent imports modules ends after that."""
+"""A program ends as it would without raydap, whatever threads of its agent and of pydevd do just then."""
 
 import os
 from contextlib import ExitStack
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from support.agents import PreparedProgram
+from raydap.inworker import calls
+from support.agents import PreparedProgram, attach
 
 pytestmark = pytest.mark.core
 
@@ -41,3 +42,36 @@ def test_a_program_ends_when_nothing_is_imported(tmp_path: Path, children: ExitS
         pass
     assert program.child.wait() == 0, program.child.output
     assert program.child.output == "ends\nimported\n"
+
+
+# The only thread of pydevd that is no daemon goes on forever.
+THREAD_THAT_NEVER_ENDS = """\
+import pydevd
+debugger = pydevd.get_global_debugger()
+debugger.has_user_threads_alive = lambda: True
+debugger.check_alive_thread.do_kill_pydev_thread = lambda: None
+print("ends", flush=True)
+"""
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_a_program_does_not_wait_for_the_threads_of_pydevd(
+    tmp_path: Path, packages: Path | None, children: ExitStack
+) -> None:
+    """If gevent has patched the program, some of them wait for something that never happens."""
+    program = PreparedProgram.start(THREAD_THAT_NEVER_ENDS, tmp_path, packages, children)
+    attach(program, program.called(), children)
+    assert program.child.wait() == 0, program.child.output
+
+
+@pytest.mark.usefixtures("debuggable")
+def test_the_last_message_of_a_program_arrives(tmp_path: Path, packages: Path | None, children: ExitStack) -> None:
+    program = PreparedProgram.start("last = 42\nlast += 1\n", tmp_path, packages, children)
+    worker = attach(program, program.called(), children, 1)
+    thread = worker.stop()[2]
+    logpoint = {"line": 2, "logMessage": "last is {last}"}
+    worker.client.request("setBreakpoints", source={"path": str(worker.path)}, breakpoints=[logpoint])
+    assert worker.call(calls.resume_thread(thread)) == ""
+    while "last is 42" not in worker.client.wait_event("output")["output"]:
+        pass
+    assert program.child.wait() == 0, program.child.output

@@ -70,8 +70,6 @@ def test_it_does_the_same_with_raydap(name: str, request: pytest.FixtureRequest)
     if name == "own_monitoring" and sys.version_info < (3, 12):
         pytest.skip("there is no sys.monitoring before Python 3.12")
     modes = MODES if request.config.option.all_modes else ("attached",)
-    if name == "gevent_threads" and sys.version_info >= (3, 13):
-        modes = tuple(mode for mode in modes if mode != "attached")  # It does not end (known_differences.py).
     plain = run(PROGRAMS[name], "")
     assert plain.exit_code == EXIT_CODES.get(name, 0), plain.errors
     for mode in modes:

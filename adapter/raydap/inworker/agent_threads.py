@@ -77,7 +77,13 @@ def forget_dummy_threads(debugger: Any) -> None:
 
 
 def start_unnoticed(thread: Any) -> None:
-    """Start this thread. All that precedes its `run` is code in C, for which Python calls no trace function."""
+    """Start this thread of pydevd. All that precedes its `run` is code in C, for which Python calls no trace function.
+
+    Make it a daemon thread, so that no program waits for it at its end. pydevd has one thread that is none, which
+    writes the last messages; `pydevd.stoptrace` does so at the program's end, too, and gives up after a second
+    (pydevd.py, CheckAliveThread and dispose_and_kill_all_pydevd_threads).
+    """
+    thread.daemon = True
     steps = (
         functools.partial(sys.settrace, None),
         functools.partial(sys.setprofile, None),
