@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -146,8 +147,9 @@ def test_json_that_cannot_be_read_is_a_problem(body: str) -> None:
 
 
 async def follow_log(dashboard: Dashboard) -> None:
-    async with dashboard.rest.websocket("/log"):
-        pass
+    async with aclosing(dashboard.rest.texts("/log")) as texts:
+        async for _ in texts:
+            pass
 
 
 async def ask_version(dashboard: Dashboard) -> None:

@@ -108,8 +108,11 @@ def test_who_is_connected_to_a_port_is_named_and_nobody_connects_to_look() -> No
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()
-        with socket.create_connection(("127.0.0.1", port)):
-            report = ask(here(port)).processes["w1"].port
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            shared = (connection.fileno(),)
+            with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=shared) as child:
+                report = ask(here(port)).processes["w1"].port
+                child.kill()
     assert report is not None
     (peer,) = report.peers
     assert (peer.host, peer.pid) == ("127.0.0.1", os.getpid())

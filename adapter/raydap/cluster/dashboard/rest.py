@@ -1,18 +1,22 @@
-"""HTTP to one Ray dashboard: tokens, limits, and every failure as a Problem that the user can read."""
+"""HTTP to one Ray dashboard: tokens, limits, and every failure as a Problem that the user can read.
+
+aiohttp is imported where it is used: this takes as long as the rest of a start of `raydap adapter`, and a session of
+plain debugpy processes uses no dashboard.
+"""
 
 import asyncio
 import json
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
-
-import aiohttp
-from yarl import URL
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from raydap.cluster.dashboard import ray_token
 from raydap.core.errors import Code, Problem, ProblemError
+
+if TYPE_CHECKING:
+    import aiohttp
 
 MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of one answer. Ray gives at most ten thousand rows, which are a tenth of that."""
@@ -46,6 +50,9 @@ class Rest:
         timeout_s: float = REQUEST_TIMEOUT_S,
         check: Callable[[], object] | None = None,
     ) -> None:
+        import aiohttp
+        from yarl import URL
+
         self.url = url
         self.where = str(URL(url).with_user(None))
         self._timeout_s = timeout_s
@@ -66,16 +73,19 @@ class Rest:
     async def post(self, path: str) -> Any:
         return await self._json("POST", path)
 
-    @asynccontextmanager
-    async def websocket(self, path: str) -> AsyncIterator["aiohttp.ClientWebSocketResponse[Any]"]:
+    async def texts(self, path: str) -> AsyncGenerator[str, None]:
+        """The text messages of a WebSocket, until the dashboard closes it. Use it in `aclosing`."""
+        import aiohttp
+
         if self._check is not None:
             await asyncio.to_thread(self._check)
         with _as_problem(self.where, self._timeout_s):
-            connection = await self._session.ws_connect(
+            async with self._session.ws_connect(
                 self.url + path, headers=self._headers(), max_msg_size=MAX_ANSWER, heartbeat=self._timeout_s
-            )
-        async with connection:
-            yield connection
+            ) as connection:
+                async for message in connection:
+                    if message.type is aiohttp.WSMsgType.TEXT:
+                        yield message.data
 
     async def _json(self, method: str, path: str, params: Params | None = None) -> Any:
         status, body = await self._request(method, path, params)
@@ -101,6 +111,8 @@ class Rest:
             )
         if self._check is not None:
             await asyncio.to_thread(self._check)
+        import aiohttp
+
         timeout = aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
         with _as_problem(self.where, self._timeout_s):
             async with self._session.request(
@@ -124,6 +136,8 @@ class Rest:
 
 
 async def _refuse_redirect(*_: object) -> None:
+    import aiohttp
+
     raise aiohttp.ClientError("it redirects to another page")
 
 
@@ -135,6 +149,8 @@ def not_a_dashboard(where: str, what: str, detail: str = "") -> ProblemError:
 @contextmanager
 def _as_problem(where: str, timeout_s: float) -> Iterator[None]:
     """Turn aiohttp's and the system's exceptions into the Problem that they mean."""
+    import aiohttp
+
     try:
         yield
     except asyncio.TimeoutError as error:
@@ -150,7 +166,7 @@ def _unreachable(where: str, what: str, error: BaseException) -> ProblemError:
     return ProblemError(Problem(Code.DASHBOARD_UNREACHABLE, text, _text(error)))
 
 
-def _reason(error: aiohttp.ServerDisconnectedError | OSError) -> str:
+def _reason(error: "aiohttp.ServerDisconnectedError | OSError") -> str:
     """The system's words. aiohttp's and asyncio's own texts have Python objects in them."""
     cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     if isinstance(cause, ssl.SSLError):

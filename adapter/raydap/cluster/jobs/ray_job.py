@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from typing import Any
-
-import aiohttp
 
 from raydap.cluster.dashboard import ray_token
 from raydap.cluster.dashboard.rest import Rest, not_a_dashboard
@@ -80,7 +79,7 @@ class RayJob:
                 if details.get("status") in ENDED:
                     return details
                 failures = 0
-            except (ProblemError, aiohttp.ClientError, OSError) as error:
+            except (ProblemError, OSError) as error:
                 failures += 1
                 if failures == _MAX_FAILURES:
                     text = f"The dashboard no longer answers for the job {self.id}."
@@ -92,11 +91,10 @@ class RayJob:
         received = 0
         # This request finds out whether the dashboard wants a token: the handshake of a WebSocket cannot.
         await self.details()
-        async with self._rest.websocket(f"/api/jobs/{self.id}/logs/tail") as log:
-            async for message in log:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    received += len(message.data)
-                    fresh = received - self._shown
-                    if fresh > 0:
-                        self._shown = received
-                        on_log(message.data[-fresh:])
+        async with aclosing(self._rest.texts(f"/api/jobs/{self.id}/logs/tail")) as texts:
+            async for text in texts:
+                received += len(text)
+                fresh = received - self._shown
+                if fresh > 0:
+                    self._shown = received
+                    on_log(text[-fresh:])

@@ -285,8 +285,11 @@ class _Ports:
     def _owner(self, peer: tuple[str, int]) -> dict[str, Any]:
         """The process at the other end; empty if it is another machine's, or another user's."""
         if self._owners is None:
-            # The processes are looked through once, and only if somebody is connected.
-            self._owners = dict(_open_sockets())
+            # The processes are looked through once, and only if somebody is connected. A forked process has the sockets
+            # of its parent until it runs another program. The parent comes first in /proc.
+            self._owners = {}
+            for link, process in _open_sockets():
+                self._owners.setdefault(link, process)
         folder = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
         if folder is None:
             return {}
