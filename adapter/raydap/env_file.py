@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.settings import LaunchSettings
+from raydap.errors import Code, Problem, ProblemError
 
 _DEFAULT_NAME = ".env"
 """VS Code names this file of the folder in each launch, and it seldom exists."""

@@ -27,12 +27,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from raydap.analysis.ray_state import RayState, RayTask
 from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
-from raydap.core.errors import Code, Problem
-from raydap.core.ray_state import RayState, RayTask
 from raydap.core.settings import AttachSettings, HubSettings
+from raydap.errors import Code, Problem
 from raydap.protocol.types import ClientId, WorkerKey
 from raydap.wire import envelope
 

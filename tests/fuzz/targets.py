@@ -11,10 +11,10 @@ import pytest
 from lsprotocol import types
 
 from fuzz import acceptor, corpus, sessions, terminal, text_corpus
-from raydap.core.errors import Code, ProblemError
-from raydap.core.sets.membership import Candidate, is_in
-from raydap.core.sets.set_syntax import parse as parse_set
+from raydap.analysis.sets.membership import Candidate, is_in
+from raydap.analysis.sets.set_syntax import parse as parse_set
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
+from raydap.errors import Code, ProblemError
 from raydap.lsp.document import Document
 from raydap.wire import envelope
 from raydap.wire.envelope import EnvelopeError

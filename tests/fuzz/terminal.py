@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from raydap.analysis.sets.set_syntax import parse as parse_set
 from raydap.cli import signals
 from raydap.cli.main import main
 from raydap.client.dap_connection import SessionError
-from raydap.core.errors import Code, ProblemError
-from raydap.core.sets.set_syntax import parse as parse_set
+from raydap.errors import Code, ProblemError
 from raydap.lsp import attrs_bytecode
 from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME, Leave

@@ -129,7 +129,7 @@ PARTS = {
         "takes(inspect.unwrap(worker.wait), 'ray_waitables', 'num_returns', 'timeout') "
         "and source(worker, 'else 10**6') and has(ray.ObjectRef, 'task_id', 'binary', 'hex') "
         "and ray.ObjectRef.from_random().size() == 28",
-        "thread_waits.Waits, object_waits.object_wait, core/waits/thread_nodes._call_of_ray",
+        "thread_waits.Waits, object_waits.object_wait, analysis/waits/thread_nodes._call_of_ray",
         "raydap hang does not say what a thread waits for. See get and wait in ray/_private/worker.py.",
     ),
     "the task of a coroutine": Part(

@@ -9,7 +9,7 @@ from types import CodeType, ModuleType
 
 import pytest
 
-from raydap.core.errors import SWITCHED_OFF
+from raydap.errors import SWITCHED_OFF
 from raydap.inworker.agent_code import AGENT_FILES
 from raydap.inworker.injected_agent import start_injected_agent
 from raydap.inworker.worker_setup import set_up

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import ReleaseAgent, StartDebuggee, StartDiscovery, WatchAlive
-from raydap.core.errors import Code
 from raydap.core.events import AgentCalled, AgentsSearched, WorkerGone, WorkerLabel, WorkersAlive
 from raydap.core.settings import AttachSettings, HubSettings
+from raydap.errors import Code
 from support.alive_workers import end, listed, told, watching
 from support.fake_worker import FakeWorker
 from support.playbook import Play

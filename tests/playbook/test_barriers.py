@@ -3,7 +3,7 @@
 import pytest
 
 from raydap.core.effects import AskActors, StopDiscovery, WatchAlive
-from raydap.core.errors import Code
+from raydap.errors import Code
 from support.barriers import PATH, TRAINER, answer, arrive, listed, ran_on, set_barrier, shown, trainers
 from support.playbook import Play
 

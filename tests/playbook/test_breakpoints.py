@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
 from raydap.core.model.breakpoints import WAITING
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import OpenChildPort, StartDebuggee, StartDiscovery, StopDiscovery
-from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     ChildPortFailed,
     ChildPortOpened,
@@ -16,6 +15,7 @@ from raydap.core.events import (
 )
 from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE
+from raydap.errors import Code, Problem
 from support.fake_client import FakeClient
 from support.playbook import Play
 

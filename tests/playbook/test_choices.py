@@ -1,10 +1,10 @@
 """Workers that a client attaches and detaches itself, as the list of workers shows them."""
 
-from raydap.core.errors import Code
 from raydap.core.events import (
     WorkerLabel,
     WorkersPaused,
 )
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.playbook import Play
 

@@ -1,7 +1,7 @@
 """The warning before only some workers run on that meet in collective operations (docs/usage/barriers.md)."""
 
-from raydap.core.errors import Code
 from raydap.core.events import WorkerLabel
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from raydap.core.errors import Code
 from raydap.core.workers.working_dirs import MAX_COPIES
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING, FakeWorker
 from support.playbook import Play

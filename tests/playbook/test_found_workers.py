@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import ReleaseAgent, StartDiscovery
-from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     AgentCalled,
     AgentFound,
@@ -14,6 +13,7 @@ from raydap.core.events import (
     WorkerGone,
 )
 from raydap.core.model.attaching import AT_ONCE
+from raydap.errors import Code, Problem
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.prepared_workers import LINES, NO_LINES, call, launched, prepared

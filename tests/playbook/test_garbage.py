@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.requests import routing
+from raydap.errors import Code
 from support.playbook import VSCODE, Play
 
 NO_MESSAGES = [

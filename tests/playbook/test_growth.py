@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from raydap.analysis.ray_state import ListCut, RayState
 from raydap.core import bridge
 from raydap.core import events as ev
-from raydap.core.errors import Code, Problem
-from raydap.core.ray_state import ListCut, RayState
 from raydap.core.requests.table import TABLE
+from raydap.errors import Code, Problem
 from raydap.protocol.types import ClientId, WorkerKey
 from support.counted_lines import Counted
 from support.fake_client import FakeClient

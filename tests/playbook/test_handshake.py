@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from raydap.core.effects import StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.events import WorkerConnected
 from raydap.core.model import processes
 from raydap.core.model.attaching import AT_ONCE
 from raydap.core.workers import attach as handshake
 from raydap.core.workers import detach
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.playbook import Play
 

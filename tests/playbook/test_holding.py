@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDiscovery, StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.events import ClientAdmitted, DiscoveryReady, Shutdown, WorkerLabel
 from raydap.core.settings import AttachSettings, HubSettings
+from raydap.errors import Code
 from support.fake_client import FakeClient, names
 from support.playbook import Play
 

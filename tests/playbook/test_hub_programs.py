@@ -3,9 +3,9 @@
 import pytest
 
 from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeStarted, DiscoveryReady
 from raydap.core.settings import AttachSettings, HubSettings
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.playbook import Play
 

@@ -3,9 +3,9 @@
 import pytest
 
 from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, StopDiscovery
-from raydap.core.errors import Code, Problem
 from raydap.core.events import DiscoveryFailed, DiscoveryReady
 from raydap.core.settings import AttachSettings, HubSettings
+from raydap.errors import Code, Problem
 from support.playbook import Play
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDebuggee, StartDiscovery, StopDebuggee, StopDiscovery
-from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeFailed,
@@ -15,6 +14,7 @@ from raydap.core.events import (
     DiscoveryReady,
 )
 from raydap.core.settings import LaunchSettings
+from raydap.errors import Code, Problem
 from support.fake_client import FakeClient
 from support.playbook import Play
 

@@ -1,7 +1,7 @@
 """raydap/step with `until`: workers step together until they part."""
 
 from raydap.core.effects import StopDiscovery
-from raydap.core.errors import Code
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
 from raydap.core.model import worker as workers
 from raydap.core.workers import replies
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDiscovery
-from raydap.core.errors import Code
 from raydap.core.events import (
     DiscoveryReady,
     EndedJob,
@@ -17,6 +16,7 @@ from raydap.core.events import (
     WorkersLabelled,
 )
 from raydap.core.workers.loss import STOPPED_WAIT_S
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

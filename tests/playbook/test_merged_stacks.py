@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import WatchAlive
-from raydap.core.errors import Code
 from raydap.core.events import WorkerLabel
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker, blocked
 from support.playbook import Play

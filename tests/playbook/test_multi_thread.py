@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
+from raydap.errors import Code
 from support.fake_worker import PLUMBING
 from support.playbook import Play
 from support.stopped_workers import running, stopped

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import AskExitReason, ReachNodes
-from raydap.core.errors import Code
 from raydap.core.events import (
     AgentCalled,
     AgentFound,
@@ -18,6 +17,7 @@ from raydap.core.events import (
     WorkersEnded,
 )
 from raydap.core.settings import AttachSettings, HubSettings
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING, FakeWorker, blocked

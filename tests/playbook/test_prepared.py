@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import ReleaseAgent
-from raydap.core.errors import Code
 from raydap.core.events import (
     WorkerGone,
     WorkerLabel,
     WorkersLabelled,
 )
+from raydap.errors import Code
 from raydap.protocol.types import WorkerKey
 from support.fake_worker import FakeWorker
 from support.playbook import Play

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask
+from raydap.analysis.ray_state import RayActor, RayGroup, RayState, RayTask
 from support.waiting_workers import Hung, objects, running, stacks, thread
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StartDiscovery
-from raydap.core.errors import Code
 from raydap.core.events import AgentFound, AgentsEnded, DiscoveryReady, WorkerLabel
 from raydap.core.model import processes
 from raydap.core.model.attaching import AT_ONCE, MAX_ATTACHING, SLOW_S
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

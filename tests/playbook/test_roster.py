@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     DiscoveryFailed,
     DiscoveryReady,
@@ -13,6 +12,7 @@ from raydap.core.events import (
     WorkersEnded,
     WorkersLabelled,
 )
+from raydap.errors import Code, Problem
 from support.fake_client import FakeClient
 from support.playbook import Play
 

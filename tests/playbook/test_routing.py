@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.requests.table import TABLE
+from raydap.errors import Code
 from raydap.inworker import calls
 from raydap.protocol.id_fields import COMMANDS
 from support.playbook import NEEDED, Play

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import AskAgent, ReleaseAgent, WatchAlive
-from raydap.core.errors import Code
 from raydap.core.events import AgentAnswered, AgentCalled
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.playbook import Play
 from support.prepared_workers import launched, prepared

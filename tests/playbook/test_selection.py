@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
 from raydap.core.events import EndedWorker, WorkerLabel, WorkersEnded, WorkersLabelled
 from raydap.core.workers import detach
 from raydap.core.workers.loss import RUNNING_WAIT_S, STOPPED_WAIT_S
+from raydap.errors import Code
 from support.playbook import Play
 
 ACTOR = WorkerLabel(task="Trainer.step", actor="Trainer", actor_name="lead", job="01000000", submission="raysubmit_7")

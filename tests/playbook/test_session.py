@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from raydap.analysis.ray_state import ListCut
 from raydap.core.effects import StartDiscovery, StopDiscovery
-from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     DiscoveryFailed,
     DiscoveryReady,
     Shutdown,
 )
-from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings
+from raydap.errors import Code, Problem
 from support.fake_client import FakeClient
 from support.playbook import VSCODE, Play
 

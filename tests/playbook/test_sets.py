@@ -2,7 +2,7 @@
 
 import pytest
 
-from raydap.core.errors import Code
+from raydap.errors import Code
 from support.fake_worker import FakeWorker
 from support.playbook import Play
 from support.stopped_workers import running, stopped

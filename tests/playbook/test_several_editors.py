@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import OpenChildPort, StartDebuggee, StartDiscovery, StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.events import ChildPortOpened, DebuggeeExited, DiscoveryReady
 from raydap.core.workers.child_sessions import SESSION_TIMEOUT_S
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

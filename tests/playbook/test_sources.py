@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.model import worker as workers
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.fake_worker import PLUMBING
 from support.playbook import Play

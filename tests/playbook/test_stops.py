@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.fake_worker import PLUMBING
 from support.playbook import Play

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
+from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
 from support.playbook import Play

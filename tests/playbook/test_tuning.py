@@ -3,8 +3,8 @@
 import pytest
 
 from raydap.core.effects import Log, StopDiscovery
-from raydap.core.errors import Code
 from raydap.core.workers import shown_arrays
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from raydap.core.effects import InjectAgent, WatchAlive
-from raydap.core.errors import Code
 from raydap.core.events import AgentCalled, AgentInjected, WorkerLabel
+from raydap.errors import Code
 from raydap.protocol.types import WorkerKey
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker

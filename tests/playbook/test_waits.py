@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from raydap.analysis.ray_state import RayState, RayTask
 from raydap.core.effects import AskRayState, WatchAlive
 from raydap.core.events import ForkedWait, ForkedWaits, RayStateListed
-from raydap.core.ray_state import RayState, RayTask
 from raydap.protocol.types import WorkerKey
 from support.playbook import Play
 from support.waiting_workers import DRIVER, Hung, frame, label, objects, queued, running, stacks, thread

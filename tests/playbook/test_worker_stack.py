@@ -5,8 +5,8 @@ import json
 import pytest
 
 from raydap.core.effects import AskAgent, ReleaseAgent
-from raydap.core.errors import Code
 from raydap.core.events import AgentAnswered, AgentCalled, WorkerGone
+from raydap.errors import Code
 from raydap.inworker import calls
 from support.fake_client import FakeClient
 from support.fake_worker import PLUMBING, FakeWorker, blocked

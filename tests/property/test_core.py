@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from raydap.core.effects import AskAgent
-from raydap.core.errors import Code, Problem
 from raydap.core.events import (
     AgentAnswered,
     AgentCalled,
@@ -28,6 +27,7 @@ from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE, Mode
 from raydap.core.settings import AttachSettings, HubSettings
 from raydap.core.workers import worker_entries
+from raydap.errors import Code, Problem
 from raydap.protocol.id_fields import COMMANDS
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import Handle

@@ -8,7 +8,7 @@ import pytest
 from dap_client import Client
 from local_cluster import Child
 
-from raydap.core.errors import Code
+from raydap.errors import Code
 from support.look import go_on, name_of, problems
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed here")

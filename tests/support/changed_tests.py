@@ -32,6 +32,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "adapter/raydap/cluster/": ("tests/unit/cluster", "tests/ray"),
     "adapter/raydap/transport/": ("tests/e2e", "tests/hub"),
     "adapter/raydap/core/": ("tests/e2e", "tests/hub"),
+    "adapter/raydap/analysis/": ("tests/unit/analysis", "tests/playbook"),
     "adapter/raydap/presentation/": ("tests/unit/presentation", "tests/playbook"),
     "adapter/raydap/inworker/": ("tests/unit/inworker", "tests/inworker", "tests/cpython_tests", "tests/ray"),
     "adapter/raydap/wire/": ("tests/e2e",),

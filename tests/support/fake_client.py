@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from raydap.core.errors import Code
 from raydap.core.events import ClientGone, ClientMessage
+from raydap.errors import Code
 from raydap.protocol.types import ClientId
 from support.conformance import validate
 

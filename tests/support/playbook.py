@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from raydap.analysis.ray_state import RayState
 from raydap.core.bridge import Bridge
 from raydap.core.effects import (
     AskActors,
@@ -67,7 +68,6 @@ from raydap.core.events import (
     WorkersPaused,
 )
 from raydap.core.model.handles import FIRST
-from raydap.core.ray_state import RayState
 from raydap.core.settings import HubSettings
 from raydap.core.workers.holding import WORKERS_END_S
 from raydap.protocol.types import ClientId, WorkerKey

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
+from raydap.analysis.sets.set_syntax import parse as parse_set
 from raydap.client.dap_connection import RequestRefused
 from raydap.client.joining import Target
-from raydap.core.errors import ProblemError
-from raydap.core.sets.set_syntax import parse as parse_set
+from raydap.errors import ProblemError
 from raydap.protocol.raydap_messages import (
     Barriers,
     BreakpointList,

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from raydap.analysis.ray_state import RayState, RayTask
 from raydap.core.events import WorkerLabel
-from raydap.core.ray_state import RayState, RayTask
 from raydap.protocol.types import WorkerKey
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from raydap.core.errors import Code, ProblemError
 from raydap.core.settings import LaunchSettings
 from raydap.env_file import variables, with_env_file
+from raydap.errors import Code, ProblemError
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from raydap import safe_output
 from raydap.cli import cluster_command, doctor, options, terminal_command
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.doctor.finding import Finding
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import directions
 from raydap.hub.hub_job import Hub
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, PausedStatus, SessionStatus

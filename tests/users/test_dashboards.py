@@ -15,8 +15,8 @@ from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs.prepared_search import PreparedSearch
-from raydap.core.errors import Code, ProblemError
 from raydap.doctor import gathering
+from raydap.errors import Code, ProblemError
 from raydap.tcp_sockets import TcpSocket
 from support.other_users import ATTACKER
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text

@@ -23,7 +23,7 @@ from raydap import private_listener
 from raydap.cluster.dashboard import ray_token
 from raydap.cluster.relay import relay_actor
 from raydap.cluster.survey import node_survey
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.hub import connection_file, hub_token
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.inworker import leftover_sockets, private_folders, start_files

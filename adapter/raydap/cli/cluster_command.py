@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from raydap.cli import options, signals
 from raydap.cluster.dashboard.dashboard_address import resolve
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.errors import Code, ProblemError
+from raydap.errors import Code, ProblemError
 
 ARGUMENT = "--dashboard {}"
 """How the user names the cluster in a command."""

@@ -16,7 +16,7 @@ _PLAIN = re.compile(r"[\w./~+-]+")
 def sets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The last word of a set: its qualifier, or the value of one that has fixed values. A set of several words is one
     argument, so the words before stay."""
-    from raydap.core.sets.set_syntax import FIXED_VALUES, QUALIFIERS
+    from raydap.analysis.sets.set_syntax import FIXED_VALUES, QUALIFIERS
 
     before, word = _last_word(incomplete)
     qualifier, colon, values = word.partition(":")

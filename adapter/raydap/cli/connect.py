@@ -26,7 +26,7 @@ def connect(url: str | None, token_file: str | None, tls_ca: str | None) -> None
     import asyncio
 
     from raydap.cli.signals import end_signal
-    from raydap.core.errors import Code, Problem, ProblemError
+    from raydap.errors import Code, Problem, ProblemError
     from raydap.hub import connection_file, hub_address, hub_token, stdio_proxy
 
     address = token = problem = None

@@ -25,7 +25,7 @@ def run(wait: bool, python: str | None, module: bool, program: str, args: tuple[
       raydap run --wait train.py
       raydap run -m package.train
     """
-    from raydap.core.errors import SWITCHED_OFF
+    from raydap.errors import SWITCHED_OFF
     from raydap.runtime import prepared_environment
     from raydap.runtime.program_files import interpreter_named
     from raydap.transport import runtime_folder

@@ -46,7 +46,7 @@ def target(dashboard: str | None, connect: str | None, token_file: str | None, t
 def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:
     """Runs a command to its exit code. What the user has to know is one line on standard error."""
     from raydap.client.dap_connection import SessionError
-    from raydap.core.errors import ProblemError
+    from raydap.errors import ProblemError
     from raydap.hub.hub_token import TokenError
 
     _take_any_text()

@@ -33,7 +33,7 @@ class ConnectionEnded(SessionError):
 
 
 class RequestRefused(SessionError):
-    """The session has refused a request. `code` is the number of raydap's error (core/errors.py), 0 for another one."""
+    """The session has refused a request. `code` is the number of raydap's error (errors.py), 0 for another one."""
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(text)

@@ -16,7 +16,7 @@ from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, DapConnection, SessionError
 from raydap.client.own_session import OwnSession
 from raydap.cluster.dashboard import dashboard_address
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.hub import connection_file, hub_address, hub_token
 from raydap.protocol.raydap_messages import Server
 

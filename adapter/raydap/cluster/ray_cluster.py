@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from raydap.analysis.ray_state import ListCut
 from raydap.cluster.dashboard import labels, ray_token, unfinished_work
 from raydap.cluster.dashboard.dashboard_address import Launched, Location, chosen, resolve
 from raydap.cluster.dashboard.dashboard_client import Dashboard
@@ -18,7 +19,6 @@ from raydap.cluster.jobs.prepared_search import PreparedSearch
 from raydap.cluster.machine import raylets
 from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.cluster.source import Source
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     ActorsListed,
     DiscoveryFailed,
@@ -30,8 +30,8 @@ from raydap.core.events import (
     WorkersAlive,
     WorkersPaused,
 )
-from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.errors import Code, Problem, ProblemError
 
 LONGEST_PAUSE_S = 15.0
 """The longest pause of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy

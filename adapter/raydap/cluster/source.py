@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
+from raydap.analysis.ray_state import RayState
 from raydap.cluster.relay.relay_client import ClusterAccess
 from raydap.core.events import (
     ActorsListed,
@@ -13,7 +14,6 @@ from raydap.core.events import (
     WorkersAlive,
     WorkersPaused,
 )
-from raydap.core.ray_state import RayState
 from raydap.protocol.types import WorkerKey
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+from raydap.analysis.ray_state import ListCut
 from raydap.core import events as ev
 from raydap.core.effects import Effect
-from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State, problem_output
 from raydap.core.model.worker import Worker
-from raydap.core.ray_state import ListCut
 from raydap.core.requests import waits
 from raydap.core.requests.capabilities import CAPABILITIES, HUB_CAPABILITIES, LAUNCH_CAPABILITIES
 from raydap.core.requests.dispatch import dispatch
@@ -38,6 +37,7 @@ from raydap.core.workers import (
     unprepared,
     worker_entries,
 )
+from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.protocol.types import Seq
 from raydap.wire import envelope
 

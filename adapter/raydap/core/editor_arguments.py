@@ -8,7 +8,7 @@ are refused by their names, with the reason and what to do.
 import json
 from collections.abc import Collection, Mapping
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 _VSCODE_KEYS = {"name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer"}
 _VSCODE_KEYS |= {"internalConsoleOptions", "serverReadyAction", "suppressMultipleSessionWarning", "restart", "noDebug"}

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from raydap.core.errors import Problem
-from raydap.core.ray_state import ListCut, RayState
+from raydap.analysis.ray_state import ListCut, RayState
+from raydap.errors import Problem
 from raydap.protocol.types import ClientId, WorkerKey
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Hashable, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

@@ -11,7 +11,7 @@ import msgspec
 
 from raydap.core.arguments import decode
 from raydap.core.editor_arguments import translate
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 
 class PathMapping(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from raydap.core.errors import Code, sentence
 from raydap.doctor.facts import Facts, count, names
 from raydap.doctor.finding import Finding, error, note, ok, warning
+from raydap.errors import Code, sentence
 
 _TOKEN = (Code.TOKEN_WANTED, Code.TOKEN_REFUSED)
 

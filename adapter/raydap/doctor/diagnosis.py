@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from raydap.core.errors import sentence
 from raydap.doctor.check_table import CHECKS, Check
 from raydap.doctor.facts import Facts
 from raydap.doctor.finding import FAULTS, Finding
+from raydap.errors import sentence
 
 log = logging.getLogger("raydap")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint
 from raydap.cluster.survey.node_reports import EnvironmentReport, NodeReport, ProcessReport
-from raydap.core.errors import Problem
 from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.errors import Problem
 from raydap.hub.machine_status import SessionStatus
 from raydap.protocol.types import WorkerKey
 

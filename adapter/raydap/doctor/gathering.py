@@ -18,9 +18,9 @@ from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.machine.raylets import raylets
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.doctor import session_breakpoints
 from raydap.doctor.facts import Facts, ListedWorker, SourceBreakpoint, Versions
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import machine_status
 from raydap.tcp_sockets import is_local_address
 

@@ -9,8 +9,8 @@ from raydap.bounded_wait import wait_for
 from raydap.client import session_connections
 from raydap.client.dap_connection import Connect, SessionError
 from raydap.client.joining import ANSWER_TIMEOUT_S, Session, is_same_cluster
-from raydap.core.errors import ProblemError
 from raydap.doctor.facts import SourceBreakpoint
+from raydap.errors import ProblemError
 from raydap.protocol.message_base import Arguments
 from raydap.protocol.raydap_messages import BreakpointList, SetBreakpoint
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from raydap.bounded_wait import wait_for
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file
 from raydap.transport import tcp, websocket_handshake
 from raydap.transport.peer import Peer

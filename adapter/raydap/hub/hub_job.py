@@ -21,7 +21,7 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs.job_list import ENDED
 from raydap.cluster.jobs.ray_job import RayJob, submit
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 METADATA = {"raydap": "hub"}
 """In the metadata of each job that is a hub. Jobs without it are never stopped."""

@@ -15,8 +15,8 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.ray_process import ray_query
-from raydap.core.errors import ProblemError
 from raydap.core.events import PausedWorker
+from raydap.errors import ProblemError
 from raydap.hub import connection_file
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.tcp_sockets import TcpSocket

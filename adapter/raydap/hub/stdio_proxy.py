@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import raydap
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub.hub_address import HubAddress, answers, dial, token_refused
 from raydap.protocol.raydap_messages import PROTOCOL, OutputData, ProblemData
 from raydap.transport import stdio

@@ -1,10 +1,11 @@
-"""Numbers: read from what `repr()` gives, and written in few digits."""
+"""Numbers: read from what `repr()` gives, written in few digits, and in names that are sorted."""
 
 import re
 
 from raydap.protocol.value_messages import Statistics
 
 _NUMBER = re.compile(r"(?:[\w.]+\()?([+-]?(?:\d[\d_]*\.?\d*(?:e[+-]?\d+)?|\.\d+|nan|inf))(?:, [\w.=':]+)*\)?")
+_DIGITS = re.compile(r"(\d+)")
 _LONGEST = 400
 _LARGEST_INTEGER = 1e15
 
@@ -34,3 +35,9 @@ def statistics(found: Statistics) -> list[str]:
         *(f"{name} {digits(value)}" for name, value in numbers if value is not None),
         *(f"{count} {name}" for name, count in counts if count),
     ]
+
+
+def natural_order(text: str) -> list[tuple[bool, int, str]]:
+    """Return a key that sorts names by their numbers, however long these are: worker_2 is before worker_10."""
+    parts = _DIGITS.split(text)
+    return [(True, len(part.lstrip("0")), part.lstrip("0")) if part.isdecimal() else (False, 0, part) for part in parts]

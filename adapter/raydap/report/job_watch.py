@@ -10,7 +10,7 @@ from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
 from raydap.cluster.jobs.job_list import has_ended
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 
 PAUSE_S = 2.0
 """Seconds between two questions whether it has ended."""

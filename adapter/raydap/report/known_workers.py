@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import msgspec
 
 from raydap import steady_time
-from raydap.core.sets import folding
-from raydap.core.sets.folding import Member
+from raydap.analysis.sets import folding
+from raydap.analysis.sets.folding import Member
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import WorkerPlace
 from raydap.report.records import Span, WorkerRecord

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
 from raydap.cluster.dashboard.polls import PROCESS_POLLS, Poll
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.report.records import Span
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 10.0

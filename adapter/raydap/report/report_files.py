@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from raydap import safe_files
-from raydap.core.errors import file_not_written
+from raydap.errors import file_not_written
 from raydap.report import chrome_trace, html_page
 from raydap.report.records import Report
 

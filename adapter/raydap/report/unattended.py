@@ -10,7 +10,7 @@ from typing import Any
 
 from raydap import safe_output, steady_time
 from raydap.client.joining import Target
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.presentation.safe_text import one_line
 from raydap.report.job_watch import JobEnd, JobWatch
 from raydap.report.records import Outcome

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from raydap.core.sets import folding
-from raydap.core.sets.folding import Answer, Holder
-from raydap.core.sets.stack_tree import Place, StackTree
+from raydap.analysis.sets import folding
+from raydap.analysis.sets.folding import Answer, Holder
+from raydap.analysis.sets.stack_tree import Place, StackTree
 from raydap.inworker import calls
 from raydap.protocol.stack_messages import StackNode
 from raydap.protocol.value_messages import Statistics

@@ -18,7 +18,7 @@ from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.errors import Code
+from raydap.errors import Code
 from raydap.presentation.short_text import file_line, shortened
 from raydap.protocol.raydap_messages import WorkerList
 from raydap.protocol.stack_messages import Places, PlacesArguments

@@ -12,10 +12,10 @@ from typing import Literal
 
 from raydap.bounded_wait import wait_for
 from raydap.cluster.frozen_modules import FrozenModulesFilter
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
 from raydap.env_file import with_env_file
+from raydap.errors import Code, Problem, ProblemError
 from raydap.runtime.output_pipe import OutputPipe
 from raydap.runtime.prepared_environment import is_off
 from raydap.runtime.program_files import interpreter_named

@@ -22,8 +22,8 @@ from raydap.cluster.source import FixedAddresses, Source
 from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
-from raydap.core.errors import Code, Problem
 from raydap.core.settings import HubSettings
+from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import file_checks
 from raydap.runtime.agents import Agents

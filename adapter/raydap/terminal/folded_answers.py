@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from raydap import safe_files
 from raydap.client.joining import Target
-from raydap.core.errors import file_not_written
+from raydap.errors import file_not_written
 from raydap.exit_codes import ExitCode
 from raydap.presentation import folded_tables, stack_pictures
 from raydap.protocol.stack_messages import MergedStacks, StacksArguments

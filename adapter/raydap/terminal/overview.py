@@ -16,7 +16,7 @@ from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
 from raydap.cluster.dashboard import dashboard_address
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.hub import machine_status
 from raydap.hub.hub_token import TokenError
 from raydap.hub.machine_status import ClusterStatus, MachineStatus, PausedStatus

@@ -10,8 +10,8 @@ import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 from click.testing import CliRunner
 
+from raydap.analysis.sets.set_syntax import FIXED_VALUES, QUALIFIERS, STATES, parse
 from raydap.cli.main import COMMANDS, SECTIONS, main
-from raydap.core.sets.set_syntax import FIXED_VALUES, QUALIFIERS, STATES, parse
 
 LOADED = """\
 import sys

@@ -10,7 +10,7 @@ import pytest
 from raydap.cli import terminal_command
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub.hub_token import TokenError
 
 PROBLEM = Problem(Code.NO_CLUSTER, "There is no cluster.")

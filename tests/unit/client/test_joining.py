@@ -13,7 +13,7 @@ from raydap.client import joining, session_connections
 from raydap.client.dap_connection import ConnectionEnded, RequestRefused, SessionError
 from raydap.client.joining import Session, Target, is_same_cluster
 from raydap.cluster.dashboard import dashboard_address
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file, hub_address
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.hub_token import TokenError

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from raydap.cluster.ray_cluster import RayCluster
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import Event, NodesAlive, PausedWorker, WorkerLabel, WorkersAlive
 from raydap.core.settings import AttachSettings
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 from support import virtual_time
 

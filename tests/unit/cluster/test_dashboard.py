@@ -11,8 +11,8 @@ from aiohttp import web
 
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
 

@@ -11,7 +11,7 @@ from raydap import tcp_sockets
 from raydap.cluster.dashboard import dashboard_address
 from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location, resolve
 from raydap.cluster.ray_process.ray_query import QueryFailed
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.tcp_sockets import TcpSocket
 
 

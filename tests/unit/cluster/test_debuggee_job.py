@@ -13,9 +13,9 @@ from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs import ray_job
 from raydap.cluster.jobs.debuggee_job import DebuggeeJob, entrypoint, variables, working_dir
 from raydap.cluster.ray_process.ray_query import QueryFailed
-from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.errors import Code
 from unit.cluster.fake_dashboard import FakeDashboard
 
 WAIT = 20.0

@@ -16,7 +16,7 @@ from raydap.cluster.dashboard import local_clusters
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.ray_process.clusters_here import the_one_meant
 from raydap.cluster.ray_process.ray_query import query
-from raydap.core.errors import Code
+from raydap.errors import Code
 from unit.cluster.fake_dashboard import FakeDashboard
 
 NOBODY = 65534

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raydap.cluster.jobs.prepared_search import PreparedSearch
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from support.made_up_proc import add_process
 
 HOOK = {"worker_process_setup_hook": "raydap_agent", "env_vars": {"A": "1"}}

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from local_cluster import Child
 
+from raydap.analysis.thread_stacks import Stacks
 from raydap.cluster.survey import py_spy
 from raydap.cluster.survey.py_spy import PySpyFailed
 from raydap.core.events import PausedWorker
-from raydap.core.model.thread_stacks import Stacks
 from raydap.protocol.types import WorkerKey
 
 PROGRAM = """\

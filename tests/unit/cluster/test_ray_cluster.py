@@ -12,7 +12,6 @@ from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard.dashboard_address import DEFAULT_URL, Location
 from raydap.cluster.ray_cluster import RayCluster, Timing
 from raydap.cluster.relay.relay_client import ClusterAccess
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import (
     AgentsExpected,
     DiscoveryFailed,
@@ -24,6 +23,7 @@ from raydap.core.events import (
     WorkersPaused,
 )
 from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.errors import Code, Problem, ProblemError
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text
 from unit.cluster.polling import FAST, PAUSED, Polling, run
 

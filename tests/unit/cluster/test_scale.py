@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from raydap.analysis.ray_state import ListCut
 from raydap.cluster import ray_cluster
 from raydap.cluster.dashboard.dashboard_address import Location
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params
 from raydap.cluster.ray_cluster import RayCluster
-from raydap.core.errors import Code, Problem
 from raydap.core.events import AgentsExpected, Event, JobsListed, WorkersAlive, WorkersPaused
-from raydap.core.ray_state import ListCut
 from raydap.core.settings import AttachSettings
+from raydap.errors import Code, Problem
 from support import virtual_time
 
 LIMIT = 10_000

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
+from raydap.analysis.ray_state import RayActor, RayGroup, RayState, RayTask
 from raydap.cluster.dashboard import unfinished_work
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask
 from raydap.protocol.types import WorkerKey
 from unit.cluster.fake_dashboard import FakeDashboard, listing, text
 

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import ProblemError
 from raydap.core.model.breakpoints import WAITING, Breakpoints, Group
 from raydap.core.model.handles import Handles
+from raydap.errors import ProblemError
 from raydap.protocol.types import WorkerKey
 
 W1, W2 = WorkerKey("w1"), WorkerKey("w2")

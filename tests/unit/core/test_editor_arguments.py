@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code, ProblemError
 from raydap.core.settings import AttachSettings, LaunchSettings, parse
+from raydap.errors import Code, ProblemError
 
 
 def refusal(kind: type[AttachSettings], arguments: Any) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow, Future, gather, start
+from raydap.errors import Code, Problem, ProblemError
 
 
 def problem(text: str) -> ProblemError:

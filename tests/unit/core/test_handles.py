@@ -1,7 +1,7 @@
 import pytest
 
-from raydap.core.errors import Code, ProblemError
 from raydap.core.model.handles import FIRST, LAST, Handles
+from raydap.errors import Code, ProblemError
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.types import LocalId, WorkerKey
 

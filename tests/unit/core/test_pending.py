@@ -1,7 +1,7 @@
 import pytest
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.pending import Asked, Pending, WorkerRefusedError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import Seq, WorkerKey
 from raydap.wire import envelope
 

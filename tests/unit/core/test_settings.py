@@ -6,8 +6,8 @@ import pytest
 
 from raydap.core.arguments import decode
 from raydap.core.editor_arguments import REFUSED
-from raydap.core.errors import Code, ProblemError
 from raydap.core.settings import AttachSettings, HubSettings, LaunchSettings, PathMapping, complete, parse
+from raydap.errors import Code, ProblemError
 
 
 def refusal(kind: type[AttachSettings], arguments: Any) -> tuple[Code, str]:

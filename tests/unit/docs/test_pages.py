@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from cpython_tests.known_differences import DIFFERENCES
-from raydap.core.errors import Code
 from raydap.core.model.client import Role
 from raydap.core.requests.table import TABLE
 from raydap.core.settings import LaunchSettings
+from raydap.errors import Code
 from raydap.exit_codes import ExitCode
 from raydap.protocol.id_fields import COMMANDS, RULES, Kind
 from raydap.report import records

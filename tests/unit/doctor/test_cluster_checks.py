@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from raydap.core.errors import Code, Problem
 from raydap.doctor import cluster_checks
 from raydap.doctor.facts import Facts
+from raydap.errors import Code, Problem
 from unit.doctor.made_up import HEALTHY, faults, member, with_members
 
 

@@ -13,9 +13,9 @@ from raydap.cluster.dashboard.dashboard_address import Location
 from raydap.cluster.legacy import legacy_breakpoints
 from raydap.cluster.ray_process.ray_query import QueryFailed
 from raydap.cluster.survey import node_reports
-from raydap.core.errors import Code
 from raydap.doctor import gathering, session_breakpoints
 from raydap.doctor.facts import Facts, SourceBreakpoint
+from raydap.errors import Code
 from raydap.hub import machine_status
 from raydap.hub.machine_status import MachineStatus, SessionStatus
 from unit.cluster.fake_dashboard import WORKER, FakeDashboard, listing, text

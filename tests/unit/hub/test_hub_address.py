@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raydap.core.errors import Code, ProblemError
+from raydap.errors import Code, ProblemError
 from raydap.hub import connection_file, hub_address
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.hub_address import HubAddress

@@ -14,7 +14,7 @@ from aiohttp import web
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.jobs import ray_job
 from raydap.cluster.ray_process.ray_query import QueryFailed
-from raydap.core.errors import Code, ProblemError
+from raydap.errors import Code, ProblemError
 from raydap.hub import hub_job
 from raydap.hub.hub_job import Hub, HubJobOptions
 from unit.cluster.fake_dashboard import FakeDashboard

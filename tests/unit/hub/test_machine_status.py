@@ -12,7 +12,7 @@ import pytest
 from raydap.cluster.dashboard import dashboard_address
 from raydap.cluster.ray_process import ray_query
 from raydap.cluster.ray_process.ray_query import QueryFailed
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.hub import connection_file, machine_status
 from raydap.hub.connection_file import ConnectionInfo
 from raydap.hub.machine_status import ClusterStatus, HubStatus, MachineStatus, SessionStatus

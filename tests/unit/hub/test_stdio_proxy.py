@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.core.errors import Code, Problem
+from raydap.errors import Code, Problem
 from raydap.hub import stdio_proxy
 from raydap.hub.stdio_proxy import StdioProxy
 from raydap.protocol.raydap_messages import PROTOCOL

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from raydap.core.model.ranks import natural_order
-from raydap.presentation.numbers import number
+from raydap.presentation.numbers import natural_order, number
 
 NUMBERS = {"0.5": 0.5, "np.float32(0.5)": 0.5, "tensor(2., device='cuda:0')": 2.0, "-1e3": -1000.0, "1_000": 1000.0}
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from raydap import safe_files
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.report.records import Report
 from raydap.report.report_files import ReportFiles
 from support.report_records import report

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from raydap.core.errors import Code
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
+from raydap.errors import Code
 from raydap.runtime import debuggee_process
 from raydap.runtime.debuggee_process import DebuggeeProcess, _missing, command, environment
 

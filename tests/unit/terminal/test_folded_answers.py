@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from raydap.client.joining import Target
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Location, MergedStacks, StackNode
 from raydap.protocol.value_messages import EvaluationGroup, Evaluations

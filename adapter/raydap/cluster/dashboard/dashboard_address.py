@@ -15,7 +15,7 @@ from raydap.cluster.dashboard import local_clusters, ray_token
 from raydap.cluster.dashboard.local_clusters import LocalCluster
 from raydap.cluster.dashboard.rest import Rest
 from raydap.cluster.ray_process.ray_query import QueryFailed, query
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 _DEFAULT = ("127.0.0.1", 8265)
 

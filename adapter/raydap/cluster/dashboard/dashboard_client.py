@@ -7,8 +7,8 @@ from typing import Any
 
 from raydap.cluster.dashboard.labels import Row, label
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params, Rest, not_a_dashboard
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 
 LIMIT = 10_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from raydap.cluster.dashboard.labels import is_own_job, program
 from raydap.cluster.dashboard.rest import Rest
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 _JOBS_TIMEOUT_S = 3.0
 _MAX_JOBS = 3

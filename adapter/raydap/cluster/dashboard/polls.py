@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from raydap.bounded_wait import wait_for
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 
 log = logging.getLogger("raydap")
 

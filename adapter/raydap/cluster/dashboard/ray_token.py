@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from raydap import safe_files
-from raydap.core.errors import Code, Problem
+from raydap.errors import Code, Problem
 
 
 def wanted(environ: Mapping[str, str]) -> bool:

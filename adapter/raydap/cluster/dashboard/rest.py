@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from raydap.cluster.dashboard import ray_token
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 if TYPE_CHECKING:
     import aiohttp

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from raydap.analysis.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
 from raydap.cluster.dashboard.dashboard_client import Dashboard
 from raydap.cluster.dashboard.labels import Row
-from raydap.core.errors import ProblemError
-from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
+from raydap.errors import ProblemError
 from raydap.protocol.types import WorkerKey
 
 log = logging.getLogger("raydap")

@@ -14,10 +14,10 @@ from raydap.cluster.frozen_modules import FrozenModulesFilter
 from raydap.cluster.jobs import prepared_job
 from raydap.cluster.jobs.ray_job import RayJob, submit
 from raydap.cluster.machine import raylets
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import DebuggeeExited, DebuggeeFailed, DebuggeeOutput, DebuggeeStarted, Event
 from raydap.core.settings import LaunchSettings
 from raydap.env_file import with_env_file
+from raydap.errors import Code, Problem, ProblemError
 
 log = logging.getLogger("raydap")
 

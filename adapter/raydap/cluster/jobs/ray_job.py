@@ -9,7 +9,7 @@ from raydap.cluster.dashboard import ray_token
 from raydap.cluster.dashboard.rest import Rest, not_a_dashboard
 from raydap.cluster.jobs.job_list import ENDED
 from raydap.cluster.ray_process.ray_query import QueryFailed, query
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 _SUBMIT_TIMEOUT_S = 120.0
 # A new cluster accepts jobs only when its agents have started, some seconds after its dashboard

@@ -12,10 +12,10 @@ from typing import Literal
 
 import msgspec
 
+from raydap.analysis.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
 from raydap.cluster.injection.gdb_injection import tracing_obstacle
 from raydap.cluster.machine.outside_looks import py_spy_output
 from raydap.core.events import PausedWorker
-from raydap.core.model.thread_stacks import CodeOwner, Stacks, StackVariable, ThreadFrame, ThreadStack
 
 MAX_OUTPUT = 16 * 1024 * 1024
 """Bytes of the output that are read from another node."""

@@ -8,11 +8,11 @@ the first of them decides the line.
 from collections.abc import Collection, Iterator, Mapping
 from typing import cast
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model import barrier_terms, exception_filters
 from raydap.core.model.barrier_terms import BarrierTerms
 from raydap.core.model.exception_filters import ExceptionFilters
 from raydap.core.model.handles import Handles
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol import messages
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 

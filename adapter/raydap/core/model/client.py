@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 
 from raydap.core.effects import Effect, SendToClient
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.worker import Thread, Worker
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import ClientId, Handle, Seq, WorkerKey
 from raydap.wire import envelope
 from raydap.wire.envelope import Body

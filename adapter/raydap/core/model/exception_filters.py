@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 
 FILTERS = ("raised", "uncaught", "userUnhandled")
 """debugpy's exception filters (debugpy/adapter/clients.py, initialize_request)."""

@@ -8,7 +8,7 @@ an old one gets an error instead of another worker's data.
 
 from typing import NamedTuple
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.types import Handle, LocalId, WorkerKey
 

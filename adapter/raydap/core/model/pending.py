@@ -1,7 +1,7 @@
 """Requests sent to workers that have no answer yet."""
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Future
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import Seq, WorkerKey
 from raydap.wire.envelope import Envelope
 

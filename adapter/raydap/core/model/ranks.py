@@ -4,10 +4,10 @@ import heapq
 import re
 from collections.abc import Iterable
 
+from raydap.presentation.numbers import natural_order
 from raydap.protocol.raydap_messages import WorkerEntry
 
 _OWN = re.compile(r"#(\d{1,9})$")
-_DIGITS = re.compile(r"(\d+)")
 
 
 class Ranks:
@@ -62,12 +62,6 @@ class Ranks:
         if told is not None:
             return int(told[1])
         return self._order.get((entry.job, entry.actor), {}).get(entry.key)
-
-
-def natural_order(text: str) -> list[tuple[bool, int, str]]:
-    """Numbers in names count as numbers, however long they are: worker_2 is before worker_10."""
-    parts = _DIGITS.split(text)
-    return [(True, len(part.lstrip("0")), part.lstrip("0")) if part.isdecimal() else (False, 0, part) for part in parts]
 
 
 def _order(entry: WorkerEntry) -> tuple[list[tuple[bool, int, str]], str, int]:

@@ -3,17 +3,17 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.ray_state import RayState
+from raydap.analysis.sets.compared_value import Summary
 from raydap.core.events import ForkedWaitsFound, StackSampled
 from raydap.core.flows import Future
 from raydap.core.model.breakpoints import Breakpoint, Breakpoints
-from raydap.core.model.compared_value import Summary
 from raydap.core.model.handles import Handles
 from raydap.core.model.processes import Processes
 from raydap.core.model.ranks import Ranks
 from raydap.core.model.roster import Roster
-from raydap.core.ray_state import RayState
 from raydap.core.settings import AttachSettings, LaunchSettings
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol import messages
 from raydap.protocol.types import ClientId, Handle, WorkerKey
 from raydap.wire.envelope import Body

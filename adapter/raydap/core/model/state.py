@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import count
 
 from raydap.core.effects import Effect
-from raydap.core.errors import Problem, ProblemError
 from raydap.core.events import ChildPortOpened
 from raydap.core.flows import Flow, Future, start
 from raydap.core.model.arrivals import Arrivals
@@ -19,6 +18,7 @@ from raydap.core.model.client import Client, Request
 from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Thread, Worker, WorkerContext
 from raydap.core.settings import HubSettings
+from raydap.errors import Problem, ProblemError
 from raydap.protocol import messages
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.raydap_messages import OutputData, ProblemData

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, Literal
 
+from raydap.analysis.thread_stacks import ThreadStack
 from raydap.core.effects import Effect, Log, SendToWorker
-from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Future
 from raydap.core.model.handles import Handles, Scope
 from raydap.core.model.pending import Asked, Pending, WorkerRefusedError
 from raydap.core.model.run import Run
-from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.settings import AttachSettings
+from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.protocol.id_fields import Kind
 from raydap.protocol.types import Handle, LocalId, Seq, WorkerKey
 from raydap.wire import envelope

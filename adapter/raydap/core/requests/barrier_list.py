@@ -1,10 +1,10 @@
 """The barriers at which workers wait: raydap/barriers (docs/requests.md)."""
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.workers import barrier_progress
 from raydap.core.workers.barriers import release, show
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.raydap_messages import Barriers, BarriersArguments
 
 _ACTIONS = {"show": show, "release": release}

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import UNSET
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.sets import comparing
+from raydap.analysis.sets.compared_value import Summary
+from raydap.analysis.sets.comparing import Compared
+from raydap.analysis.sets.folding import Holder, statistics_of
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
-from raydap.core.model.compared_value import Summary
 from raydap.core.model.state import State
 from raydap.core.requests import evaluation, selecting
 from raydap.core.requests.evaluation import Reply
-from raydap.core.sets import comparing
-from raydap.core.sets.comparing import Compared
-from raydap.core.sets.folding import Holder, statistics_of
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import CompareArguments, Comparison

@@ -4,13 +4,13 @@ import difflib
 import re
 from collections.abc import Callable
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests import barrier_list, comparison, merged_stacks, multi_thread, selecting, waits
 from raydap.core.requests.routing import BY_FRAME_ELSE_FOCUS, forward
 from raydap.core.workers import barrier_progress
+from raydap.errors import Code, Problem, ProblemError
 from raydap.presentation import folded_tables
 from raydap.protocol.raydap_messages import (
     BarriersArguments,

@@ -5,12 +5,12 @@ from types import GeneratorType
 from typing import Any
 
 from raydap.core.arguments import decode
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Future, start
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State
 from raydap.core.requests.routing import forward
 from raydap.core.requests.table import TABLE, TRUSTED, Row
+from raydap.errors import Code, Problem, ProblemError
 
 _REFUSALS = {
     Role.UNTRUSTED: (

@@ -5,19 +5,19 @@ from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.sets import folding
+from raydap.analysis.sets.folding import Answer, Holder
 from raydap.core.flows import Flow, gather
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import selecting, top_frames
-from raydap.core.sets import folding
-from raydap.core.sets.folding import Answer, Holder
 from raydap.core.translate import names
 from raydap.core.translate.snapshots import refused
 from raydap.core.workers import running_evaluation
 from raydap.core.workers.replies import load_body
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluation, Evaluations
 
 MAX_TIMEOUT_S = 3600.0

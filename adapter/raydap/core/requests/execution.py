@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
@@ -12,6 +11,7 @@ from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
 from raydap.core.workers import collectives, pauses, stop_pacing, stops, thread_names
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 

@@ -5,7 +5,6 @@ Their stops in between are seen by nobody: an editor would show each of them.
 
 from collections.abc import Collection
 
-from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow, gather
 from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.client import Request
@@ -14,6 +13,7 @@ from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import top_frames
 from raydap.core.requests.execution import let_run, note_resumed
 from raydap.core.workers import stops
+from raydap.errors import ProblemError
 
 MAX_STEPS = 10_000
 

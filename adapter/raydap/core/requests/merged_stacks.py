@@ -6,18 +6,18 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.sets.folding import Holder, Member
+from raydap.analysis.sets.stack_tree import Place, StackTree
 from raydap.core.flows import Flow, gather
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
 from raydap.core.requests import selecting
-from raydap.core.sets.folding import Holder, Member
-from raydap.core.sets.stack_tree import Place, StackTree
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import frames_of, is_library_frame, location
 from raydap.core.workers import worker_stack
 from raydap.core.workers.replies import load_body, query
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.presentation import stack_pictures
 from raydap.protocol.stack_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 from functools import partial
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.sets import folding
+from raydap.analysis.sets.folding import Member
 from raydap.core.flows import Flow, gather
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
@@ -12,12 +13,11 @@ from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.requests import lockstep, selecting, top_frames
 from raydap.core.requests.evaluation import MAX_TIMEOUT_S
 from raydap.core.requests.execution import let_run, note_resumed, runs_on, thread_of
-from raydap.core.sets import folding
-from raydap.core.sets.folding import Member
 from raydap.core.translate import paths
 from raydap.core.translate.snapshots import refused
 from raydap.core.translate.stacks import location
 from raydap.core.workers import collectives, worker_entries
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.raydap_messages import (
     ContinueThreadsArguments,
     ResumedThreads,

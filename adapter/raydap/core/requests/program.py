@@ -1,11 +1,11 @@
 """Requests about the launched program: raydap ends nothing that it did not start."""
 
 from raydap.core.effects import StartDebuggee, StopDebuggee
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.requests.session import complete_by_hub
 from raydap.core.settings import LaunchSettings, parse
+from raydap.errors import Code, Problem, ProblemError
 
 
 def terminate(state: State, request: Request, arguments: dict[str, object]) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.handles import Scope
@@ -17,6 +16,7 @@ from raydap.core.translate.stacks import mark_stack
 from raydap.core.workers import shown_arrays, stop_pacing, thread_names
 from raydap.core.workers.replies import fetch_result
 from raydap.core.workers.working_dirs import look_for_copies
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.id_fields import RESPONSES, Kind
 from raydap.wire import envelope
 from raydap.wire.envelope import Body

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.sets.folding import Member
+from raydap.analysis.sets.membership import Candidate, is_in
+from raydap.analysis.sets.set_syntax import WorkerSet, parse
 from raydap.core.flows import Flow, gather
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState, Worker
 from raydap.core.requests import top_frames
 from raydap.core.requests.execution import thread_of
-from raydap.core.sets.folding import Member
-from raydap.core.sets.membership import Candidate, is_in
-from raydap.core.sets.set_syntax import WorkerSet, parse
 from raydap.core.workers import running_evaluation, worker_entries
 from raydap.core.workers.replies import load_body, query
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol.raydap_messages import (
     KeptSet,

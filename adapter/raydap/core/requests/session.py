@@ -7,13 +7,13 @@ from msgspec import UNSET
 
 from raydap import __version__
 from raydap.core.effects import DropClient, ReachAgents, StartDebuggee, StartDiscovery
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client, ClientStage, Request, Role
 from raydap.core.model.state import State
 from raydap.core.requests.breakpoint_sync import share_breakpoints
 from raydap.core.settings import AttachSettings, LaunchSettings, complete, parse
 from raydap.core.workers import barriers, child_sessions, holding, prepared, run_events, stops
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.raydap_messages import Server
 from raydap.protocol.types import Seq
 from raydap.wire.envelope import Body

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
@@ -11,6 +10,7 @@ from raydap.core.model.state import State
 from raydap.core.requests.routing import BY_SOURCE, forward
 from raydap.core.translate.local_ids import paths_in
 from raydap.core.workers.replies import query, query_text
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol.id_fields import Kind
 from raydap.wire.envelope import Body

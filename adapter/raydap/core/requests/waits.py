@@ -2,21 +2,21 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+from raydap.analysis.ray_state import RayState
+from raydap.analysis.sets.folding import Member
+from raydap.analysis.thread_stacks import ThreadStack
+from raydap.analysis.waits import building, thread_nodes, wait_graph, wait_text
+from raydap.analysis.waits.building import Graph
+from raydap.analysis.waits.collective_waits import Collective
+from raydap.analysis.waits.wait_graph import Edge, Node
 from raydap.core.effects import AskRayState
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import RayStateListed
 from raydap.core.flows import Flow, Future, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import ThreadStack
-from raydap.core.ray_state import RayState
 from raydap.core.requests import selecting
-from raydap.core.sets.folding import Member
-from raydap.core.waits import building, thread_nodes, wait_graph, wait_text
-from raydap.core.waits.building import Graph
-from raydap.core.waits.collective_waits import Collective
-from raydap.core.waits.wait_graph import Edge, Node
 from raydap.core.workers import forked_waits, worker_entries, worker_stack
+from raydap.errors import Code, Problem, ProblemError
 from raydap.presentation.safe_text import one_line
 from raydap.protocol.types import WorkerKey
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments

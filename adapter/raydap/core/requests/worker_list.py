@@ -1,7 +1,6 @@
 """Requests that list workers, choose which are attached, and look into them: raydap/workers, raydap/attach,
 raydap/pause, raydap/stack, raydap/detach."""
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
@@ -16,6 +15,7 @@ from raydap.core.workers import (
     worker_entries,
     worker_stack,
 )
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.raydap_messages import (
     AttachWorkersArguments,
     DetachWorkersArguments,

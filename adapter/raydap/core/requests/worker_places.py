@@ -3,17 +3,17 @@
 import msgspec
 from msgspec import UNSET
 
-from raydap.core.errors import ProblemError
+from raydap.analysis.sets.folding import Member, label
 from raydap.core.flows import Flow, gather, start
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
 from raydap.core.requests import selecting, top_frames
-from raydap.core.sets.folding import Member, label
 from raydap.core.translate import paths
 from raydap.core.translate.stacks import location
 from raydap.core.workers import forked_waits, worker_entries, worker_stack
 from raydap.core.workers.forked_waits import ForkedChild
+from raydap.errors import ProblemError
 from raydap.presentation.short_text import function_line
 from raydap.protocol.stack_messages import Location, Places, PlacesArguments, ThreadStack, WaitingChild, WorkerPlace
 from raydap.protocol.types import WorkerKey

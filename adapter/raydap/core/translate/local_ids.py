@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.handles import Scope
 from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.translate import paths
 from raydap.core.translate.rewrite import rewrite
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.id_fields import ARGUMENTS, EVENTS, RESPONSES, Kind
 from raydap.protocol.types import LocalId
 

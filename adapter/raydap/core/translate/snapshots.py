@@ -5,11 +5,11 @@ The ids in these answers are counted from 1 in each snapshot. They become handle
 
 import msgspec
 
-from raydap.core.errors import Code, Problem, ProblemError
-from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack
+from raydap.analysis.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack
 from raydap.core.model.worker import Thread
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import paths
+from raydap.errors import Code, Problem, ProblemError
 from raydap.presentation.short_text import file_name
 
 _OF_WORKER = ("source", "modules", "gotoTargets")

@@ -4,11 +4,11 @@ there."""
 from collections.abc import Mapping
 
 from raydap.core.effects import AskAgent
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import AgentAnswered
 from raydap.core.flows import Flow, Future
 from raydap.core.model.state import State
 from raydap.core.workers import attach
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 
 

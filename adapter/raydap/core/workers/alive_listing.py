@@ -6,11 +6,11 @@ Every process of Ray is alive, so the source is asked for them only then.
 from collections.abc import Collection
 
 from raydap.core.effects import WatchAlive
-from raydap.core.errors import Code, Problem
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersAlive, WorkersLabelled
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.workers import selection, unprepared, worker_entries
+from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
 

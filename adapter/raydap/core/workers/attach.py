@@ -12,7 +12,6 @@ from contextlib import suppress
 import msgspec
 
 from raydap.core.effects import DialWorker
-from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
@@ -24,6 +23,7 @@ from raydap.core.translate import paths
 from raydap.core.translate.local_ids import paths_in
 from raydap.core.workers import breakpoint_events, child_sessions, detach, pauses, working_dirs
 from raydap.core.workers.replies import load_body
+from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.inworker import calls
 from raydap.protocol import messages
 from raydap.wire import envelope

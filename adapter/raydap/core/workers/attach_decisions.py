@@ -6,7 +6,6 @@ another attach, the end of a worker, or a deadline.
 
 from enum import Enum, auto
 
-from raydap.core.errors import Code, Problem
 from raydap.core.events import PausedWorker
 from raydap.core.model.processes import Process, Retry, after
 from raydap.core.model.run import Run
@@ -14,6 +13,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, selection
+from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
 BUSY_DELAY_S = 1.0

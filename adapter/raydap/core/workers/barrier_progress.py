@@ -5,11 +5,11 @@ Clients that can show progress get it there, and its Cancel shows the workers th
 
 import msgspec
 
+from raydap.analysis.sets import folding
 from raydap.core.flows import Flow, gather
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Role
 from raydap.core.model.state import State
-from raydap.core.sets import folding
 from raydap.core.workers import worker_entries, worker_stack
 from raydap.presentation.short_text import file_line
 from raydap.protocol.raydap_messages import Barrier, MissingWorker

@@ -11,7 +11,6 @@ looks into those that are missing: Ray does not say that a worker runs a task no
 from collections.abc import Iterable
 
 from raydap.core.effects import AskActors
-from raydap.core.errors import ProblemError
 from raydap.core.events import ActorsListed
 from raydap.core.flows import Flow
 from raydap.core.model.barrier_wait import BarrierWait, WorkerClass, class_of
@@ -19,6 +18,7 @@ from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
 from raydap.core.workers import barrier_arrivals, barrier_progress, selection, stops
+from raydap.errors import ProblemError
 from raydap.inworker import calls
 from raydap.protocol.types import WorkerKey
 

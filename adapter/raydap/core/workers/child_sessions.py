@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from raydap.core.effects import OpenChildPort
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.events import ChildPortFailed, ChildPortOpened
 from raydap.core.model.client import Client, Offer, Role
 from raydap.core.model.state import State
@@ -18,6 +17,7 @@ from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import names
 from raydap.core.workers import stops
+from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 from raydap.wire import envelope
 

@@ -4,14 +4,14 @@ waiting there until the collective times out, which ends the job."""
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.sets import folding
 from raydap.core.flows import Flow
 from raydap.core.model.barrier_wait import class_of
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, Worker
-from raydap.core.sets import folding
 from raydap.core.workers import worker_entries
 from raydap.core.workers.replies import query
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 
 ANSWER_TIMEOUT_S = 1.0

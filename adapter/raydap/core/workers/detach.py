@@ -6,11 +6,11 @@ ever.
 """
 
 from raydap.core.effects import HangUp, ReleaseAgent
-from raydap.core.errors import Code, Problem, ProblemError, sentence
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.model.worker import AttachStage, Worker
 from raydap.core.workers import breakpoint_events, child_sessions
+from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.inworker import calls
 
 DISCONNECT_TIMEOUT_S = 20.0

@@ -6,11 +6,11 @@ exception; there, `__exception__` is the tuple (type, value, traceback).
 
 from collections.abc import Mapping
 
-from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.exception_filters import FILTERS
 from raydap.core.model.worker import Thread
 from raydap.core.workers.replies import load_body
+from raydap.errors import ProblemError
 
 _FILTER_OF = dict(zip(("always", "unhandled", "userUnhandled"), FILTERS, strict=True))
 """The filter that debugpy stopped for, by the breakMode of exceptionInfo."""

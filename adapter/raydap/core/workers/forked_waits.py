@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from raydap.analysis.thread_stacks import Stacks, ThreadFrame, ThreadStack
 from raydap.core.effects import FindForkedWaits
-from raydap.core.errors import ProblemError
 from raydap.core.events import ForkedWait, ForkedWaits, ForkedWaitsFound, PausedWorker
 from raydap.core.flows import Flow, Future, gather
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import Stacks, ThreadFrame, ThreadStack
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import paths, snapshots
+from raydap.errors import ProblemError
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import WorkerKey
 

@@ -6,12 +6,12 @@ next client that attaches takes over.
 """
 
 from raydap.core.effects import StopDebuggee, StopDiscovery
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.model.client import Client, ClientStage, Role
 from raydap.core.model.run import Ending, Holding, Run
 from raydap.core.model.state import State
 from raydap.core.workers import attach
 from raydap.core.workers.detach import let_go
+from raydap.errors import Code, Problem, ProblemError
 
 PROGRAM_END_S = 8.0
 """Seconds for a launched program to end, once raydap has told it to. A process is killed after 5 of them."""

@@ -7,7 +7,6 @@ its job is no news: one line tells of the job.
 from collections.abc import Iterable
 
 from raydap.core.effects import AskExitReason, HangUp
-from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
 from raydap.core.model.processes import Loss
 from raydap.core.model.run import Run
@@ -17,6 +16,7 @@ from raydap.core.translate import names
 from raydap.core.workers import prepared
 from raydap.core.workers.attach import give_up
 from raydap.core.workers.detach import forget
+from raydap.errors import Code, Problem, sentence
 
 STOPPED_WAIT_S = 3.0
 RUNNING_WAIT_S = 10.0

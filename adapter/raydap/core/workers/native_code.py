@@ -3,14 +3,14 @@
 Their stacks are read from outside, where that is possible (cluster/survey/py_spy.py).
 """
 
+from raydap.analysis.thread_stacks import Stacks, decode
 from raydap.core.effects import SampleStack
-from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import PausedWorker, StackSampled
 from raydap.core.flows import Flow, Future
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import Stacks, decode
 from raydap.core.model.worker import Worker
 from raydap.core.translate import snapshots
+from raydap.errors import Code, Problem, sentence
 
 
 def sample(state: State, row: PausedWorker) -> Flow[Stacks]:

@@ -6,14 +6,14 @@ stopped, and where they are (inworker/blocked_threads.py). Such a thread is show
 Its pause stays: when it runs on, it stops, and that stop takes the place of the snapshot.
 """
 
-from raydap.core.errors import ProblemError
+from raydap.analysis.thread_stacks import ThreadStack, decode
 from raydap.core.flows import Flow
 from raydap.core.model.state import PendingPause, State
-from raydap.core.model.thread_stacks import ThreadStack, decode
 from raydap.core.model.worker import ANSWER_TIMEOUT_S, Thread, ThreadState, Worker
 from raydap.core.translate import snapshots
 from raydap.core.workers import native_code, stops
 from raydap.core.workers.replies import query
+from raydap.errors import ProblemError
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
 

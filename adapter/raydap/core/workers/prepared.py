@@ -8,7 +8,6 @@ Other nodes of the cluster are reached only when agents are expected there, beca
 """
 
 from raydap.core.effects import ReachAgents, ReachNodes, ReleaseAgent
-from raydap.core.errors import Code, Problem, sentence
 from raydap.core.events import (
     AgentCalled,
     AgentFound,
@@ -24,6 +23,7 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, attach_decisions, selection, unprepared, worker_entries
+from raydap.errors import Code, Problem, sentence
 
 
 def reach(state: State, effect: ReachAgents | ReachNodes) -> None:

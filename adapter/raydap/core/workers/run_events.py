@@ -1,7 +1,6 @@
 """Events of a run: discovery answers or fails, the launched program starts, prints and ends."""
 
 from raydap.core.effects import ReachAgents
-from raydap.core.errors import SWITCHED_OFF, Code, Problem, ProblemError
 from raydap.core.events import (
     DebuggeeExited,
     DebuggeeFailed,
@@ -14,6 +13,7 @@ from raydap.core.events import (
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.workers import holding, prepared, program_input, worker_entries
+from raydap.errors import SWITCHED_OFF, Code, Problem, ProblemError
 from raydap.protocol import messages
 
 _JOBS_SHOWN = 3

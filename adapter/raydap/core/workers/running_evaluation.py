@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
 from raydap.core.workers import agent_questions, worker_stack
 from raydap.core.workers.replies import query
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol.types import WorkerKey
 

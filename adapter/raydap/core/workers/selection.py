@@ -5,7 +5,6 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from raydap.core.effects import AskLabels
-from raydap.core.errors import Code, Problem
 from raydap.core.events import PausedWorker, WorkerLabel, WorkersLabelled, WorkersPaused
 from raydap.core.model.processes import Process
 from raydap.core.model.run import Run
@@ -14,6 +13,7 @@ from raydap.core.model.worker import Thread, Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import attach, thread_names
 from raydap.core.workers.detach import REDIAL_DELAY_S, let_go
+from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
 LATE_LIST_S = 10.0

@@ -1,8 +1,8 @@
 """Lets a worker show large arrays by their numbers (inworker/array_values.py), from the first list of variables on."""
 
-from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow, start
 from raydap.core.model.worker import Worker
+from raydap.errors import ProblemError
 from raydap.inworker import calls
 
 TIMEOUT_S = 5.0

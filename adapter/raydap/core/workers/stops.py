@@ -5,18 +5,18 @@ Each stopped thread of each worker is a thread of the merged session. A thread t
 
 from collections.abc import Iterable
 
+from raydap.analysis.thread_stacks import ThreadStack
 from raydap.core.effects import AskLabels
-from raydap.core.errors import ProblemError
 from raydap.core.flows import Flow
 from raydap.core.model.client import Client
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import ThreadStack
 from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.core.translate import names
 from raydap.core.translate.stacks import frames_of, location
 from raydap.core.workers import barrier_arrivals, exception_conditions, program_input, stop_pacing
 from raydap.core.workers.replies import load_body
+from raydap.errors import ProblemError
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
 

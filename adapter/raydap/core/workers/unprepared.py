@@ -5,13 +5,13 @@ started in keeps its reason in its entry. raydap tries again later, because the 
 """
 
 from raydap.core.effects import InjectAgent
-from raydap.core.errors import Code, Problem
 from raydap.core.events import AgentInjected, PausedWorker, WorkerLabel
 from raydap.core.model.processes import Injection, Process
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
 from raydap.core.settings import AttachSettings
 from raydap.core.workers import selection
+from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
 ANSWER_TIMEOUT_S = 180.0

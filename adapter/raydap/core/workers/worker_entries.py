@@ -11,12 +11,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from raydap.analysis.sets.folding import Member
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, Worker
-from raydap.core.sets.folding import Member
 from raydap.core.translate import names
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerList, WorkerState
 from raydap.protocol.types import WorkerKey

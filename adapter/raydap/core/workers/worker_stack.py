@@ -8,15 +8,15 @@ from collections.abc import Mapping
 
 import msgspec
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.analysis.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, decode
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
-from raydap.core.model.thread_stacks import CodeOwner, Stacks, ThreadFrame, ThreadStack, decode
 from raydap.core.model.worker import Worker
 from raydap.core.settings import AttachSettings
 from raydap.core.translate import names, paths, snapshots
 from raydap.core.workers import agent_questions, native_code, worker_entries
 from raydap.core.workers.replies import query
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.protocol import stack_messages as messages
 from raydap.protocol.types import WorkerKey

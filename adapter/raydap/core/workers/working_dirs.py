@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from raydap.core.errors import Code, Problem, ProblemError
 from raydap.core.flows import Flow, start
 from raydap.core.model.state import State
 from raydap.core.model.worker import ANSWER_TIMEOUT_S, Worker
 from raydap.core.translate import paths
 from raydap.core.workers.replies import query
+from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 
 MAX_COPIES = 16

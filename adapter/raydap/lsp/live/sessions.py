@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from raydap.bounded_wait import wait_for
 from raydap.client.dap_connection import Connect, SessionError
-from raydap.core.errors import ProblemError
+from raydap.errors import ProblemError
 from raydap.lsp.live.session_client import SessionClient
 from raydap.lsp.live.session_state import SessionState
 from raydap.tasks import Tasks

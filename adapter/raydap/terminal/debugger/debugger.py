@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
+from raydap.analysis.sets.folding import Member, label
 from raydap.client.dap_connection import DapConnection, RequestRefused, SessionError
-from raydap.core.sets.folding import Member, label
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import Places, PlacesArguments, WorkerPlace
 from raydap.terminal.debugger.breakpoint_numbers import Breakpoints

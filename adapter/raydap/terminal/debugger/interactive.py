@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raydap import safe_output
+from raydap.analysis.sets.folding import label
 from raydap.client.dap_connection import SessionError
 from raydap.client.joining import Target
-from raydap.core.sets.folding import label
 from raydap.presentation.safe_text import program_output
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, WorkerEntry
 from raydap.tasks import Tasks

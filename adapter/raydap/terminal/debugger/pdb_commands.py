@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
+from raydap.analysis.sets.folding import label
 from raydap.bounded_wait import wait_for
 from raydap.client.pdb_connection import NotReached
 from raydap.cluster.legacy.legacy_breakpoints import LegacyBreakpoint, ends_debugger
-from raydap.core.sets.folding import label
 from raydap.inworker import safe_pdb
 from raydap.presentation.durations import whole_seconds
 from raydap.protocol.raydap_messages import SelectArguments, SelectedWorkers

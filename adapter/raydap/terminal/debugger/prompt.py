@@ -19,8 +19,8 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from pygments.lexers.python import PythonLexer
 
 from raydap import safe_files
+from raydap.analysis.sets.set_syntax import QUALIFIERS
 from raydap.client.dap_connection import SessionError
-from raydap.core.sets.set_syntax import QUALIFIERS
 from raydap.presentation.safe_text import one_line
 from raydap.terminal.debugger.command_line import parse
 from raydap.terminal.debugger.command_table import BY_NAME

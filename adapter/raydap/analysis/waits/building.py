@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from raydap.core.ray_state import RayState
-from raydap.core.waits import collective_waits, thread_nodes, wait_graph
-from raydap.core.waits.collective_waits import Collective
-from raydap.core.waits.task_nodes import TaskNodes
-from raydap.core.waits.thread_nodes import Process, Thread
-from raydap.core.waits.wait_graph import Node
+from raydap.analysis.ray_state import RayState
+from raydap.analysis.waits import collective_waits, thread_nodes, wait_graph
+from raydap.analysis.waits.collective_waits import Collective
+from raydap.analysis.waits.task_nodes import TaskNodes
+from raydap.analysis.waits.thread_nodes import Process, Thread
+from raydap.analysis.waits.wait_graph import Node
 from raydap.protocol.types import WorkerKey
 
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from raydap.analysis.sets.folding import Answer, Holder, Member, groups, label, statistics
 from raydap.core.model.ranks import Ranks
-from raydap.core.sets.folding import Answer, Holder, Member, groups, label, statistics
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.value_messages import Statistics
 

@@ -3,10 +3,10 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from raydap.core.model.thread_stacks import CodeOwner, ThreadStack
-from raydap.core.ray_state import RayTask
-from raydap.core.sets.folding import Member
-from raydap.core.waits.wait_graph import Node
+from raydap.analysis.ray_state import RayTask
+from raydap.analysis.sets.folding import Member
+from raydap.analysis.thread_stacks import CodeOwner, ThreadStack
+from raydap.analysis.waits.wait_graph import Node
 from raydap.presentation.short_text import file_line
 from raydap.protocol.stack_messages import Location
 from raydap.protocol.types import WorkerKey

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from raydap.core.sets.folding import Member
+from raydap.analysis.sets.folding import Member
 from raydap.protocol.stack_messages import Location
 from raydap.protocol.wait_messages import WaitKind, WaitState
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from raydap.core.sets import folding
-from raydap.core.waits.building import Graph
-from raydap.core.waits.collective_waits import Collective
-from raydap.core.waits.wait_graph import Edge, Node
+from raydap.analysis.sets import folding
+from raydap.analysis.waits.building import Graph
+from raydap.analysis.waits.collective_waits import Collective
+from raydap.analysis.waits.wait_graph import Edge, Node
 from raydap.presentation.safe_text import one_line
 
 _LINES = 400

@@ -2,7 +2,7 @@
 
 import pytest
 
-from raydap.core.sets.differences import difference
+from raydap.analysis.sets.differences import difference
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, NoReturn, TypeAlias, get_args
 
-from raydap.core.errors import Code, Problem, ProblemError
+from raydap.errors import Code, Problem, ProblemError
 from raydap.presentation.short_text import shortened
 from raydap.protocol.python_source import parse_expression
 from raydap.protocol.raydap_messages import WorkerState

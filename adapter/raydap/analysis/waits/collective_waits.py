@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from raydap.core.model.thread_stacks import ThreadStack
-from raydap.core.waits.thread_nodes import Process, Thread
-from raydap.core.waits.wait_graph import Node
+from raydap.analysis.thread_stacks import ThreadStack
+from raydap.analysis.waits.thread_nodes import Process, Thread
+from raydap.analysis.waits.wait_graph import Node
 
 _LIBRARIES = {"/torch/distributed/": "torch.distributed", "/ray/util/collective/": "ray.util.collective"}
 

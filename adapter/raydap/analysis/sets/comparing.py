@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from raydap.core.model.compared_value import Summary
-from raydap.core.sets.differences import difference
-from raydap.core.sets.folding import Holder, label, running_of, smallest_first, statistics_of, threads_of
+from raydap.analysis.sets.compared_value import Summary
+from raydap.analysis.sets.differences import difference
+from raydap.analysis.sets.folding import Holder, label, running_of, smallest_first, statistics_of, threads_of
 from raydap.inworker.array_text import array_text as text_of_array
 from raydap.presentation.numbers import number
 from raydap.protocol.types import Handle

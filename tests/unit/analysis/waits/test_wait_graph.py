@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from raydap.core.waits.wait_graph import Node, cycle, deadlocks, reachable, stuck
+from raydap.analysis.waits.wait_graph import Node, cycle, deadlocks, reachable, stuck
 
 
 def graph(text: str) -> dict[str, Node]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from raydap.core.sets.folding import Holder, label, smallest_first
+from raydap.analysis.sets.folding import Holder, label, smallest_first
 from raydap.protocol.stack_messages import (
     FoldedVariable,
     Location,

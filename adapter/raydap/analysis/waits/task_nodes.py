@@ -4,11 +4,11 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from raydap.core.ray_state import RayActor, RayState, RayTask
-from raydap.core.sets import folding
-from raydap.core.waits.resource_waits import ResourceWaits
-from raydap.core.waits.thread_nodes import Process, Thread
-from raydap.core.waits.wait_graph import Node
+from raydap.analysis.ray_state import RayActor, RayState, RayTask
+from raydap.analysis.sets import folding
+from raydap.analysis.waits.resource_waits import ResourceWaits
+from raydap.analysis.waits.thread_nodes import Process, Thread
+from raydap.analysis.waits.wait_graph import Node
 from raydap.protocol.types import WorkerKey
 
 _SIBLINGS = 5

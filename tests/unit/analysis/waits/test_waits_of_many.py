@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from raydap.core.ray_state import RayGroup, RayState, RayTask
-from raydap.core.sets.folding import Member
-from raydap.core.waits import building, thread_nodes
+from raydap.analysis.ray_state import RayGroup, RayState, RayTask
+from raydap.analysis.sets.folding import Member
+from raydap.analysis.waits import building, thread_nodes
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import WorkerKey
 

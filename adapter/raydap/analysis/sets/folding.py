@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from raydap.core.model.ranks import natural_order
-from raydap.presentation.numbers import number
+from raydap.presentation.numbers import natural_order, number
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.value_messages import EvaluationGroup, Statistics
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from msgspec import UNSET, structs
 
-from raydap.core.model.compared_value import ArrayNumbers, Summary
-from raydap.core.sets.comparing import Compared, change, groups, histogram
-from raydap.core.sets.folding import Holder, Member
+from raydap.analysis.sets.compared_value import ArrayNumbers, Summary
+from raydap.analysis.sets.comparing import Compared, change, groups, histogram
+from raydap.analysis.sets.folding import Holder, Member
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import ComparisonGroup

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from raydap.core.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
-from raydap.core.waits.thread_nodes import Process, Thread
-from raydap.core.waits.wait_graph import Node
+from raydap.analysis.ray_state import RayActor, RayGroup, RayState, RayTask, Resources
+from raydap.analysis.waits.thread_nodes import Process, Thread
+from raydap.analysis.waits.wait_graph import Node
 from raydap.protocol.types import WorkerKey
 
 _ROUNDING = 1e-4

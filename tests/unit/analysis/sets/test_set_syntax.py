@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raydap.core.errors import Code, ProblemError
-from raydap.core.sets.set_syntax import QUALIFIERS, parse
+from raydap.analysis.sets.set_syntax import QUALIFIERS, parse
+from raydap.errors import Code, ProblemError
 from support.examples import examples
 
 KEPT = {"a": "rank:1", "loop": "set:loop", "one": "set:two", "two": "set:one", "old": "actor:"}

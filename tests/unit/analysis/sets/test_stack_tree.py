@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raydap.core.sets.folding import Holder, Member
-from raydap.core.sets.stack_tree import MAX_FRAMES, Place, StackTree
+from raydap.analysis.sets.folding import Holder, Member
+from raydap.analysis.sets.stack_tree import MAX_FRAMES, Place, StackTree
 from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.stack_messages import StackNode
 

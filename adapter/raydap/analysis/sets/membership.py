@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from raydap.core.sets.set_syntax import AllOf, AnyOf, Not, Numbers, Quality, Tree, Word
+from raydap.analysis.sets.set_syntax import AllOf, AnyOf, Not, Numbers, Quality, Tree, Word
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 
 

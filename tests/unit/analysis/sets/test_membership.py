@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from raydap.analysis.sets.membership import Candidate, is_in
+from raydap.analysis.sets.set_syntax import QUALIFIERS, parse
 from raydap.core.requests.console import COMMANDS, USAGE
-from raydap.core.sets.membership import Candidate, is_in
-from raydap.core.sets.set_syntax import QUALIFIERS, parse
 from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 
 PAGE = (Path(__file__).parents[4] / "docs" / "usage" / "sets.md").read_text(encoding="utf-8")

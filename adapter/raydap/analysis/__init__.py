@@ -1,0 +1,1 @@
+"""One answer made of what many workers and Ray report. No session, no I/O."""
