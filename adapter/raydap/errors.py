@@ -98,3 +98,9 @@ def file_not_written(path: str, error: OSError) -> ProblemError:
 
 def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def reason_of(error: Exception) -> str:
+    """Return the system's words for its own errors; else the exception, in one line."""
+    words = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return " ".join(words.split())

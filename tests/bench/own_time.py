@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 from bench.messages import CLIENT, client_request, stack_frame, worker_answer, worker_event
 from bench.report import Row, within
 from raydap.core.bridge import Bridge
-from raydap.core.effects import CheckFiles, DialWorker, Effect, SendToClient, SendToWorker
+from raydap.core.effects import CheckFiles, DialWorker, Effect, ScheduleNextPart, SendToClient, SendToWorker
 from raydap.core.events import (
     ClientConnected,
     ClientMessage,
     DiscoveryReady,
     Event,
     FilesChecked,
+    NextPart,
     PausedWorker,
     WorkerConnected,
     WorkerMessage,
@@ -47,6 +48,8 @@ class Core:
         for effect in self._bridge.handle(event):
             if isinstance(effect, CheckFiles):
                 effects += self._bridge.handle(FilesChecked(dict.fromkeys(effect.paths, True)))
+            elif isinstance(effect, ScheduleNextPart):
+                effects += self.handle(NextPart())
             else:
                 effects.append(effect)
         return effects

@@ -144,6 +144,8 @@ class Play:
                 self.forget(self.workers[key])
             case effects.CheckFiles(paths):
                 self.files += paths
+            case effects.ScheduleNextPart():
+                self.unread.append(ev.NextPart())
             case effects.SampleStack(row):
                 self.unread.append(ev.StackSampled(row.key, "", "py-spy is not installed"))
             case effects.FindForkedWaits(number):

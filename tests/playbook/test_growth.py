@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from raydap.analysis.ray_state import ListCut, RayState
-from raydap.core import bridge
+from raydap.core import bridge, flows
 from raydap.core import events as ev
+from raydap.core.effects import Effect, SendToWorker
 from raydap.core.requests.table import TABLE
 from raydap.errors import Code, Problem
 from raydap.protocol.types import ClientId, WorkerKey
@@ -162,6 +163,7 @@ def events(crowd: Crowd) -> dict[type, ev.Event]:
         ev.ChildPortOpened(1, "token"),
         ev.ChildPortFailed("no port"),
         ev.FilesChecked({"/app/train.py": True}),
+        ev.NextPart(),
         ev.Tick(crowd.play.now + 1),
         ev.Shutdown(),
     ]
@@ -182,3 +184,22 @@ def test_the_first_worker_is_one_of_the_crowd() -> None:
     crowd = Crowd(SIZES[0])
     assert crowd.first.key == WorkerKey("w0")
     assert crowd.client.request("evaluate", **crowd.arguments("evaluate"))["result"] == "x of w0"
+
+
+@pytest.mark.parametrize("command", sorted(ABOUT_ALL))
+def test_no_event_sends_messages_to_many_workers(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other events are handled in between."""
+    monkeypatch.setattr(flows, "PART", 10)
+    crowd = Crowd(100)
+    numbers: list[int] = []
+    handle = crowd.play.bridge.handle
+
+    def counted(event: ev.Event) -> list[Effect]:
+        effects = handle(event)
+        numbers.append(sum(isinstance(effect, SendToWorker) for effect in effects))
+        return effects
+
+    monkeypatch.setattr(crowd.play.bridge, "handle", counted)
+    crowd.client.send(command, **crowd.arguments(command))
+    crowd.play.tick(2)
+    assert max(numbers) <= 40, numbers

@@ -40,6 +40,7 @@ from raydap.core.effects import (
     ReachNodes,
     ReleaseAgent,
     SampleStack,
+    ScheduleNextPart,
     SendToClient,
     SendToWorker,
     StartDebuggee,
@@ -57,6 +58,7 @@ from raydap.core.events import (
     FilesChecked,
     ForkedWaits,
     ForkedWaitsFound,
+    NextPart,
     PausedWorker,
     RayStateListed,
     Shutdown,
@@ -94,7 +96,8 @@ class Play:
     """One bridge and everybody it talks to. `conform=False` is for scripts whose workers send what is no DAP.
 
     `ray_states` is what Ray says of unfinished tasks, when it is asked, one after the other. `missing` are files that
-    the bridge's machine has not; without `answer_checks` it does not say. `errors_expected`: a mistake of the bridge is
+    the bridge's machine has not; without `answer_checks` it does not say. With `holds_parts` the next part of long work
+    begins when the script feeds `NextPart`. `errors_expected`: a mistake of the bridge is
     what the script is about. `hub_settings` makes the bridge a hub.
     """
 
@@ -109,6 +112,7 @@ class Play:
         self.missing: set[str] = set()
         self.answer_checks = True
         self.search_ends = True
+        self.holds_parts = False
         self.errors_expected = False
         self.sampled: dict[str, str] = {}
         self.forked_waits: dict[str, ForkedWaits] = {}
@@ -173,6 +177,9 @@ class Play:
                 self.feed(FilesChecked({path: path not in self.missing for path in paths}))
             case CheckFiles():
                 pass
+            case ScheduleNextPart():
+                if not self.holds_parts:
+                    self.feed(NextPart())
             case Log("error", text) if not self.errors_expected:
                 raise AssertionError(f"the bridge failed: {text}")
             case (

@@ -1,6 +1,7 @@
 """The command `raydap`. A command is one file here, and has an entry in SECTIONS."""
 
 import errno
+import gc
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -51,6 +52,10 @@ PLACES |= {"run": ("run_program", "run"), "completion": ("completion_script", "c
 """The file and the function of a command, where they have other names than the command: a file's name is unique in the
 package, and commands that are alike share one."""
 
+GARBAGE_THRESHOLDS = (50_000, 20, 20)
+"""For gc.set_threshold. With those of Python, most of the time with 10,000 workers goes into the search for reference
+cycles, of which raydap makes few."""
+
 COMPLETE_VARIABLE = "_RAYDAP_COMPLETE"
 """Set by a shell that completes a command line (click's name for it)."""
 
@@ -97,6 +102,7 @@ class _Commands(click.Group):
 
     def main(self, *args: Any, **named: Any) -> Any:
         standard_streams.prepare()
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
         if COMPLETE_VARIABLE in os.environ:
             # click looks for them under the names of the shells.
             import_module("raydap.cli.shell_scripts")

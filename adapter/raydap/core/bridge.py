@@ -130,8 +130,23 @@ def _client_message(state: State, event: ev.ClientMessage) -> None:
     client = state.clients.get(event.client) or state.left.get(event.client)
     if client is None:
         return
+    if client.parts or client.delayed:
+        client.delayed.append(event.data)
+    else:
+        _handle_message(state, client, event.data)
+
+
+def _next_part(state: State, _: ev.NextPart) -> None:
+    for client in state.parts.begin():
+        if client.delayed:
+            _handle_message(state, client, client.delayed.popleft())
+        if client.delayed and not client.parts:
+            state.parts.next(client)
+
+
+def _handle_message(state: State, client: Client, data: bytes) -> None:
     try:
-        message = envelope.read(event.data)
+        message = envelope.read(data)
     except envelope.EnvelopeError as error:
         state.log("warning", f"client {client.name} sent what is no DAP message: {error}")
         problem = Problem(Code.BAD_MESSAGE, "raydap got a message that is not DAP and dropped it.")
@@ -254,6 +269,7 @@ _EVENTS: dict[type, Callable[[State, Any], None]] = {
     ev.ChildPortOpened: child_sessions.port_opened,
     ev.ChildPortFailed: child_sessions.port_failed,
     ev.FilesChecked: local_files.checked,
+    ev.NextPart: _next_part,
     ev.Tick: _tick,
     ev.Shutdown: lambda state, _: holding.end_run(state),
 }

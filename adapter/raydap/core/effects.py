@@ -188,6 +188,11 @@ class CheckFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduleNextPart:
+    """Send the event NextPart after the events that have happened by now."""
+
+
+@dataclass(frozen=True, slots=True)
 class Log:
     level: Literal["debug", "info", "warning", "error"]
     text: str
@@ -217,5 +222,6 @@ Effect = (
     | StopDebuggee
     | OpenChildPort
     | CheckFiles
+    | ScheduleNextPart
     | Log
 )

@@ -361,6 +361,11 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class NextPart:
+    """Other events have been handled since ScheduleNextPart."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shutdown:
     """The process is about to end. The core lets all held workers go."""
 
@@ -371,5 +376,5 @@ Event = (
     StackSampled | ForkedWaitsFound | WorkersLabelled | ActorsListed | RayStateListed | DiscoveryReady |
     DiscoveryFailed | ListCut | WorkerConnected | WorkerMessage | WorkerGone | DebuggeeOutput | DebuggeeStarted |
     DebuggeeExited | DebuggeeStopped | DebuggeeFailed | ChildPortOpened | ChildPortFailed | FilesChecked |
-    WorkersEnded | JobsListed | JobsEnded | Tick | Shutdown
+    WorkersEnded | JobsListed | JobsEnded | NextPart | Tick | Shutdown
 )  # fmt: skip

@@ -18,6 +18,9 @@ from raydap.errors import ProblemError
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
+PART = 500
+"""The number of workers in a part of long work, which takes about 10 ms."""
+
 Flow = Generator["Future[Any]", None, T]
 """A conversation that ends with a T, or raises ProblemError."""
 
@@ -106,11 +109,16 @@ def _advance(flow: Flow[T], done: Future[T], _: object = None) -> None:
             return
 
 
-def gather(flows: Mapping[K, Flow[T]]) -> Future[dict[K, T | ProblemError]]:
-    """Runs all flows at the same time. The result has the result or the error of each flow, in their order."""
+def gather(
+    flows: Mapping[K, Flow[T]], next_part: Callable[[], Future[None]] | None = None
+) -> Future[dict[K, T | ProblemError]]:
+    """Runs all flows at the same time. The result has the result or the error of each flow, in their order.
+
+    With `next_part` they are started in parts, and its future is done when the next part may begin (model/parts.py).
+    """
     gathered: Future[dict[K, T | ProblemError]] = Future()
-    futures = {key: start(flow) for key, flow in flows.items()}
-    missing = len(futures)
+    futures: dict[K, Future[T]] = {}
+    missing = len(flows)
 
     def take(_: object) -> None:
         nonlocal missing
@@ -124,9 +132,15 @@ def gather(flows: Mapping[K, Flow[T]]) -> Future[dict[K, T | ProblemError]]:
             except Exception as exception:
                 gathered.set_exception(exception)
 
-    for future in futures.values():
-        future.add_done_callback(take)
-    if not futures:
+    def start_all() -> Flow[None]:
+        for number, (key, flow) in enumerate(flows.items()):
+            if next_part is not None and number and number % PART == 0:
+                yield from next_part()
+            futures[key] = start(flow)
+            futures[key].add_done_callback(take)
+
+    start(start_all())
+    if not flows:
         finish()
     return gathered
 

@@ -23,13 +23,13 @@ from raydap.core import effects
 from raydap.core import events as ev
 from raydap.core.bridge import Bridge
 from raydap.core.settings import HubSettings
-from raydap.errors import Code, Problem
+from raydap.errors import Code, Problem, reason_of
 from raydap.protocol.types import WorkerKey
 from raydap.runtime import file_checks
 from raydap.runtime.agents import Agents
 from raydap.runtime.clients import Clients
 from raydap.runtime.debuggee_process import DebuggeeProcess
-from raydap.runtime.worker_dialer import WorkerDialer
+from raydap.runtime.worker_dialer import WorkerDialer, make_text
 from raydap.tasks import Tasks
 from raydap.transport import runtime_folder, tcp
 from raydap.transport.peer import Peer
@@ -130,6 +130,9 @@ class Engine:
         else:
             self._idle.clear()
 
+    def _schedule_next_part(self, _: effects.ScheduleNextPart) -> None:
+        asyncio.get_running_loop().call_soon(self._handle, ev.NextPart())
+
     def _perform(self, effect: effects.Effect) -> None:
         """A failure costs this effect only: the next one may be the answer to a request."""
         try:
@@ -156,7 +159,7 @@ class Engine:
 
     def _open_child_port(self, _: effects.OpenChildPort) -> None:
         self._tasks.spawn(
-            self._listen_for_child_sessions(), lambda error: self._handle(ev.ChildPortFailed(_reason(error)))
+            self._listen_for_child_sessions(), lambda error: self._handle(ev.ChildPortFailed(reason_of(error)))
         )
 
     async def _listen_for_child_sessions(self) -> None:
@@ -167,7 +170,9 @@ class Engine:
     # Workers.
 
     def _dial_worker(self, effect: effects.DialWorker) -> None:
-        self._tasks.spawn(self._dial(effect), lambda error: self._handle(ev.WorkerGone(effect.worker, _reason(error))))
+        self._tasks.spawn(
+            self._dial(effect), lambda error: self._handle(ev.WorkerGone(effect.worker, reason_of(error)))
+        )
 
     async def _dial(self, target: effects.DialWorker) -> None:
         worker = target.worker
@@ -182,7 +187,7 @@ class Engine:
             peer = await self._dialer.dial(target, on_message, on_gone, waiting)
         except OSError as error:
             refused = isinstance(error, ConnectionRefusedError)
-            self._handle(ev.WorkerGone(worker, _reason(error), refused))
+            self._handle(ev.WorkerGone(worker, reason_of(error), refused))
             return
         self._workers[worker] = peer
         self._handle(ev.WorkerConnected(worker))
@@ -219,7 +224,7 @@ class Engine:
 
     def _inject_agent(self, effect: effects.InjectAgent) -> None:
         answer = partial(ev.AgentInjected, effect.worker.key)
-        self._source_tasks.spawn(self._inject(effect), lambda error: self._handle(answer(_reason(error))))
+        self._source_tasks.spawn(self._inject(effect), lambda error: self._handle(answer(reason_of(error))))
 
     async def _inject(self, effect: effects.InjectAgent) -> None:
         self._handle(ev.AgentInjected(effect.worker.key, await self._injection.start(effect)))
@@ -241,10 +246,10 @@ class Engine:
             try:
                 told = event(await text, "")
             except OSError as error:
-                told = event("", _reason(error))
+                told = event("", reason_of(error))
             self._handle(told)
 
-        self._tasks.spawn(tell(), lambda error: self._handle(event("", _reason(error))))
+        self._tasks.spawn(tell(), lambda error: self._handle(event("", reason_of(error))))
 
     def _send_to_worker(self, effect: effects.SendToWorker) -> None:
         if peer := self._workers.get(effect.worker):
@@ -263,6 +268,7 @@ class Engine:
         else:
             self._source = RayCluster(settings, self._handle, effect.patient)
         self._source_tasks.spawn(self._run_source(self._source))
+        self._tasks.spawn(make_text(settings.tune_workers))
 
     async def _run_source(self, source: Source) -> None:
         """Runs a source that failed again: a machine that has run out of file descriptors, say, may recover."""
@@ -273,7 +279,7 @@ class Engine:
             except Exception as error:
                 log.exception("looking for paused workers failed")
                 code = Code.DASHBOARD_UNREACHABLE if isinstance(error, OSError) else Code.INTERNAL
-                text = f"raydap cannot look for paused workers ({_reason(error)}); its log says more."
+                text = f"raydap cannot look for paused workers ({reason_of(error)}); its log says more."
                 self._handle(ev.DiscoveryFailed(Problem(code, text, repr(error))))
             await asyncio.sleep(DISCOVERY_RETRY_S)
 
@@ -305,7 +311,7 @@ class Engine:
         def failed(error: Exception) -> None:
             what = "job could not be submitted" if effect.settings.submit else "program was not started"
             code = Code.SUBMIT_FAILED if effect.settings.submit else Code.LAUNCH_FAILED
-            text = f"The {what} ({_reason(error)}); raydap's log says more."
+            text = f"The {what} ({reason_of(error)}); raydap's log says more."
             emit(ev.DebuggeeFailed(Problem(code, text, repr(error))))
 
         debuggee: Debuggee
@@ -349,11 +355,11 @@ class Engine:
     # The machine.
 
     def _check_files(self, effect: effects.CheckFiles) -> None:
+        unknown = ev.FilesChecked(dict.fromkeys(effect.paths, self._shared_files))
         if self._shared_files:
-            unknown = ev.FilesChecked(dict.fromkeys(effect.paths, True))
             self._tasks.spawn(self._look_for(effect.paths), lambda error: self._handle(unknown))
         else:
-            self._handle(ev.FilesChecked(dict.fromkeys(effect.paths, False)))
+            self._handle(unknown)
 
     async def _look_for(self, paths: tuple[str, ...]) -> None:
         self._handle(ev.FilesChecked(await file_checks.existing(paths)))
@@ -387,11 +393,6 @@ _PERFORM: dict[type, Callable[[Engine, Any], None]] = {
     effects.StartDebuggee: Engine._start_debuggee,
     effects.StopDebuggee: Engine._stop_debuggee,
     effects.CheckFiles: Engine._check_files,
+    effects.ScheduleNextPart: Engine._schedule_next_part,
     effects.Log: lambda _, effect: log.log(getattr(logging, effect.level.upper()), "%s", effect.text),
 }
-
-
-def _reason(error: Exception) -> str:
-    """The system's words for its own errors; else the exception, in one line."""
-    words = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-    return " ".join(words.split())

@@ -15,6 +15,7 @@ from raydap.cluster.relay.relay_client import ClusterAccess, Relay, RelayFailed
 from raydap.cluster.survey import py_spy
 from raydap.core.effects import DialWorker, FindForkedWaits
 from raydap.core.events import ForkedWaits, PausedWorker
+from raydap.inworker import calls
 from raydap.runtime import agent_connections
 from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp, unix
@@ -132,3 +133,9 @@ class WorkerDialer:
             self._relay_nodes.add(target.node_id)
             log.info("node %s is reached over the relay: %s", target.node_id, reason)
         return await tcp.adopt(connection, on_message, lambda why: on_gone(f"{why} over the relay"))
+
+
+async def make_text(tune: bool) -> None:
+    """Make the text that the core sends to each worker first. This takes 60 ms, once, for which the first worker would
+    wait."""
+    await asyncio.to_thread(calls.enter, tune=tune)

@@ -1,6 +1,6 @@
 """Many stacks as one tree of code locations, and who is missing where most of its class are."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple
@@ -112,15 +112,35 @@ class StackTree:
                 )
 
 
-def _node(place: Place | None, branch: _Branch, max_members: int, has_locals: bool) -> StackNode:
+class _Named(NamedTuple):
+    """The holders of a branch as its node names them."""
+
+    size: int
+    members: tuple[int, ...]
+    running: tuple[str, ...]
+    label: str
+
+
+def _named(holders: Collection[Holder], max_members: int) -> _Named:
+    text = label(holder.member for holder in holders)
+    return _Named(len(holders), _threads(holders, max_members), _running(holders, max_members), text)
+
+
+def _node(
+    place: Place | None, branch: _Branch, max_members: int, has_locals: bool, parent: _Named | None = None
+) -> StackNode:
     """Children with few members come first: what differs from the rest is what one looks for."""
-    children = [_node(each, child, max_members, has_locals) for each, child in branch.children.items()]
+    # Long parts of a stack are the same for all, and the holders of a child are among those of its parent.
+    named = parent
+    if named is None or named.size != len(branch.holders):
+        named = _named(branch.holders, max_members)
+    children = [_node(each, child, max_members, has_locals, named) for each, child in branch.children.items()]
     return StackNode(
         frame=None if place is None else _location(place),
-        count=len(branch.holders),
-        members=_threads(branch.holders, max_members),
-        running=_running(branch.holders, max_members),
-        label=label(holder.member for holder in branch.holders),
+        count=named.size,
+        members=named.members,
+        running=named.running,
+        label=named.label,
         children=tuple(sorted(children, key=lambda node: smallest_first(node.count, node.label))),
         locals=_locals(branch, max_members) if has_locals else UNSET,
     )

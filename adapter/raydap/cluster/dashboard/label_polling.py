@@ -19,6 +19,9 @@ PAUSES_S = (0.4, 1.1, 2.0)
 MANY_WORKERS, MANY_WORKERS_DELAY_S = 4, 0.4
 """More workers than that get their labels later, because Ray's task list would slow down their attach."""
 
+MAX_LABELS = 500
+"""The number of labels in an event, which takes a few milliseconds."""
+
 
 @dataclass(slots=True)
 class _Wanted:
@@ -66,15 +69,17 @@ class LabelPolling:
                 del self._wanted[each.row.key]
         if wanted:
             labels = await self._ask(tuple(each.row for each in wanted))
-            self._take(wanted, labels)
+            await self._take(wanted, labels)
         # Wait until the worker that stopped last is due again, or another one stops.
         return PAUSES_S[min(each.lookups for each in self._wanted.values()) - 1] if self._wanted else None
 
-    def _take(self, wanted: tuple[_Wanted, ...], labels: dict[WorkerKey, WorkerLabel]) -> None:
+    async def _take(self, wanted: tuple[_Wanted, ...], labels: dict[WorkerKey, WorkerLabel]) -> None:
         changed: dict[WorkerKey, WorkerLabel] = {}
         for each in wanted:
             label = labels.get(each.row.key, each.known)
             if label != each.known:
                 each.known = changed[each.row.key] = label
-        if changed:
-            self._emit(WorkersLabelled(changed))
+        keys = list(changed)
+        for start in range(0, len(keys), MAX_LABELS):
+            self._emit(WorkersLabelled({key: changed[key] for key in keys[start : start + MAX_LABELS]}))
+            await asyncio.sleep(0)

@@ -201,6 +201,11 @@ class Breakpoints:
             del self._groups[key]
         return group
 
+    def is_current(self, group: Group) -> bool:
+        """Whether no later request has replaced this group."""
+        key = group.path if group.command == "setBreakpoints" else None
+        return self._groups.get(key) is (group if group.breakpoints else None)
+
     def doubt(self) -> None:
         """Marks all breakpoints as doubtful: no client is left that could say whether it still wants them."""
         self._doubtful = set(self._groups)

@@ -1,5 +1,6 @@
 """Clients: editors, terminals, agents. Each has its own sequence numbers and capabilities, and its open requests."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
@@ -105,6 +106,10 @@ class Client:
         self.joined = False
         self.view = View()
         self.open: dict[Seq, Request] = {}
+        self.parts = 0
+        """The number of its requests that are being carried out in parts (model/parts.py)."""
+        self.delayed: deque[bytes] = deque()
+        """Its messages that wait for the end of these requests."""
         self._emit = emit
         self._seq = 0
 

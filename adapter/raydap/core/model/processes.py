@@ -12,6 +12,8 @@ from raydap.protocol.types import WorkerKey
 DELAYS_S = (5.0, 60.0)
 """Seconds until raydap tries again to attach: the first delay, and the longest. Each is twice the one before."""
 
+NO_LABEL = WorkerLabel()
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -76,7 +78,7 @@ class Process:
     label: WorkerLabel | None = None
     """The newest label from Ray for a paused, prepared or attached process; None if Ray has sent none. Filters wait for
     it."""
-    known: WorkerLabel = field(default_factory=WorkerLabel)
+    known: WorkerLabel = NO_LABEL
     """The label in Ray's list of running workers. A candidate keeps the part that a pause does not change."""
     ask_at: float = 0.0
     """The time at which to ask Ray again for the label of a candidate, if a filter needs it."""
@@ -109,7 +111,7 @@ class Process:
         """The label to show for a process that is not attached."""
         if self.alive is not None:
             return self.known
-        return self.known if self.label is None and self.candidate is not None else self.label or WorkerLabel()
+        return self.known if self.label is None and self.candidate is not None else self.label or NO_LABEL
 
     @property
     def is_known(self) -> bool:
@@ -200,14 +202,14 @@ class Processes:
             if process.failure is None:
                 # The worker may run another task than at its last pause.
                 process.label = None
-            process.candidate, process.ask_at, process.known = row, ask_at, known or WorkerLabel()
+            process.candidate, process.ask_at, process.known = row, ask_at, known or NO_LABEL
         self.queue.to_examine[row.key] = None
 
     def take_candidate(self, key: WorkerKey) -> None:
         """Remove a candidate that is being attached."""
         self.queue.to_examine.pop(key, None)
         with self.changing(key) as process:
-            process.candidate, process.known = None, WorkerLabel()
+            process.candidate, process.known = None, NO_LABEL
 
     def keep_paused(self, listed: Collection[WorkerKey], attached: Collection[WorkerKey]) -> None:
         """Forget paused processes that are not listed any more. Attached processes keep their labels."""
@@ -272,9 +274,9 @@ class Processes:
         """Remove a process that is now paused or attached. Return its label in the list."""
         if self[key].alive is None:
             self._roster.mark(key)
-            return WorkerLabel()
+            return NO_LABEL
         with self.changing(key) as process:
-            label, process.alive, process.known = process.known, None, WorkerLabel()
+            label, process.alive, process.known = process.known, None, NO_LABEL
         return label
 
     def note_end(self, key: WorkerKey) -> None:

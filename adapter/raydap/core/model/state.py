@@ -15,6 +15,7 @@ from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.attaching import Attaching
 from raydap.core.model.barrier_wait import BarrierWait
 from raydap.core.model.client import Client, Request
+from raydap.core.model.parts import Parts
 from raydap.core.model.run import Ending, Run
 from raydap.core.model.worker import Thread, Worker, WorkerContext
 from raydap.core.settings import HubSettings
@@ -68,6 +69,7 @@ class State(WorkerContext):
         self.clients: dict[ClientId, Client] = {}
         self.left: dict[ClientId, Client] = {}
         self.workers: dict[WorkerKey, Worker] = {}
+        self.parts = Parts(emit)
         self.attaching = Attaching()
         self.endings: list[Ending] = []
         self.cooling_down: dict[WorkerKey, float] = {}

@@ -178,6 +178,8 @@ class Worker:
         self.label = WorkerLabel()
         self.stage = AttachStage.DIALLING
         self.leaving = False
+        self.detaching = False
+        """Whether the last requests have been sent to a worker that is leaving."""
         self.has_called = False
         self.package: str | None = None
         self.package_asked: Future[None] | None = None

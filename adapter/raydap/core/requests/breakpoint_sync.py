@@ -1,17 +1,17 @@
 """Breakpoints and exception filters: answered at once, and sent to every worker and to the other clients."""
 
+from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Breakpoint, Group, specs_of
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.workers import attach, barriers, prepared
 from raydap.protocol.raydap_messages import BreakpointList, BreakpointsArguments, SetBreakpoint
 from raydap.protocol.types import Handle
-from raydap.wire.envelope import Body
 
 _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
 
 
-def set_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Body:
+def set_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
     """Sets the breakpoints of one source, or the function breakpoints. The workers' own answers follow as events.
 
     Breakpoints of other clients stay unchanged until this client shows them, too, and then leaves them out.
@@ -19,7 +19,8 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, object]
     client, breakpoints = request.client, state.run.breakpoints
     count = len(specs_of(arguments))
     if client.role is Role.OBSERVER:
-        return {"breakpoints": [_UNSET] * count}
+        request.respond({"breakpoints": [_UNSET] * count})
+        return
     foreign, guarded = _of_others(state, client)
     group = breakpoints.set(request.command, arguments, client.id, foreign, guarded)
     asked = group.breakpoints[len(group.breakpoints) - count :]
@@ -28,11 +29,9 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, object]
     for other in state.ready_clients():
         if other is not client:
             share_breakpoints(state, other)
-    for worker in attach.configured_workers(state):
-        attach.set_breakpoints(state, worker, group)
+    yield from attach.set_breakpoints_everywhere(state, group, client)
     prepared.attach_needed(state)
     barriers.examine_all(state)
-    return None
 
 
 def _of_others(state: State, client: Client) -> tuple[set[Handle], set[Handle]]:
@@ -98,13 +97,12 @@ def share_breakpoints(state: State, client: Client) -> None:
     client.view.breakpoints = set(wanted)
 
 
-def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> None:
+def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
     """Sets the filters of this client. Workers stop for those of any client."""
     if request.client.role is not Role.OBSERVER:
         state.run.breakpoints.set_exceptions(arguments, request.client.id)
         state.run.breakpoints.forget_filters(state.clients)
-        for worker in attach.configured_workers(state):
-            attach.set_exception_breakpoints(worker)
+        yield from attach.set_exception_breakpoints_everywhere(state, request.client)
         prepared.attach_needed(state)
 
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from raydap.analysis.sets import folding
 from raydap.analysis.sets.folding import Answer, Holder
-from raydap.core.flows import Flow, gather
+from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
@@ -73,8 +73,9 @@ def everywhere(
     threads, running, members = yield from selecting.everybody(
         state, client, arguments.threads, arguments.select, arguments.running
     )
-    stopped = gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads})
-    read = yield from gather({key: running_evaluation.evaluate(state, key, expression, timeout_s) for key in running})
+    stopped = state.parts.gather({thread: evaluate(state, thread, expression, timeout_s) for thread in threads}, client)
+    flows = {key: running_evaluation.evaluate(state, key, expression, timeout_s) for key in running}
+    read = yield from state.parts.gather(flows, client)
     found: list[tuple[Thread | None, Holder, Reply]] = []
     for thread, reply in (yield from stopped).items():
         found.append((thread, Holder(thread.handle, members[thread.worker.key]), reply))

@@ -6,7 +6,7 @@ from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
-from raydap.core.model.worker import AttachStage, Thread, ThreadState
+from raydap.core.model.worker import AttachStage, Thread, ThreadState, Worker
 from raydap.core.translate import names
 from raydap.core.translate.local_ids import to_local_ids
 from raydap.core.translate.snapshots import refused
@@ -109,7 +109,7 @@ def note_resumed(state: State, thread: Thread) -> None:
         stops.run(state, thread)
 
 
-def pause(state: State, request: Request, arguments: dict[str, object]) -> None:
+def pause(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
     """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events. A
     thread that cannot stop is shown as blocked a moment later."""
     handle = arguments.get("threadId", 0)
@@ -124,8 +124,12 @@ def pause(state: State, request: Request, arguments: dict[str, object]) -> None:
     if not workers:
         text = "No worker is attached yet, so there is nothing to pause; wait until one stops at a breakpoint()."
         raise ProblemError(Problem(Code.NO_WORKER, text))
-    for worker in workers:
-        pauses.begin(state, worker, None, request.timeout_s)
+
+    def begin(worker: Worker) -> None:
+        if worker.is_attached:
+            pauses.begin(state, worker, None, request.timeout_s)
+
+    yield from state.parts.for_each(workers, begin, request.client)
 
 
 def focus(state: State, request: Request, arguments: FocusArguments) -> None:

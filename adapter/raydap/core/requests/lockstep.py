@@ -5,7 +5,7 @@ Their stops in between are seen by nobody: an editor would show each of them.
 
 from collections.abc import Collection
 
-from raydap.core.flows import Flow, gather
+from raydap.core.flows import Flow
 from raydap.core.model.arrivals import Arrivals
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
@@ -30,11 +30,15 @@ def until_parted(
             # It is there before they step: a stop may come before the last of them has begun.
             arrivals = Arrivals(request, threads, until, hides=True)
             state.arrivals.append(arrivals)
-            refused = yield from _step(state, arrivals, threads, command, request.timeout_s)
+            refused = yield from _step(state, request, arrivals, threads, command)
             yield from arrivals.over
             # One that has refused is where it was.
             stopped = {**{thread: stopped[thread] for thread in refused if thread in stopped}, **arrivals.hidden}
-            together = not refused and len(arrivals.hidden) == len(threads) and (yield from _at_one_line(stopped))
+            together = (
+                not refused
+                and len(arrivals.hidden) == len(threads)
+                and (yield from _at_one_line(state, request, stopped))
+            )
             if not together or not request.is_wanted or state.now >= until or steps == MAX_STEPS:
                 break
     finally:
@@ -46,10 +50,11 @@ def until_parted(
 
 
 def _step(
-    state: State, arrivals: Arrivals, threads: Collection[Thread], command: str, timeout_s: float
+    state: State, request: Request, arrivals: Arrivals, threads: Collection[Thread], command: str
 ) -> Flow[list[Thread]]:
     """Returns those that do not step."""
-    replies = yield from gather({thread: _step_one(state, thread, command, timeout_s) for thread in threads})
+    flows = {thread: _step_one(state, thread, command, request.timeout_s) for thread in threads}
+    replies = yield from state.parts.gather(flows, request.client)
     refused = [thread for thread, reply in replies.items() if isinstance(reply, ProblemError)]
     for thread in refused:
         state.log("warning", f"{thread.worker} does not step: {replies[thread]}")
@@ -65,10 +70,10 @@ def _step_one(state: State, thread: Thread, command: str, timeout_s: float) -> F
         thread.run()
 
 
-def _at_one_line(stopped: dict[Thread, dict[str, object]]) -> Flow[bool]:
+def _at_one_line(state: State, request: Request, stopped: dict[Thread, dict[str, object]]) -> Flow[bool]:
     """Whether all have ended a step, at one line of the user's code."""
     if any(body.get("reason") != "step" for body in stopped.values()):
         return False
-    frames = yield from gather({thread: top_frames.of(thread) for thread in stopped})
+    frames = yield from state.parts.gather({thread: top_frames.of(thread) for thread in stopped}, request.client)
     lines = {None if isinstance(frame, ProblemError) else top_frames.line_of(frame) for frame in frames.values()}
     return len(lines) == 1 and None not in lines

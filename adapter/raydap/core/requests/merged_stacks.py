@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from raydap.analysis.sets.folding import Holder, Member
 from raydap.analysis.sets.stack_tree import Place, StackTree
-from raydap.core.flows import Flow, gather
+from raydap.core.flows import Flow
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
@@ -21,6 +21,7 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 from raydap.presentation import stack_pictures
 from raydap.protocol.stack_messages import MergedStacks, StackNode, StacksArguments, StackVariable, WorkerStack
+from raydap.protocol.types import Handle, WorkerKey
 
 TIMEOUT_S = 5.0
 """Seconds for the stack of a thread."""
@@ -45,20 +46,28 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
     threads, running, members = yield from selecting.everybody(
         state, request.client, arguments.threads, arguments.select, arguments.running, arguments.outside
     )
-    found = gather({thread: _stack(state, thread, arguments.locals) for thread in threads})
-    read = yield from gather({key: worker_stack.of_worker(state, key) for key in running})
+    parts, client = state.parts, request.client
+    found = parts.gather({thread: _stack(state, thread, arguments.locals) for thread in threads}, client)
+    read = yield from parts.gather({key: worker_stack.of_worker(state, key) for key in running}, client)
     tree = StackTree(arguments.locals)
-    silent = []
-    for thread, stack in (yield from found).items():
+    silent: list[Handle] = []
+
+    def add(found: tuple[Thread, _Stack | ProblemError]) -> None:
+        thread, stack = found
         if isinstance(stack, ProblemError):
             state.log("info", f"{thread.worker} is not in the tree of stacks: {stack.problem}")
             silent.append(thread.handle)
         else:
             tree.add(stack.places, Holder(thread.handle, members[thread.worker.key]), stack.variables)
+
+    def add_running(found: tuple[WorkerKey, WorkerStack | ProblemError]) -> None:
+        key, stack = found
+        if not isinstance(stack, ProblemError):
+            _add_running(tree, stack, members[key])
+
+    yield from parts.for_each((yield from found).items(), add)
+    yield from parts.for_each(read.items(), add_running)
     unread = tuple(key for key, running_stack in read.items() if isinstance(running_stack, ProblemError))
-    for key, running_stack in read.items():
-        if not isinstance(running_stack, ProblemError):
-            _add_running(tree, running_stack, members[key])
     limit, export = arguments.max_members, arguments.export
     root = tree.root(limit)
     return MergedStacks(

@@ -5,8 +5,8 @@ from functools import partial
 
 from raydap.analysis.sets import folding
 from raydap.analysis.sets.folding import Member
-from raydap.core.flows import Flow, gather
-from raydap.core.model.client import Request
+from raydap.core.flows import Flow
+from raydap.core.model.client import Client, Request
 from raydap.core.model.pending import WorkerRefusedError
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState
@@ -34,7 +34,8 @@ def continue_threads(state: State, request: Request, arguments: ContinueThreadsA
     threads = yield from selecting.threads(state, request.client, arguments.threads, arguments.select)
     yield from collectives.warn(state, threads)
     threads = [thread for thread in threads if thread.is_held]
-    resumed = yield from gather({thread: _run(state, thread, "continue", request.timeout_s) for thread in threads})
+    flows = {thread: _run(state, thread, "continue", request.timeout_s) for thread in threads}
+    resumed = yield from state.parts.gather(flows, request.client)
     return _resumed(state, resumed)
 
 
@@ -58,13 +59,16 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
         raise runs_on(state, request.client)
     command, timeout_s = arguments.command, request.timeout_s
     others = [] if line is None else (yield from selecting.threads(state, request.client, None, arguments.select))
-    yield from collectives.warn(state, [first, *others], partial(_at, line, collectives.ANSWER_TIMEOUT_S))
+    yield from collectives.warn(
+        state, [first, *others], partial(_at, state, request.client, line, collectives.ANSWER_TIMEOUT_S)
+    )
     if first.state is not ThreadState.STOPPED:
         raise runs_on(state, request.client)
     if arguments.until is not None:
         return (yield from _step_until_parted(state, request, first, others, line, arguments))
     steps = {thread: _step_at(state, thread, line, command, timeout_s) for thread in others if thread is not first}
-    replies = yield from gather({first: _run(state, first, command, timeout_s), **steps})
+    flows = {first: _run(state, first, command, timeout_s), **steps}
+    replies = yield from state.parts.gather(flows, request.client)
     resumed = _resumed(state, replies).threads
     if not arguments.timeout:
         return SteppedThreads(threads=resumed)
@@ -73,7 +77,7 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     stepped = [thread for thread in replies if thread.handle in resumed]
     arrivals = state.await_arrivals(request, stepped, arguments.timeout)
     yield from arrivals.over
-    groups = yield from _arrived([thread for thread in stepped if thread.is_held], members)
+    groups = yield from _arrived(state, request, [thread for thread in stepped if thread.is_held], members)
     running = tuple(thread.handle for thread in stepped if thread in arrivals.missing)
     return SteppedThreads(threads=resumed, groups=groups, running=running)
 
@@ -87,27 +91,31 @@ def _step_until_parted(
     arguments: StepThreadsArguments,
 ) -> Flow[SteppedThreads]:
     until = state.now + arguments.timeout
-    threads = list(dict.fromkeys([first, *(yield from _at(line, request.timeout_s, others))]))
+    threads = list(dict.fromkeys([first, *(yield from _at(state, request.client, line, request.timeout_s, others))]))
     members = worker_entries.members(state)
     steps, running = yield from lockstep.until_parted(state, request, threads, arguments.command, until)
     return SteppedThreads(
         threads=tuple(thread.handle for thread in threads),
-        groups=(yield from _arrived([thread for thread in threads if thread.is_held], members)),
+        groups=(yield from _arrived(state, request, [thread for thread in threads if thread.is_held], members)),
         running=tuple(thread.handle for thread in threads if thread in running),
         steps=steps,
     )
 
 
-def _at(line: object, timeout_s: float, threads: Collection[Thread]) -> Flow[list[Thread]]:
+def _at(
+    state: State, client: Client, line: object, timeout_s: float, threads: Collection[Thread]
+) -> Flow[list[Thread]]:
     """Those that are stopped at this line."""
-    frames = yield from gather({thread: top_frames.of(thread, timeout_s) for thread in threads})
+    frames = yield from state.parts.gather({thread: top_frames.of(thread, timeout_s) for thread in threads}, client)
     places = {thread: top_frames.line_of(frame) for thread, frame in frames.items() if isinstance(frame, dict)}
     return [thread for thread, place in places.items() if place == line and thread.state is ThreadState.STOPPED]
 
 
-def _arrived(threads: list[Thread], members: Mapping[str, Member]) -> Flow[tuple[SteppedGroup, ...]]:
+def _arrived(
+    state: State, request: Request, threads: list[Thread], members: Mapping[str, Member]
+) -> Flow[tuple[SteppedGroup, ...]]:
     """By the line of the user's top frame."""
-    frames = yield from gather({thread: top_frames.of(thread) for thread in threads})
+    frames = yield from state.parts.gather({thread: top_frames.of(thread) for thread in threads}, request.client)
     lines: dict[tuple[str, str, int] | None, list[Thread]] = {}
     for thread, frame in frames.items():
         lines.setdefault(None if isinstance(frame, ProblemError) else _location(thread, frame), []).append(thread)
@@ -140,6 +148,9 @@ def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s
 
 
 def _run(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[bool]:
+    """Resumes a thread, unless another client has done so. Returns whether it has."""
+    if not thread.is_held:
+        return False
     yield from let_run(thread, command, {"threadId": thread.local}, timeout_s)
     note_resumed(state, thread)
     return True

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from raydap.analysis.sets.folding import Member
 from raydap.analysis.sets.membership import Candidate, is_in
 from raydap.analysis.sets.set_syntax import WorkerSet, parse
-from raydap.core.flows import Flow, gather
+from raydap.core.flows import Flow
 from raydap.core.model.client import Client, Request, Role
 from raydap.core.model.state import State
 from raydap.core.model.worker import Thread, ThreadState, Worker
@@ -39,12 +39,13 @@ def threads(state: State, client: Client, handles: Iterable[int] | None, select:
     if handles is not None:
         # Threads that run by now are left out without an error: mostly the user wants them to run anyway.
         return _held(dict.fromkeys(thread_of(state, client, handle) for handle in handles))
-    stopped = _held(state.stopped_threads(client))
     if select is None:
-        return stopped
+        return _held(state.stopped_threads(client))
     wanted = _parsed(state, client, select)
+    yield from worker_entries.renew_in_parts(state, client)
+    stopped = _held(state.stopped_threads(client))
     entries = {entry.key: entry for entry in worker_entries.current(state)}
-    chosen = yield from _chosen(state, wanted, [(entries[thread.worker.key], thread) for thread in stopped])
+    chosen = yield from _chosen(state, client, wanted, [(entries[thread.worker.key], thread) for thread in stopped])
     return _held(thread for _, thread in chosen if thread is not None)
 
 
@@ -58,13 +59,14 @@ def workers(
     if keys is not None:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'Give the argument "workers" or "select", not both.'))
     wanted = _parsed(state, client, select)
+    yield from worker_entries.renew_in_parts(state, client)
     stopped: dict[str, list[Thread]] = {}
     for thread in _held(state.stopped_threads(client)):
         stopped.setdefault(thread.worker.key, []).append(thread)
     pairs: list[tuple[WorkerEntry, Thread | None]] = []
     for entry in worker_entries.current(state):
         pairs += [(entry, thread) for thread in stopped.get(entry.key, [None])]
-    chosen = yield from _chosen(state, wanted, pairs, running)
+    chosen = yield from _chosen(state, client, wanted, pairs, running)
     return list(dict.fromkeys(WorkerKey(entry.key) for entry, _ in chosen))
 
 
@@ -78,6 +80,7 @@ def everybody(
 ) -> Flow[tuple[list[Thread], list[WorkerKey], dict[str, Member]]]:
     """The stopped threads that a request means, and with `running` or `outside` also workers that run (`readable`);
     then all workers as members of groups, so that one which ends later can still be named."""
+    yield from worker_entries.renew_in_parts(state, client)
     stopped = yield from threads(state, client, handles, select)
     keys: list[WorkerKey] = []
     if running or outside:
@@ -157,38 +160,48 @@ def _held(found: Iterable[Thread]) -> list[Thread]:
 
 
 def _chosen(
-    state: State, wanted: WorkerSet, pairs: list[tuple[WorkerEntry, Thread | None]], running: bool = False
+    state: State,
+    client: Client,
+    wanted: WorkerSet,
+    pairs: list[tuple[WorkerEntry, Thread | None]],
+    running: bool = False,
 ) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
     """Those in the set. Workers are asked only for what it looks at."""
-    places = (yield from _places(pairs)) if wanted.asks_for("line") else {}
+    places = (yield from _places(state, client, pairs)) if wanted.asks_for("line") else {}
     if wanted.asks_for("rank"):
-        yield from _ask_ranks(state, [entry for entry, _ in pairs])
-    found = []
-    for entry, thread in pairs:
+        yield from _ask_ranks(state, client, [entry for entry, _ in pairs])
+    found: list[tuple[WorkerEntry, Thread | None]] = []
+
+    def decide(pair: tuple[WorkerEntry, Thread | None]) -> None:
+        entry, thread = pair
         told = next((each for each in entry.threads if thread is not None and each.thread_id == thread.handle), None)
         place = None if thread is None else places.get(thread.handle)
         if is_in(wanted.tree, Candidate(entry, told, state.run.ranks.of(entry), place)):
-            found.append((entry, thread))
+            found.append(pair)
+
+    yield from state.parts.for_each(pairs, decide, client)
     if wanted.where:
-        found = yield from _where_true(state, found, wanted.where, running)
+        found = yield from _where_true(state, client, found, wanted.where, running)
     return found
 
 
-def _places(pairs: list[tuple[WorkerEntry, Thread | None]]) -> Flow[dict[Handle, tuple[str, int]]]:
+def _places(
+    state: State, client: Client, pairs: list[tuple[WorkerEntry, Thread | None]]
+) -> Flow[dict[Handle, tuple[str, int]]]:
     asked = {
         thread.handle: top_frames.of(thread, TIMEOUT_S)
         for _, thread in pairs
         if thread is not None and thread.state is ThreadState.STOPPED
     }
     found = {}
-    for handle, frame in (yield from gather(asked)).items():
+    for handle, frame in (yield from state.parts.gather(asked, client)).items():
         line = None if isinstance(frame, ProblemError) else top_frames.line_of(frame)
         if line is not None and isinstance(line[0], str) and isinstance(line[1], int):
             found[handle] = (line[0], line[1])
     return found
 
 
-def _ask_ranks(state: State, entries: list[WorkerEntry]) -> Flow[None]:
+def _ask_ranks(state: State, client: Client, entries: list[WorkerEntry]) -> Flow[None]:
     """Asks attached workers for ranks of their own."""
     ranks = state.run.ranks
     ranks.count(entries)
@@ -198,7 +211,7 @@ def _ask_ranks(state: State, entries: list[WorkerEntry]) -> Flow[None]:
         for worker in workers
         if worker is not None and worker.is_attached and ranks.may_ask(worker.key, state.now)
     }
-    for key, rank in (yield from gather(asked)).items():
+    for key, rank in (yield from state.parts.gather(asked, client)).items():
         if isinstance(rank, int):
             ranks.own[key] = rank
 
@@ -212,14 +225,19 @@ def _own_rank(worker: Worker) -> Flow[int | None]:
 
 
 def _where_true(
-    state: State, pairs: list[tuple[WorkerEntry, Thread | None]], expression: str, running: bool
+    state: State,
+    client: Client,
+    pairs: list[tuple[WorkerEntry, Thread | None]],
+    expression: str,
+    running: bool,
 ) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
     """Those in whose user's top frame the expression is true. Where it fails, it is not."""
     asked = {thread: _is_true(thread, expression) for _, thread in pairs if thread is not None}
     keys = [WorkerKey(entry.key) for entry, thread in pairs if thread is None]
     readable_keys = readable(state, keys, True, False) if running else []
-    replies = gather(asked)
-    running_replies = yield from gather({key: _is_true_in_running(state, key, expression) for key in readable_keys})
+    replies = state.parts.gather(asked, client)
+    flows = {key: _is_true_in_running(state, key, expression) for key in readable_keys}
+    running_replies = yield from state.parts.gather(flows, client)
     true: set[object] = {each for each, reply in (yield from replies).items() if reply is True}
     true.update(key for key, reply in running_replies.items() if reply is True)
     return [(entry, thread) for entry, thread in pairs if (entry.key if thread is None else thread) in true]

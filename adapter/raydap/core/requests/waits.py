@@ -11,8 +11,8 @@ from raydap.analysis.waits.collective_waits import Collective
 from raydap.analysis.waits.wait_graph import Edge, Node
 from raydap.core.effects import AskRayState
 from raydap.core.events import RayStateListed
-from raydap.core.flows import Flow, Future, gather, start
-from raydap.core.model.client import Request
+from raydap.core.flows import Flow, Future, start
+from raydap.core.model.client import Client, Request
 from raydap.core.model.state import State
 from raydap.core.requests import selecting
 from raydap.core.workers import forked_waits, worker_entries, worker_stack
@@ -35,13 +35,13 @@ def waits(state: State, request: Request, arguments: WaitsArguments) -> Flow[Wai
     chosen = None
     if arguments.select is not None:
         chosen = yield from selecting.workers(state, request.client, None, arguments.select, running=True)
-    graph, unread, problem = yield from _look(state, chosen, 0.0)
+    graph, unread, problem = yield from _look(state, request.client, chosen, 0.0)
     told: list[list[Node]] = []
     for _ in range(MORE_LOOKS):
         if len(told) == len(graph.deadlocks):
             break
         before = {edge for group in graph.deadlocks for edge in _edges(group)}
-        graph, unread, problem = yield from _look(state, chosen, SECOND_LOOK_S)
+        graph, unread, problem = yield from _look(state, request.client, chosen, SECOND_LOOK_S)
         told = [group for group in graph.deadlocks if _steps(wait_graph.cycle(group)) <= before]
     graph.deadlocks[:] = told
     return _answer(graph, unread, problem)
@@ -64,7 +64,9 @@ def _step(node: Node, target: Node) -> _Step:
     return node.key, node.task, target.key, target.task
 
 
-def _look(state: State, chosen: list[WorkerKey] | None, delay_s: float) -> Flow[tuple[Graph, list[WorkerKey], str]]:
+def _look(
+    state: State, client: Client, chosen: list[WorkerKey] | None, delay_s: float
+) -> Flow[tuple[Graph, list[WorkerKey], str]]:
     told = yield from _ray_state(state, delay_s)
     members = worker_entries.members(state)
     every = [WorkerKey(key) for key in members]
@@ -73,7 +75,7 @@ def _look(state: State, chosen: list[WorkerKey] | None, delay_s: float) -> Flow[
     keys = [key for key in every if key in wanted or key in stopped]
     parents = every if chosen is None else [key for key in chosen if key in members]
     searching = start(forked_waits.find(state, parents, keys))
-    found = yield from gather({key: worker_stack.threads(state, key) for key in keys})
+    found = yield from state.parts.gather({key: worker_stack.threads(state, key) for key in keys}, client)
     children = yield from searching
     unread = [key for key, stacks in found.items() if isinstance(stacks, ProblemError)]
     for key in unread:

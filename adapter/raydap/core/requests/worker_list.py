@@ -1,8 +1,10 @@
 """Requests that list workers, choose which are attached, and look into them: raydap/workers, raydap/attach,
 raydap/pause, raydap/stack, raydap/detach."""
 
+from functools import partial
+
 from raydap.core.flows import Flow
-from raydap.core.model.client import Request
+from raydap.core.model.client import Client, Request
 from raydap.core.model.state import State
 from raydap.core.requests import selecting
 from raydap.core.workers import (
@@ -37,38 +39,43 @@ def workers(state: State, request: Request, arguments: WorkersArguments) -> Work
 def attach_workers(state: State, request: Request, arguments: AttachWorkersArguments) -> Flow[None]:
     """Attaches to the named workers, paused or alive, or to all that are paused now or later."""
     keys = yield from selecting.workers(state, request.client, arguments.workers, arguments.select)
-    _attach(state, keys)
+    yield from _attach(state, request.client, keys)
 
 
-def _attach(state: State, keys: list[WorkerKey] | None) -> None:
+def _attach(state: State, client: Client, keys: list[WorkerKey] | None) -> Flow[None]:
     run = state.run
     if keys is None:
         run.auto_attach = True
         run.processes.choose([process.key for process in run.processes if process.choice is not None], None)
-        _try_again(state, list(run.processes.paused))
+        yield from state.parts.for_each(list(run.processes.paused), partial(_try_again, state), client)
         run.processes.examine_all()
     else:
-        run.processes.choose(keys, True)
-        _try_again(state, keys)
+        yield from state.parts.for_each(keys, partial(_choose, state), client)
         run.processes.examine_first(keys)
         alive_listing.note_without_agent(state, keys)
         unprepared.try_at_once(run, keys)
     prepared.attach_needed(state)
 
 
-def _try_again(state: State, keys: list[WorkerKey]) -> None:
-    """The user wants these now, whatever has failed before."""
-    for process in [state.run.processes[key] for key in keys]:
-        if process.failure is not None:
-            attach_decisions.try_again(state, process)
+def _choose(state: State, key: WorkerKey) -> None:
+    state.run.processes.choose([key], True)
+    _try_again(state, key)
+
+
+def _try_again(state: State, key: WorkerKey) -> None:
+    """The user wants this worker now, whatever has failed before."""
+    process = state.run.processes[key]
+    if process.failure is not None:
+        attach_decisions.try_again(state, process)
 
 
 def pause_workers(state: State, request: Request, arguments: PauseWorkersArguments) -> Flow[None]:
     """Pauses the named workers, and attaches to them before if that is needed. One that waits at a breakpoint() is only
     attached: it stops there."""
     run = state.run
-    others = []
-    for key in (yield from _named(state, request, arguments)):
+    others: list[WorkerKey] = []
+
+    def pause(key: WorkerKey) -> None:
         worker = state.workers.get(key)
         if worker is not None and worker.is_attached:
             run.processes.choose([key], True)
@@ -78,8 +85,10 @@ def pause_workers(state: State, request: Request, arguments: PauseWorkersArgumen
             if run.processes[key].paused is None:
                 with run.processes.changing(key) as process:
                     process.is_to_pause = True
+
+    yield from state.parts.for_each((yield from _named(state, request, arguments)), pause, request.client)
     if others:
-        _attach(state, others)
+        yield from _attach(state, request.client, others)
 
 
 def stack(state: State, request: Request, arguments: StackArguments) -> Flow[WorkerStack]:
@@ -98,12 +107,15 @@ def stack(state: State, request: Request, arguments: StackArguments) -> Flow[Wor
 
 def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> Flow[None]:
     """Lets workers go. raydap does not attach to them again by itself."""
-    for key in (yield from _named(state, request, arguments)):
+
+    def detach(key: WorkerKey) -> None:
         with state.run.processes.changing(key) as process:
             process.choice, process.is_to_pause = False, False
             if process.failure is None:
                 process.problem = ""
         selection.detach_worker(state, key)
+
+    yield from state.parts.for_each((yield from _named(state, request, arguments)), detach, request.client)
 
 
 def _named(

@@ -33,7 +33,7 @@ def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[P
     keys = [key for key in keys if key in stopped or key in readable]
     flows = {key: _of_stopped(stopped[key], members[key]) for key in keys if key in stopped}
     flows |= {key: _of_running(state, key, members[key]) for key in keys if key not in stopped}
-    found = yield from gather(flows)
+    found = yield from state.parts.gather(flows, request.client)
     told: list[WorkerPlace] = []
     unread: list[str] = []
     for key in keys:

@@ -15,6 +15,7 @@ from raydap.core.effects import DialWorker
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Group
+from raydap.core.model.client import Client
 from raydap.core.model.pending import Asked, WorkerRefusedError
 from raydap.core.model.processes import after
 from raydap.core.model.state import State
@@ -162,8 +163,32 @@ def _attached(state: State, worker: Worker) -> None:
 
 def configured_workers(state: State) -> list[Worker]:
     """The workers that have their configuration. The others get the newest one later in their attach."""
-    stages = (AttachStage.CONFIGURING, AttachStage.ATTACHED)
-    return [worker for worker in state.workers.values() if worker.stage in stages and not worker.leaving]
+    return [worker for worker in state.workers.values() if is_configured(worker)]
+
+
+def is_configured(worker: Worker) -> bool:
+    return worker.stage in (AttachStage.CONFIGURING, AttachStage.ATTACHED) and not worker.leaving
+
+
+def set_breakpoints_everywhere(state: State, group: Group, client: Client | None = None) -> Flow[None]:
+    """Sets one group of breakpoints, for this client, in all workers that have their configuration. Ends early if the
+    group is replaced meanwhile: the new one is set in all of them, too."""
+
+    def set_in(worker: Worker) -> None:
+        if is_configured(worker) and worker.run.breakpoints.is_current(group):
+            set_breakpoints(state, worker, group)
+
+    yield from state.parts.for_each(configured_workers(state), set_in, client)
+
+
+def set_exception_breakpoints_everywhere(state: State, client: Client | None = None) -> Flow[None]:
+    """Sets the exception filters in all workers that have their configuration."""
+
+    def set_in(worker: Worker) -> None:
+        if is_configured(worker):
+            set_exception_breakpoints(worker)
+
+    yield from state.parts.for_each(configured_workers(state), set_in, client)
 
 
 def set_breakpoints(state: State, worker: Worker, group: Group) -> None:

@@ -6,6 +6,7 @@ another attach, the end of a worker, or a deadline.
 
 from enum import Enum, auto
 
+from raydap.core import flows
 from raydap.core.events import PausedWorker
 from raydap.core.model.processes import Process, Retry, after
 from raydap.core.model.run import Run
@@ -96,8 +97,12 @@ def examine_waiting(state: State) -> None:
     if not run.configured or run.settings is None:
         return
     queue = run.processes.queue
-    while (key := queue.take(not selection.may_have_more(state, run.settings), state.attaching)) is not None:
+    for _ in range(flows.PART):
+        key = queue.take(not selection.may_have_more(state, run.settings), state.attaching)
+        if key is None:
+            return
         examine(state, key)
+    state.parts.next()
 
 
 def examine_due(state: State) -> None:

@@ -5,6 +5,9 @@ an adapter dies if it has an answer to forward and its client is gone. The worke
 ever.
 """
 
+from collections.abc import Collection
+from functools import partial
+
 from raydap.core.effects import HangUp, ReleaseAgent
 from raydap.core.flows import Flow
 from raydap.core.model.state import State
@@ -26,7 +29,20 @@ ends the thread that accepts connections)."""
 def let_go(state: State, worker: Worker) -> None:
     """Detaches from a worker, now or after its handshake. Never send `terminate`: debugpy would kill the worker."""
     worker.leave()
-    if worker.stage is AttachStage.ATTACHED:
+    _begin(state, worker)
+
+
+def let_all_go(state: State, workers: Collection[Worker]) -> None:
+    """The same for many workers, in parts. None of them is attached any more from now on."""
+    for worker in workers:
+        worker.leave()
+    state.start(state.parts.for_each(workers, partial(_begin, state)))
+
+
+def _begin(state: State, worker: Worker) -> None:
+    """An attach that is under way calls this when it is over."""
+    if worker.stage is AttachStage.ATTACHED and not worker.detaching:
+        worker.detaching = True
         end_threads(state, worker)
         state.start(_disconnect(state, worker))
 

@@ -10,7 +10,7 @@ from raydap.core.model.client import Client, ClientStage, Role
 from raydap.core.model.run import Ending, Holding, Run
 from raydap.core.model.state import State
 from raydap.core.workers import attach
-from raydap.core.workers.detach import let_go
+from raydap.core.workers.detach import let_all_go, let_go
 from raydap.errors import Code, Problem, ProblemError
 
 PROGRAM_END_S = 8.0
@@ -30,8 +30,7 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
     state.clients.pop(client.id, None)
     state.run.stop_waiting(client.id)
     if state.run.breakpoints.forget_filters(state.clients):
-        for worker in attach.configured_workers(state):
-            attach.set_exception_breakpoints(worker)
+        state.start(attach.set_exception_breakpoints_everywhere(state))
     if client.role is Role.CHILD:
         _child_left(state, client)
     elif was_attached and state.run.holding is None and not is_used(state):
@@ -96,8 +95,7 @@ def take_over(state: State, client: Client) -> None:
 def drop_old_breakpoints(state: State) -> None:
     """Drops the breakpoints of the held run that the client which came back has not set again."""
     for group in state.run.breakpoints.drop_doubtful():
-        for worker in attach.configured_workers(state):
-            attach.set_breakpoints(state, worker, group)
+        state.start(attach.set_breakpoints_everywhere(state, group))
 
 
 def end_overdue(state: State) -> None:
@@ -134,8 +132,7 @@ def end_run(state: State) -> None:
         if client.is_attached:
             client.event("terminated", {})
     # One that takes its leave already must not do so twice: its adapter would die of an answer that nobody reads.
-    for worker in [worker for worker in state.workers.values() if not worker.leaving]:
-        let_go(state, worker)
+    let_all_go(state, [worker for worker in state.workers.values() if not worker.leaving])
     for client in state.clients.values():
         client.leave_run()
     state.run = Run(state.handles)

@@ -6,6 +6,8 @@ stopped, and where they are (inworker/blocked_threads.py). Such a thread is show
 Its pause stays: when it runs on, it stops, and that stop takes the place of the snapshot.
 """
 
+from functools import partial
+
 from raydap.analysis.thread_stacks import ThreadStack, decode
 from raydap.core.flows import Flow
 from raydap.core.model.state import PendingPause, State
@@ -15,7 +17,7 @@ from raydap.core.workers import native_code, stops
 from raydap.core.workers.replies import query
 from raydap.errors import ProblemError
 from raydap.inworker import calls
-from raydap.protocol.types import LocalId
+from raydap.protocol.types import LocalId, WorkerKey
 
 SILENT_S = 1.5
 """Seconds until the user is told of a worker that does not even say where its threads are."""
@@ -53,16 +55,22 @@ def begin_wanted(state: State, worker: Worker) -> None:
 
 def examine(state: State) -> None:
     """Asks the workers that were to pause a moment ago. Called at every Tick."""
-    for key, pause in list(state.pauses.items()):
-        worker = state.workers.get(key)
-        if worker is None or not worker.is_attached:
-            del state.pauses[key]
-        elif not pause.examined:
-            pause.examined = True
-            state.start(_show_blocked(state, worker, pause))
-        elif not pause.reported and state.now >= pause.since + SILENT_S:
-            pause.reported = True
-            state.start(native_code.tell(state, worker))
+    if state.pauses:
+        state.start(state.parts.for_each(list(state.pauses), partial(_examine, state)))
+
+
+def _examine(state: State, key: WorkerKey) -> None:
+    worker, pause = state.workers.get(key), state.pauses.get(key)
+    if pause is None:
+        return
+    if worker is None or not worker.is_attached:
+        del state.pauses[key]
+    elif not pause.examined:
+        pause.examined = True
+        state.start(_show_blocked(state, worker, pause))
+    elif not pause.reported and state.now >= pause.since + SILENT_S:
+        pause.reported = True
+        state.start(native_code.tell(state, worker))
 
 
 def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[None]:

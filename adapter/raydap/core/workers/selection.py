@@ -41,7 +41,7 @@ def paused(state: State, event: WorkersPaused) -> None:
         if is_on_node(run.settings, row):
             label = processes.take_alive(key)
             # A worker never gets another actor, but another task or method.
-            known = replace(label, task="", started=0.0) if label.actor else WorkerLabel()
+            known = replace(label, task="", started=0.0) if label.actor else None
             processes.add_candidate(row, state.now + LABELS_RETRY_S, known)
             fresh.append(row)
     ask_labels(state, fresh)

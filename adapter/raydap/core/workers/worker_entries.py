@@ -6,6 +6,7 @@ Entries are made only if somebody watches, because they are a tenth of the work 
 
 from collections import Counter
 from collections.abc import Collection
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from raydap.analysis.sets.folding import Member
 from raydap.core.events import PausedWorker, WorkerLabel
+from raydap.core.flows import Flow
 from raydap.core.model.client import Client, View
 from raydap.core.model.roster import RosterEntry
 from raydap.core.model.state import State
@@ -68,6 +70,11 @@ def members(state: State) -> dict[str, Member]:
     ranks.count(entries)
     counts = Counter((entry.job, entry.actor) for entry in entries)
     return {entry.key: Member(entry, ranks.of(entry), counts[entry.job, entry.actor] == 1) for entry in entries}
+
+
+def renew_in_parts(state: State, client: Client) -> Flow[None]:
+    """Renews the entries that have changed, so that the functions above find few."""
+    yield from state.parts.for_each(list(state.run.roster.stale), partial(_renew, state), client)
 
 
 def _renew_all(state: State) -> None:
