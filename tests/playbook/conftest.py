@@ -1,7 +1,9 @@
+import random
 from collections.abc import Iterator
 
 import pytest
 
+from raydap.core import bridge
 from support.playbook import Play
 from support.waiting_workers import Hung
 
@@ -26,3 +28,13 @@ def rough_play() -> Iterator[Play]:
 def hung(play: Play) -> Hung:
     """A session with workers that wait."""
     return Hung(play)
+
+
+@pytest.fixture(autouse=True)
+def shuffled_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of a tick and of an event are done in an order that differs from test to test, and is the same in each
+    run of a test."""
+    chance = random.Random(request.node.nodeid)
+    for name in ("TICK_STEPS", "EVENT_STEPS"):
+        steps = getattr(bridge, name)
+        monkeypatch.setattr(bridge, name, tuple(chance.sample(steps, len(steps))))

@@ -80,28 +80,10 @@ class Bridge:
         """Takes one event; returns the effects to perform now, in this order."""
         self._do(lambda state: _EVENTS[type(event)](state, event))
         if isinstance(event, ev.Tick):
-            self._do(
-                _end_overdue,
-                holding.end_overdue,
-                holding.let_go_overdue,
-                selection.examine_again,
-                attach_decisions.examine_due,
-                prepared.let_go_idle,
-                unprepared.examine_again,
-                child_sessions.examine_again,
-                loss.report_overdue,
-                pauses.examine,
-                stop_pacing.examine,
-                barriers.examine_again,
-                breakpoint_events.send_texts,
-            )
-        self._do(
-            attach_decisions.examine_waiting,
-            attach_progress.report,
-            alive_listing.watch,
-            barriers.examine,
-            worker_entries.tell_changes,
-        )
+            self._do(*TICK_STEPS)
+        self._do(*EVENT_STEPS)
+        # The entries show what all of these have changed.
+        self._do(worker_entries.tell_changes)
         effects = self._effects.copy()
         self._effects.clear()
         return effects
@@ -113,6 +95,47 @@ class Bridge:
                 step(self.state)
             except Exception as exception:
                 self.state.log_exception(exception)
+
+
+def _tick(state: State, event: ev.Tick) -> None:
+    state.now = event.now
+
+
+def _end_overdue(state: State) -> None:
+    """Ends the waiting of requests whose time is over."""
+    state.expire_arrivals()
+    for key, asked in state.pending.take_overdue(state.now):
+        name = sentence(str(state.workers.get(key, key)))
+        text = f"{name} does not answer {asked.command}; it may be very busy."
+        asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, text)))
+    for key in list(state.leaving):
+        detach.check_quiet(state, state.workers[key])
+
+
+TICK_STEPS: tuple[Callable[[State], None], ...] = (
+    _end_overdue,
+    holding.end_overdue,
+    holding.let_go_overdue,
+    selection.examine_again,
+    attach_decisions.examine_due,
+    prepared.let_go_idle,
+    unprepared.examine_again,
+    child_sessions.examine_again,
+    loss.report_overdue,
+    pauses.examine,
+    stop_pacing.examine,
+    barriers.examine_again,
+    breakpoint_events.send_texts,
+)
+"""Called at every Tick. The order does not matter: tests shuffle it (tests/playbook/conftest.py)."""
+
+EVENT_STEPS: tuple[Callable[[State], None], ...] = (
+    attach_decisions.examine_waiting,
+    attach_progress.report,
+    alive_listing.watch,
+    barriers.examine,
+)
+"""Called after every event, in any order."""
 
 
 def _client_connected(state: State, event: ev.ClientConnected) -> None:
@@ -215,21 +238,6 @@ def _worker_event(state: State, worker: Worker, message: envelope.Envelope) -> N
     if handler is not None and (not worker.leaving or message.event in _WHILE_LEAVING):
         body = {} if message.body is None else envelope.load(message.body)
         handler(state, worker, body if isinstance(body, dict) else {})
-
-
-def _tick(state: State, event: ev.Tick) -> None:
-    state.now = event.now
-
-
-def _end_overdue(state: State) -> None:
-    """Ends the waiting of requests whose time is over."""
-    state.expire_arrivals()
-    for key, asked in state.pending.take_overdue(state.now):
-        name = sentence(str(state.workers.get(key, key)))
-        text = f"{name} does not answer {asked.command}; it may be very busy."
-        asked.set_exception(ProblemError(Problem(Code.WORKER_SILENT, text)))
-    for key in list(state.leaving):
-        detach.check_quiet(state, state.workers[key])
 
 
 _EVENTS: dict[type, Callable[[State, Any], None]] = {
