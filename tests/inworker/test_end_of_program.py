@@ -44,7 +44,7 @@ def test_a_program_ends_when_nothing_is_imported(tmp_path: Path, children: ExitS
     assert program.child.output == "ends\nimported\n"
 
 
-# The only thread of pydevd that is no daemon goes on forever.
+# The only thread of pydevd that is no daemon never ends.
 THREAD_THAT_NEVER_ENDS = """\
 import pydevd
 debugger = pydevd.get_global_debugger()

@@ -24,7 +24,8 @@ def number(text: str, kind: str) -> float | None:
 
 def digits(value: float) -> str:
     """Return a number with all digits of an integer, or four significant ones."""
-    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_INTEGER else f"{value:.4g}"
+    # A number that was decoded can be an int, which has no `is_integer` before Python 3.12.
+    return str(int(value)) if float(value).is_integer() and abs(value) < _LARGEST_INTEGER else f"{value:.4g}"
 
 
 def statistics(found: Statistics) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the start of `raydap adapter` imports: an editor waits for it."""
+"""`raydap adapter` imports little at its start, because an editor waits for it."""
 
 import subprocess
 import sys

@@ -53,7 +53,7 @@ def try_import_debugpy() -> str:
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stand-ins for what is imported, in a Ray worker that has opened its debug port."""
-    ray: Any = SimpleNamespace(_private=SimpleNamespace(worker=SimpleNamespace(global_worker=None)))
+    ray: Any = SimpleNamespace(_private=SimpleNamespace(worker=SimpleNamespace(global_worker=SimpleNamespace())))
     ray.util = SimpleNamespace(debugpy=SimpleNamespace(debugger_port_lock=None, _try_import_debugpy=try_import_debugpy))
     for name, names in {
         "pydevd": (),

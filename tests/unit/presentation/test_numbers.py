@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from raydap.presentation.numbers import natural_order, number
+from raydap.presentation.numbers import digits, natural_order, number
 
 NUMBERS = {"0.5": 0.5, "np.float32(0.5)": 0.5, "tensor(2., device='cuda:0')": 2.0, "-1e3": -1000.0, "1_000": 1000.0}
 
@@ -28,3 +28,9 @@ def test_a_number_that_is_too_large_for_a_float_is_infinite() -> None:
 def test_numbers_in_names_are_in_their_order_however_long_they_are() -> None:
     names = ["worker_2", "worker_10", "worker_1" + "0" * 5000, "worker_x", "worker_007"]
     assert sorted(names, key=natural_order) == ["worker_2", "worker_007", "worker_10", names[2], "worker_x"]
+
+
+@pytest.mark.parametrize(("value", "text"), [(3, "3"), (3.0, "3"), (0.25, "0.25"), (1 / 3, "0.3333"), (1e20, "1e+20")])
+def test_a_number_has_all_digits_of_an_integer_and_four_of_others(value: float, text: str) -> None:
+    """A number that was decoded can be an int."""
+    assert digits(value) == text

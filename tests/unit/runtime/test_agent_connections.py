@@ -86,7 +86,7 @@ def test_a_process_that_ends_before_it_answers_has_ended(tmp_path: Path) -> None
 def test_a_process_that_has_hung_up_is_asked_whether_it_lives(
     tmp_path: Path, says: bytes, expected: type[OSError]
 ) -> None:
-    """One that is just ending still listens, and hangs up again."""
+    """A process that is ending still listens, and closes the connection again."""
 
     async def main() -> None:
         async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -285,8 +285,8 @@ class _Ports:
     def _owner(self, peer: tuple[str, int]) -> dict[str, Any]:
         """The process at the other end; empty if it is another machine's, or another user's."""
         if self._owners is None:
-            # The processes are looked through once, and only if somebody is connected. A forked process has the sockets
-            # of its parent until it runs another program. The parent comes first in /proc.
+            # Read the processes once, and only if there is a connection. A forked process has the sockets of its parent
+            # until it runs another program. The parent comes first in /proc.
             self._owners = {}
             for link, process in _open_sockets():
                 self._owners.setdefault(link, process)

@@ -171,8 +171,8 @@ def is_configured(worker: Worker) -> bool:
 
 
 def set_breakpoints_everywhere(state: State, group: Group, client: Client | None = None) -> Flow[None]:
-    """Sets one group of breakpoints, for this client, in all workers that have their configuration. Ends early if the
-    group is replaced meanwhile: the new one is set in all of them, too."""
+    """Set one group of breakpoints, for this client, in all workers that have their configuration. Set nothing more if
+    another request replaces the group, which sets its own in all of them."""
 
     def set_in(worker: Worker) -> None:
         if is_configured(worker) and worker.run.breakpoints.is_current(group):
