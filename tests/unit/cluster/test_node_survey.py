@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,13 @@ def test_a_python_that_a_process_with_an_agent_starts_is_its_child(tmp_path: Pat
     assert report.preparation == "child"
 
 
-def test_who_is_connected_to_a_port_is_named_and_nobody_connects_to_look() -> None:
+@pytest.mark.parametrize("in_order", [list, lambda found: list(found)[::-1]], ids=["parent_first", "child_first"])
+def test_who_is_connected_to_a_port_is_named_and_nobody_connects_to_look(
+    in_order: Callable[[Iterable[Any]], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child has the sockets of its parent, and may have the lower id."""
+    found = node_survey._open_sockets
+    monkeypatch.setattr(node_survey, "_open_sockets", lambda: in_order(found()))
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert ask(here(port)).processes["w1"].port == PortReport(True)

@@ -272,7 +272,7 @@ class _Ports:
         self._host = host
         self._sockets = sockets or []
         self._inodes = {(one.host, one.port): one.inode for one in self._sockets if not one.listens}
-        self._owners: dict[str, Path] | None = None
+        self._owners: dict[str, list[Path]] | None = None
 
     def report(self, port: int) -> dict[str, Any]:
         """Whether something listens at a debug port, and who is connected there."""
@@ -285,14 +285,16 @@ class _Ports:
     def _owner(self, peer: tuple[str, int]) -> dict[str, Any]:
         """The process at the other end; empty if it is another machine's, or another user's."""
         if self._owners is None:
-            # Read the processes once, and only if there is a connection. A forked process has the sockets of its parent
-            # until it runs another program. The parent comes first in /proc.
+            # Read the processes once, and only if there is a connection.
             self._owners = {}
             for link, process in _open_sockets():
-                self._owners.setdefault(link, process)
-        folder = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
-        if folder is None:
+                self._owners.setdefault(link, []).append(process)
+        folders = self._owners.get(f"socket:[{self._inodes.get(peer, 0)}]")
+        if folders is None:
             return {}
+        # A forked process has the sockets of its parent until it runs another program.
+        pids = {folder.name for folder in folders}
+        folder = next((folder for folder in folders if _parent(folder) not in pids), folders[0])
         words = os.fsdecode(read_bytes(folder / "cmdline")).split("\0")
         return {"pid": int(folder.name), "command": " ".join(words).strip()[:300]}
 
@@ -306,6 +308,12 @@ def _open_sockets() -> Iterator[tuple[str, Path]]:
                     link = os.readlink(f"{folder}/fd/{entry}")
                     if link.startswith("socket:"):
                         yield link, folder
+
+
+def _parent(folder: Path) -> str:
+    """Return the id of the process that has started this one; "" if it has ended."""
+    words = read_bytes(folder / "stat").rpartition(b")")[2].split()
+    return words[1].decode() if words else ""
 
 
 def _raylet(session: str, host: str) -> tuple[int, dict[str, str]]:
