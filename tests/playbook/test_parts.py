@@ -7,7 +7,7 @@ import pytest
 
 from raydap.core import flows
 from raydap.core.effects import StopDiscovery
-from raydap.core.events import NextPart, WorkerGone
+from raydap.core.events import NextPart, Shutdown, WorkerGone
 from raydap.inworker import calls
 from raydap.protocol.types import LocalId
 from support.fake_client import FakeClient
@@ -156,3 +156,49 @@ def test_all_workers_are_detached_from_once(play: Play) -> None:
     assert heard(workers, "disconnect") == [1, 0, 1]
     assert play.bridge.idle
     play.take(StopDiscovery)
+
+
+def feed_until_the_first_is_paused(play: Play, workers: list[FakeWorker]) -> None:
+    """Which workers are in a set is decided in parts, too."""
+    for _ in range(20):
+        if heard(workers, "pause") != [0, 0, 0]:
+            break
+        play.feed(NextPart())
+    assert heard(workers, "pause") == [1, 0, 0]
+
+
+def test_a_worker_that_ends_before_its_part_leaves_nothing(play: Play) -> None:
+    client, workers = session(play)
+    pausing = client.send("raydap/pause", select="*")
+    feed_until_the_first_is_paused(play, workers)
+    play.feed(WorkerGone(workers[2].key, "closed"))
+    play.holds_parts = False
+    play.feed(NextPart())
+    client.answer(pausing)
+    assert heard(workers, "pause") == [1, 1, 0]
+    assert not play.bridge.state.run.processes[workers[2].key].is_to_pause
+
+
+def test_a_request_ends_with_its_run(play: Play) -> None:
+    """Otherwise it would choose workers for the next run."""
+    client, workers = session(play)
+    client.send("raydap/pause", select="*")
+    feed_until_the_first_is_paused(play, workers)
+    play.feed(Shutdown())
+    play.take(StopDiscovery)
+    play.holds_parts = False
+    play.feed(NextPart())
+    assert heard(workers, "pause") == [1, 0, 0]
+    assert heard(workers, "disconnect") == [1, 1, 1]
+    assert len(play.bridge.state.run.processes) == 0
+
+
+def test_messages_that_wait_for_a_request_are_handled_in_order(play: Play) -> None:
+    client, workers = session(play)
+    set_line(client, 7)
+    seqs = [client.send("threads"), client.send("nonsense"), set_line(client, 9), client.send("threads")]
+    play.holds_parts = False
+    play.feed(NextPart())
+    answered = [message["request_seq"] for message in client.inbox if message["type"] == "response"]
+    assert answered[1:] == seqs
+    assert [lines(worker) for worker in workers] == [[[7], [9]]] * 3

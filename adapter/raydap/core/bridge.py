@@ -161,8 +161,12 @@ def _client_message(state: State, event: ev.ClientMessage) -> None:
 
 def _next_part(state: State, _: ev.NextPart) -> None:
     for client in state.parts.begin():
-        if client.delayed:
-            _handle_message(state, client, client.delayed.popleft())
+        try:
+            if client.delayed:
+                _handle_message(state, client, client.delayed.popleft())
+        except Exception as exception:
+            # A mistake of ours must not keep the other messages waiting.
+            state.log_exception(exception)
         if client.delayed and not client.parts:
             state.parts.next(client)
 

@@ -139,7 +139,7 @@ def gather(
             futures[key] = start(flow)
             futures[key].add_done_callback(take)
 
-    start(start_all())
+    start(start_all()).forward_exception(gathered)
     if not flows:
         finish()
     return gathered

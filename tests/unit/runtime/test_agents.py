@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,17 +22,6 @@ from support.agents import hello_line, leave_socket
 WAIT = 10
 
 INWORKER = Path(raydap.__file__).parent / "inworker"
-
-HELLO: dict[str, Any] = {
-    "raydap": 1,
-    "pid": 42,
-    "socket": "/sockets/raydap-42",
-    "worker_id": "w1",
-    "node_id": "n1",
-    "node_ip": "10.0.0.1",
-    "holder": "",
-    "port": 0,
-}
 
 
 def run(script: Callable[["Calls"], Awaitable[None]]) -> None:

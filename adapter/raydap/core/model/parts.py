@@ -45,6 +45,12 @@ class Parts:
             client.parts -= 1
         return [client for client in dict.fromkeys(clients) if not client.parts]
 
+    def end(self, error: ProblemError) -> None:
+        """End the work that clients have asked for, because the run is over. Other work continues."""
+        for future, client in self._due:
+            if client is not None:
+                future.set_exception(error)
+
     def gather(
         self, conversations: Mapping[K, Flow[T]], client: Client | None = None
     ) -> Future[dict[K, T | ProblemError]]:

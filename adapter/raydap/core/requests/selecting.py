@@ -146,11 +146,16 @@ def _parsed(state: State, client: Client, text: str) -> WorkerSet:
     return wanted
 
 
+def is_listed(state: State, key: WorkerKey) -> bool:
+    """Whether there is a worker with this key. A selected worker can end before a request gets to it."""
+    has_agent = state.run.processes[key].agent is not None
+    return has_agent or key in state.run.roster.states or key in state.cooling_down
+
+
 def _known(state: State, names: Iterable[str]) -> list[WorkerKey]:
     keys = [WorkerKey(name) for name in names]
     for key in keys:
-        has_agent = state.run.processes[key].agent is not None
-        if key not in state.run.roster.states and not has_agent and key not in state.cooling_down:
+        if not is_listed(state, key):
             raise ProblemError(Problem(Code.STALE_ID, f'There is no worker "{key}" any more; refresh the view.'))
     return keys
 

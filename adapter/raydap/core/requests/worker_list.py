@@ -58,6 +58,8 @@ def _attach(state: State, client: Client, keys: list[WorkerKey] | None) -> Flow[
 
 
 def _choose(state: State, key: WorkerKey) -> None:
+    if not selecting.is_listed(state, key):
+        return
     state.run.processes.choose([key], True)
     _try_again(state, key)
 
@@ -76,6 +78,8 @@ def pause_workers(state: State, request: Request, arguments: PauseWorkersArgumen
     others: list[WorkerKey] = []
 
     def pause(key: WorkerKey) -> None:
+        if not selecting.is_listed(state, key):
+            return
         worker = state.workers.get(key)
         if worker is not None and worker.is_attached:
             run.processes.choose([key], True)
@@ -109,6 +113,8 @@ def detach_workers(state: State, request: Request, arguments: DetachWorkersArgum
     """Lets workers go. raydap does not attach to them again by itself."""
 
     def detach(key: WorkerKey) -> None:
+        if not selecting.is_listed(state, key):
+            return
         with state.run.processes.changing(key) as process:
             process.choice, process.is_to_pause = False, False
             if process.failure is None:

@@ -136,4 +136,6 @@ def end_run(state: State) -> None:
     for client in state.clients.values():
         client.leave_run()
     state.run = Run(state.handles)
-    run.end(ProblemError(Problem(Code.OTHER_SESSION, "The session has ended meanwhile; start it again.")))
+    error = ProblemError(Problem(Code.OTHER_SESSION, "The session has ended meanwhile; start it again."))
+    state.parts.end(error)
+    run.end(error)
