@@ -15,7 +15,7 @@ from raydap.core.events import (
     WorkersEnded,
     WorkersLabelled,
 )
-from raydap.core.workers.loss import STOPPED_WAIT_S
+from raydap.core.workers.loss import RUNNING_WAIT_S, STOPPED_WAIT_S
 from raydap.errors import Code
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker
@@ -61,6 +61,25 @@ def test_a_job_that_ends_is_one_line_and_its_workers_are_none(play: Play, job: s
     assert client.event("output")["output"] == "Job train.py (raysubmit_1) has failed: exit code 1\n"
     play.tick(STOPPED_WAIT_S)
     assert client.told(Code.WORKER_GONE).startswith("other: The stopped worker 103 on 10.0.0.1 is gone (Its owner has")
+    client.nothing()
+
+
+@pytest.mark.parametrize("job", ["01000000", ""])
+@pytest.mark.parametrize(("crashed_ms", "is_loss"), [(1007, False), (999, True), (0, True)])
+def test_a_worker_that_crashes_after_its_job_has_ended_is_no_loss(
+    play: Play, job: str, crashed_ms: int, is_loss: bool
+) -> None:
+    """Threads of Ray sometimes crash while the process of a worker exits."""
+    client = play.session()
+    (worker,) = play.attached("w1")
+    play.feed(WorkersLabelled({worker.key: WorkerLabel("Trainer.step", "Trainer", job=job)}))
+    worker.say("terminated")
+    play.feed(JobsEnded((EndedJob("01000000", "Job train.py has ended.", 1000),)))
+    assert client.event("output")["output"] == "Job train.py has ended.\n"
+    play.feed(WorkersEnded((EndedWorker(worker.row, "It died.", crashed=True, ended_ms=crashed_ms),)))
+    if is_loss:
+        assert "The running worker 101 on 10.0.0.1 is gone (It died)" in client.told(Code.WORKER_GONE)
+    play.tick(RUNNING_WAIT_S)
     client.nothing()
 
 

@@ -104,8 +104,8 @@ class RayCluster(Source):
         self._cut: set[str] = set()
         """The sentences about lists that were cut. Each is reported once."""
         polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
-        self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), emit)
         self._jobs = Jobs(polls, lambda: self._reached().jobs(), emit)
+        self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), self._jobs.look, emit)
         self._labels = LabelPolling(polls, lambda workers: self._reached().labels(workers), emit, settings.needs_labels)
         self._nodes: Mapping[str, str] = {}
         self._several_nodes = asyncio.Event()

@@ -319,11 +319,13 @@ class FilesChecked:
 
 @dataclass(frozen=True, slots=True)
 class EndedWorker:
-    """`reason` is Ray's own words. `crashed`: it should not have ended."""
-
     row: PausedWorker
     reason: str
+    """Ray's own words."""
     crashed: bool
+    """Whether Ray calls it a crash; one that ends with its job may crash, too (workers/loss.py)."""
+    ended_ms: int = 0
+    """When it ended, in milliseconds since 1970; 0 if Ray does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,10 +337,12 @@ class WorkersEnded:
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """`job` is Ray's hex id, "" for a job whose driver never started. `text` is a sentence for users."""
-
     job: str
+    """Ray's hex id, "" for a job whose driver never started."""
     text: str
+    """A sentence for users."""
+    ended_ms: int = 0
+    """When it ended, in milliseconds since 1970; 0 if Ray does not report it."""
 
 
 @dataclass(frozen=True, slots=True)

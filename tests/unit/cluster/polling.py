@@ -18,14 +18,21 @@ from unit.cluster.fake_dashboard import FakeDashboard
 WAIT = 20.0
 FAST = Timing(search_s=0.0, outage_grace_s=0.0, scale=0.001)
 PAUSED = PausedWorker(WorkerKey("ab" * 28), "10.0.0.7", 40001, 4321, "10.0.0.7", "cd" * 28, "WORKER")
+LeftOut = tuple[type[Event], ...]
 
 
 class Polling:
-    """A running source and what it emits, but for the jobs (test_jobs.py), and for the nodes unless `nodes`."""
+    """A running source and what it emits, but for events of `left_out`."""
 
-    def __init__(self, settings: AttachSettings, timing: Timing = FAST, nodes: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        settings: AttachSettings,
+        timing: Timing = FAST,
+        left_out: LeftOut = (JobsListed, NodesAlive),
+        **options: Any,
+    ) -> None:
         self.events: list[Event] = []
-        self._left_out = JobsListed if nodes else (JobsListed, NodesAlive)
+        self._left_out = left_out
         self._news = asyncio.Event()
         self.source = RayCluster(settings, self._emit, environ={"HOME": "/nonexistent"}, timing=timing, **options)
         self._task: asyncio.Task[None] | None = None

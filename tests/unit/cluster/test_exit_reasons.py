@@ -7,13 +7,17 @@ from dataclasses import replace
 import pytest
 from aiohttp import web
 
-from raydap.cluster.dashboard.dashboard_client import Dashboard
+from raydap.cluster.dashboard.dashboard_client import Dashboard, ExitReason
 from raydap.cluster.dashboard.exit_reasons import ExitReasons
 from raydap.cluster.dashboard.polls import Polls
 from raydap.core.events import (
     DiscoveryReady,
+    EndedJob,
     EndedWorker,
     Event,
+    JobsEnded,
+    JobsListed,
+    NodesAlive,
     PausedWorker,
     WorkerLabel,
     WorkersEnded,
@@ -67,6 +71,27 @@ def test_a_crash_is_told_once_ray_knows_of_it_and_a_wanted_end_is_not() -> None:
     run(script)
 
 
+def test_a_crash_is_reported_after_the_ends_of_jobs_that_came_before_it() -> None:
+    """The bridge compares the two times."""
+
+    async def script(fake: FakeDashboard) -> None:
+        job = {"job_id": "02000000", "status": "RUNNING", "entrypoint": "python train.py"}
+        fake.answers["/api/jobs/"] = [job]
+        async with Polling(AttachSettings(dashboard=fake.url), left_out=(NodesAlive,)) as polling:
+            await polling.next(JobsListed)
+            row = {"worker_id": PAUSED.key, "exit_type": "SYSTEM_ERROR", "exit_detail": "It died.", "end_time_ms": 1008}
+            fake.answers["/api/v0/workers"] = listing([row])
+            fake.answers["/api/jobs/"] = [{**job, "status": "SUCCEEDED", "end_time": 1005}]
+            await polling.source.look_up_exit_reason(PAUSED)
+            ends = [event for event in polling.events if isinstance(event, (JobsEnded, WorkersEnded))]
+            assert ends == [
+                JobsEnded((EndedJob("02000000", "Job train.py (02000000) has ended.", 1005),)),
+                WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True, ended_ms=1008),)),
+            ]
+
+    run(script)
+
+
 def test_what_ray_does_not_say_in_time_is_left_open() -> None:
     async def script(fake: FakeDashboard) -> None:
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
@@ -92,10 +117,10 @@ def test_rows_that_are_odd_cost_one_lookup_only(caplog: pytest.LogCaptureFixture
                 raise failures.pop()
             return await label(dashboard, workers)
 
-        async def exit_reasons(_: Dashboard) -> dict[WorkerKey, tuple[str, str]]:
+        async def exit_reasons(_: Dashboard) -> dict[WorkerKey, ExitReason]:
             if failures:
                 raise failures.pop()
-            return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
+            return {PAUSED.key: ExitReason("SYSTEM_ERROR", "It died.", 0)}
 
         fake.answers["/api/v0/tasks"] = listing([task])
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:
@@ -117,11 +142,13 @@ def test_a_lookup_that_is_cancelled_hinders_no_later_one() -> None:
     async def main() -> None:
         told: list[Event] = []
 
-        async def ask() -> dict[WorkerKey, tuple[str, str]]:
-            return {PAUSED.key: ("SYSTEM_ERROR", "It died.")}
+        async def ask() -> dict[WorkerKey, ExitReason]:
+            return {PAUSED.key: ExitReason("SYSTEM_ERROR", "It died.", 0)}
+
+        async def look_for_ended_jobs() -> None: ...
 
         polls = Polls(1000.0)
-        reasons = ExitReasons(polls, ask, told.append)
+        reasons = ExitReasons(polls, ask, look_for_ended_jobs, told.append)
         looking = asyncio.create_task(reasons.look_up(PAUSED))
         await asyncio.sleep(0)
         looking.cancel()

@@ -16,6 +16,7 @@ from raydap.core.events import (
     AgentsExpected,
     DiscoveryFailed,
     DiscoveryReady,
+    JobsListed,
     NodesAlive,
     WorkerLabel,
     WorkersAlive,
@@ -242,7 +243,7 @@ def test_prepared_programs_are_looked_for_while_there_are_other_nodes_and_none_i
 
         one = {"node_id": "n1", "node_ip": "10.0.0.1"}
         fake.answers["/api/v0/nodes"] = listing([one])
-        async with Polling(AttachSettings(dashboard=fake.url), nodes=True) as polling:
+        async with Polling(AttachSettings(dashboard=fake.url), left_out=(JobsListed,)) as polling:
             await polling.next(NodesAlive)
             await fake.asked(5)
             assert asked() == 0, "there is one node"

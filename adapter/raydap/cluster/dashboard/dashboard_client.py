@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from raydap.cluster.dashboard.labels import Row, label
+from raydap.cluster.dashboard.labels import Row, label, milliseconds
 from raydap.cluster.dashboard.rest import MAX_ANSWER, AnswerTooLong, Params, Rest, not_a_dashboard
 from raydap.core.events import PausedWorker, WorkerLabel
 from raydap.errors import Code, Problem, ProblemError
@@ -38,7 +38,7 @@ _LISTED = [("detail", "1"), *_ALIVE]
 _DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
 
 _CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
-"""The values of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto) for unwanted ends; see `is_crash`."""
+"""The values of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto) for unwanted ends; see ExitReason."""
 
 _BY_SIGTERM = "by a signal"
 """Part of Ray's exit detail for a worker that got SIGTERM, as all of a stopped job do. Ray sees no other signals."""
@@ -63,10 +63,20 @@ _GROUPS = [("detail", "1"), _LIMIT, *_where("state", "!=", "REMOVED")]
 _ACTORS = [("detail", "1"), _LIMIT, *_where("state", "!=", "DEAD")]
 
 
-def is_crash(exit_reason: tuple[str, str]) -> bool:
-    """Whether this exit reason (as in Dashboard.exit_reasons) means that the worker should not have ended."""
-    kind, detail = exit_reason
-    return kind in _CRASHES and _BY_SIGTERM not in detail
+class ExitReason(NamedTuple):
+    """How a worker has ended (ray/util/state/common.py, WorkerState)."""
+
+    kind: str
+    """Ray's WorkerExitType."""
+    detail: str
+    """Ray's sentences for users; may be empty."""
+    ended_ms: int
+    """Milliseconds since 1970; 0 if Ray does not report it."""
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether the worker should not have ended."""
+        return self.kind in _CRASHES and _BY_SIGTERM not in self.detail
 
 
 _IDS = {"worker_id": str, "node_id": str, "task_id": str, "actor_id": str, "job_id": str, "pid": int}
@@ -139,11 +149,13 @@ class Dashboard:
         rows = await self._rows("nodes", _NODES, "some nodes are not found")
         return {str(row.get("node_id")): str(row.get("node_ip")) for row in rows if row.get("node_id")}
 
-    async def exit_reasons(self) -> dict[WorkerKey, tuple[str, str]]:
-        """How dead workers ended: Ray's WorkerExitType and its exit detail."""
+    async def exit_reasons(self) -> dict[WorkerKey, ExitReason]:
+        """How dead workers ended."""
         rows = await self._rows("workers", _DEAD, "raydap cannot report why some workers have ended")
         return {
-            WorkerKey(str(row.get("worker_id"))): (str(row.get("exit_type")), str(row.get("exit_detail") or ""))
+            WorkerKey(str(row.get("worker_id"))): ExitReason(
+                str(row.get("exit_type")), str(row.get("exit_detail") or ""), milliseconds(row.get("end_time_ms"))
+            )
             for row in rows
         }
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from raydap.cluster.dashboard.dashboard_client import is_crash
+from raydap.cluster.dashboard.dashboard_client import ExitReason
 from raydap.cluster.dashboard.polls import Poll, Polls
 from raydap.core.events import EndedWorker, PausedWorker, WorkersEnded
 from raydap.protocol.types import WorkerKey
 
-Ask = Callable[[], Awaitable[dict[WorkerKey, tuple[str, str]]]]
+Ask = Callable[[], Awaitable[dict[WorkerKey, ExitReason]]]
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)
 """The seconds before each lookup of a worker."""
@@ -17,10 +17,18 @@ class ExitReasons:
     """Emits WorkersEnded, once for all that one lookup finds.
 
     `ask` is Dashboard.exit_reasons. One lookup serves all workers: a job that ends takes many of them with it.
+    `look_for_ended_jobs` is called before a crash is emitted: what crashes after its job has ended is no loss.
     """
 
-    def __init__(self, polls: Polls, ask: Ask, emit: Callable[[WorkersEnded], None]) -> None:
+    def __init__(
+        self,
+        polls: Polls,
+        ask: Ask,
+        look_for_ended_jobs: Callable[[], Awaitable[object]],
+        emit: Callable[[WorkersEnded], None],
+    ) -> None:
         self._ask = ask
+        self._look_for_ended_jobs = look_for_ended_jobs
         self._emit = emit
         self._poll = Poll(polls, self._look, "exit reasons")
         self._gone: dict[WorkerKey, tuple[PausedWorker, int]] = {}
@@ -33,16 +41,18 @@ class ExitReasons:
             await self._poll.run(PAUSES_S[0])
 
     async def _look(self) -> float | None:
-        reasons: dict[WorkerKey, tuple[str, str]] = {}
+        reasons: dict[WorkerKey, ExitReason] = {}
         try:
             if self._gone:
                 reasons = await self._ask()
+            if any(key in reasons and reasons[key].is_crash for key in self._gone):
+                await self._look_for_ended_jobs()
         finally:
             # A lookup that failed counts, too.
             self._take(reasons)
         return PAUSES_S[min(lookups for _, lookups in self._gone.values())] if self._gone else None
 
-    def _take(self, reasons: dict[WorkerKey, tuple[str, str]]) -> None:
+    def _take(self, reasons: dict[WorkerKey, ExitReason]) -> None:
         ended = {key: row for key, (row, _) in self._gone.items() if key in reasons}
         unknown = {key: (row, lookups + 1) for key, (row, lookups) in self._gone.items() if key not in reasons}
         self._gone = {key: gone for key, gone in unknown.items() if gone[1] < len(PAUSES_S)}
@@ -50,5 +60,5 @@ class ExitReasons:
             self._emit(WorkersEnded(tuple(_ended(row, reasons[key]) for key, row in ended.items())))
 
 
-def _ended(row: PausedWorker, reason: tuple[str, str]) -> EndedWorker:
-    return EndedWorker(row, reason[1] or reason[0], is_crash(reason))
+def _ended(row: PausedWorker, reason: ExitReason) -> EndedWorker:
+    return EndedWorker(row, reason.detail or reason.kind, reason.is_crash, reason.ended_ms)

@@ -112,6 +112,11 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> W
     )
 
 
+def milliseconds(value: object) -> int:
+    """A time of a row, in milliseconds since 1970; 0 if the row has none, or anything else."""
+    return value if isinstance(value, int) else 0
+
+
 def _seconds(milliseconds: object) -> float:
     return milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
 

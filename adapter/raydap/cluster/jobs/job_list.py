@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from raydap.cluster.dashboard.labels import Row, is_own_job, program
+from raydap.cluster.dashboard.labels import Row, is_own_job, milliseconds, program
 from raydap.cluster.dashboard.polls import Poll, Polls
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
@@ -50,12 +50,19 @@ class Jobs:
             return None
         # A lookup that fails counts, too.
         self._lookups += 1
+        if await self.look():
+            return None
+        return PAUSES_S[self._lookups] if self._lookups < len(PAUSES_S) else None
+
+    async def look(self) -> bool:
+        """Whether a job has ended since the last look, or since JobsListed."""
+        if not self.listed.is_set():
+            return False
         ended = [row for row in await self._ask() if has_ended(row) and _id(row) not in self._ended]
         if ended:
             self._ended.update(map(_id, ended))
             self._emit(JobsEnded(tuple(map(_end, ended))))
-            return None
-        return PAUSES_S[self._lookups] if self._lookups < len(PAUSES_S) else None
+        return bool(ended)
 
 
 def _id(row: Row) -> str:
@@ -76,4 +83,5 @@ def _end(row: Row) -> EndedJob:
     how = ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
     # The lines after the first are the end of the job's log.
     message = str(row.get("message") or "").partition("\n")[0].strip(" ,") if how == "has failed" else ""
-    return EndedJob(str(row.get("job_id") or ""), f"Job {_name(row)} {how}" + (f": {message}" if message else "."))
+    text = f"Job {_name(row)} {how}" + (f": {message}" if message else ".")
+    return EndedJob(str(row.get("job_id") or ""), text, milliseconds(row.get("end_time")))

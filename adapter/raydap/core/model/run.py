@@ -60,7 +60,7 @@ class Run:
     `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there. `nodes` are as in
     NodesAlive. `agents_expected`: something with an agent has been seen, so that other nodes may have agents, too.
     `agents_searched`: raydap has looked for agents wherever it is to look.
-    `ended_jobs` have ended since.
+    `ended_jobs` have ended since, with the time of EndedJob.
 
     `refusals` are the reasons, which the user knows, for which workers could not be attached. `agent_questions` are
     those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from outside.
@@ -94,7 +94,7 @@ class Run:
         self.agents_expected = False
         self.agents_searched = True
         self.jobs: tuple[str, ...] | None = None
-        self.ended_jobs: set[str] = set()
+        self.ended_jobs: dict[str, int] = {}
         self.outage = ""
         self.holding: Holding | None = None
         self.auto_attach = False

@@ -7,7 +7,7 @@ its job is no news: one line tells of the job.
 from collections.abc import Iterable
 
 from raydap.core.effects import AskExitReason, HangUp
-from raydap.core.events import JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
+from raydap.core.events import EndedWorker, JobsEnded, WorkerGone, WorkerLabel, WorkersEnded
 from raydap.core.model.processes import Loss
 from raydap.core.model.run import Run
 from raydap.core.model.state import State
@@ -100,22 +100,24 @@ def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
 
 
 def workers_ended(state: State, event: WorkersEnded) -> None:
-    """Reports workers that crashed, in one message, because nodes die, too. A worker that did not crash may have ended
-    with its job, so its message goes on waiting for that."""
+    """Report workers that crashed, in one message, because nodes die, too. A worker that did not crash may have ended
+    with its job, so its message goes on waiting for that. One that crashes after its job has ended is no loss: Ray's
+    own threads sometimes crash while the process exits, and nothing uses it any more.
+    """
     crashed: list[Loss] = []
     for ended in event.workers:
         loss = state.run.processes[ended.row.key].loss
         if loss is not None:
             first_sentence = " ".join(ended.reason.split()).partition(". ")[0].rstrip(".")
             loss.problem = (loss.if_ended or loss.problem).replace(_PROCESS_ENDED, first_sentence)
-            if ended.crashed:
+            if ended.crashed and not _outlived_job(state.run, loss, ended):
                 crashed.append(loss)
     _report(state, crashed, "; ".join(ended.reason for ended in event.workers if ended.crashed))
 
 
 def jobs_ended(state: State, event: JobsEnded) -> None:
     for job in event.jobs:
-        state.run.ended_jobs.add(job.job)
+        state.run.ended_jobs[job.job] = job.ended_ms
         state.say(job.text)
 
 
@@ -132,6 +134,12 @@ def _forget(run: Run, losses: Iterable[Loss]) -> None:
     for loss in losses:
         with run.processes.changing(loss.key) as process:
             process.loss = None
+
+
+def _outlived_job(run: Run, loss: Loss, worker: EndedWorker) -> bool:
+    """Whether the worker ended after its job, or after any job if the worker's is not known."""
+    ends = [run.ended_jobs.get(loss.job, 0)] if loss.job else run.ended_jobs.values()
+    return any(0 < job_ended_ms <= worker.ended_ms for job_ended_ms in ends)
 
 
 def _has_ended_with_job(run: Run, loss: Loss) -> bool:
