@@ -126,7 +126,7 @@ import sys, threading, time
 def work(number):
     return number * 2
 
-agent = sys.modules["_raydap_agent"].AGENT
+agent = sys.modules["_raydap_agent.agent"].AGENT
 def info():
     return getattr(threading.main_thread(), "additional_info", None)
 

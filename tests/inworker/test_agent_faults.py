@@ -262,7 +262,7 @@ def test_a_program_runs_when_its_folder_cannot_be_written_to(tmp_path: Path) -> 
 
 FULL = """\
 import os, resource, sys, threading, time
-agent = sys.modules["_raydap_agent"]
+agent = sys.modules["_raydap_agent.agent"]
 tried = threading.Event()
 class Time:
     monotonic = time.monotonic
@@ -298,7 +298,7 @@ def test_a_process_without_a_free_descriptor_is_reached_later(start: Start, tmp_
 
 UMASK = """\
 import os, sys
-agent = sys.modules["_raydap_agent"]
+agent = sys.modules["_raydap_agent.agent"]
 def fail(mask):
     raise AssertionError("the umask is the whole process's")
 umask, os.umask = os.umask, fail
@@ -323,7 +323,7 @@ patched = types.ModuleType("{name}")
 patched.{function} = lambda module: module == "{module}"
 for number in range(2):
     if os.fork() == 0:
-        print("has an agent:", sys.modules["_raydap_agent"].AGENT.is_served, flush=True)
+        print("has an agent:", sys.modules["_raydap_agent.agent"].AGENT.is_served, flush=True)
         os._exit(0)
     os.wait()
     sys.modules["{name}"] = patched

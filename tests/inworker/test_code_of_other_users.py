@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from raydap.cluster.machine import raylets
 from raydap.cluster.ray_process import ray_driver
 from raydap.cluster.survey import node_survey
 from raydap.inworker.agent_code import packed_start_files
+from raydap.inworker.start_files import unpack_once
 from support.agents import raydap_that_debugs_nothing
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -51,7 +51,7 @@ os.symlink(sys.argv[1], sys.argv[2])
 
 JOB = """
 import subprocess, sys
-print(sys.modules["_raydap_agent"].AT_START, flush=True)
+print(sys.modules["_raydap_agent.agent_children"].AT_START, flush=True)
 sys.stdin.readline()
 child = "import sys; print('_raydap_agent' in sys.modules)"
 print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True))
@@ -109,17 +109,14 @@ def test_a_link_of_theirs_is_not_followed(shared: Path, monkeypatch: pytest.Monk
     """The name of the folder is the same for each process of a user, so others can take it first."""
     shared.chmod(0o1777)
     monkeypatch.setattr(tempfile, "tempdir", str(shared))
-    agent: dict[str, Any] = {}
-    for name in ("private_folders", "start_files"):
-        exec(resources.files("raydap.inworker").joinpath(f"{name}.py").read_text(), agent)
     packed = packed_start_files(str(resources.files("raydap.inworker")))
-    folder = Path(agent["unpack_once"](packed)).parent
+    folder = Path(unpack_once(packed)).parent
     shutil.rmtree(folder)
     ours = shared / "ours"
     ours.mkdir(mode=0o700)
     subprocess.run([sys.executable, "-c", LINK, str(ours), str(folder)], check=True)
     with pytest.raises(PermissionError, match="is not a folder that only this user can enter"):
-        agent["unpack_once"](packed)
+        unpack_once(packed)
 
 
 RAYLET = """

@@ -16,7 +16,7 @@ PROGRAM = """\
 import _thread, atexit, os, sys
 from pathlib import Path
 
-changing = sys.modules["_raydap_agent"].AGENT.changing
+changing = sys.modules["_raydap_agent.agent"].AGENT.changing
 begun = _thread.allocate_lock()
 begun.acquire()
 

@@ -16,6 +16,7 @@ import pytest
 from local_cluster import Child, clean_environment
 
 from raydap.inworker import calls
+from raydap.inworker.agent_code import find_modules
 from raydap.runtime import prepared_environment
 from support.agents import PreparedProgram, attach, raydap_that_debugs_nothing, read_line
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.core
 SOURCES = str(resources.files("raydap.inworker"))
 
 START_MODULES = {"sitecustomize", "_raydap_agent", "_socket", "_json", "_posixsubprocess", "atexit", "errno", "fcntl"}
-START_MODULES |= {"select"}
+START_MODULES |= {"select", *(f"_raydap_agent.{name}" for name in find_modules(SOURCES).idle)}
 """The modules that an agent imports at its start: in C, but for sitecustomize and itself."""
 
 # Python begins without `site`, so that this sees all that sitecustomize.py does.
@@ -47,7 +48,7 @@ sys.addaudithook(audit)
 sys.setprofile(profile)
 import sitecustomize
 sys.setprofile(None)
-print(json.dumps({**counts, "opened": opened, "serves": sys.modules["_raydap_agent"].AGENT.is_served}))
+print(json.dumps({**counts, "opened": opened, "serves": sys.modules["_raydap_agent.agent"].AGENT.is_served}))
 """
 
 
@@ -102,7 +103,7 @@ def test_its_start_reads_two_files_and_compiles_nothing(sources: Path, tmp_path:
 @pytest.mark.parametrize("how", ["damaged", "changed", "cannot be written"])
 def test_code_that_is_not_cached_is_compiled(sources: Path, tmp_path: Path, how: str) -> None:
     environ = environment_of(sources, tmp_path)
-    code = "import json, sys; print(json.dumps(sys.modules['_raydap_agent'].VERSION))"
+    code = "import json, sys; print(json.dumps(sys.modules['_raydap_agent.agent'].VERSION))"
     assert output(code, environ) == 1
     (cached,) = sources.joinpath("__pycache__").glob("start_code*")
     assert cached.stat().st_mode & 0o022 == 0
@@ -217,7 +218,7 @@ def test_a_forked_child_calls_from_its_breakpoint_and_shows_its_own_threads(star
 
 def test_an_idle_agent_never_wakes_up(tmp_path: Path) -> None:
     code = (
-        "import json, os, sys; agent = sys.modules['_raydap_agent'].AGENT; "
+        "import json, os, sys; agent = sys.modules['_raydap_agent.agent'].AGENT; "
         "print(json.dumps([[each.gettimeout() for each in agent._sockets], len(os.listdir('/proc/self/task'))]))"
     )
     # It does not block in accept(2), but in poll(2), which has no timeout.

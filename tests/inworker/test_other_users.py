@@ -8,12 +8,11 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from raydap.inworker import driver_agent
 from support.agents import PreparedProgram, read_line
 from support.other_users import listening_stranger, needs_root, received
 
@@ -50,12 +49,10 @@ def test_an_agent_says_nothing_to_them(folder: Path, children: ExitStack) -> Non
     assert received(path) == "received b''"
 
 
-def test_a_driver_does_not_report_its_cluster_to_them(folder: Path) -> None:
+def test_a_driver_does_not_report_its_cluster_to_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would wait for their answer in ray.init()."""
-    names: dict[str, Any] = {"CALL_TIMEOUT_S": WAIT}
-    for name in ("agent_lines", "private_sockets", "driver_agent"):
-        exec(resources.files("raydap.inworker").joinpath(f"{name}.py").read_text(), names)
+    monkeypatch.setattr(driver_agent, "CALL_TIMEOUT_S", WAIT)
     path = str(folder / "raydap-call-1-1")
     with listening_stranger(path) as sent:
-        assert names["_tell"](path, {"cluster": "secret"}) is None
+        assert driver_agent._tell(path, {"cluster": "secret"}) is None
         assert sent() == "received b''\n"

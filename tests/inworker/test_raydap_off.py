@@ -4,15 +4,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 import pytest
 
 from raydap.errors import SWITCHED_OFF
-from raydap.inworker.agent_code import AGENT_FILES
+from raydap.inworker.agent_code import agent_texts
 from raydap.inworker.injected_agent import start_injected_agent
-from raydap.inworker.worker_setup import set_up
+from raydap.inworker.worker_setup import Modules, set_up
 from raydap.runtime import prepared_environment
 from support.agents import raydap_that_debugs_nothing
 
@@ -23,7 +24,7 @@ PROGRAM = """\
 import os, subprocess, sys
 def report(who):
     added = [name for name in ("RAYDAP_AGENT", "PYTHONPATH") if name in os.environ]
-    agent = sys.modules.get("_raydap_agent")
+    agent = sys.modules.get("_raydap_agent.agent")
     serves = agent is not None and agent.AGENT.is_served
     print(who, serves, added, [each for each in sys.path if "at_start" in each], flush=True)
 if sys.argv[1:]:
@@ -78,7 +79,7 @@ def test_raydap_run_says_that_it_is_of_no_use(tmp_path: Path, options: list[str]
     assert done.stderr == f"raydap: {path}: {SWITCHED_OFF}\n"
 
 
-def no_code() -> list[CodeType]:
+def no_code() -> Modules:
     raise AssertionError("an agent starts")
 
 
@@ -97,5 +98,8 @@ def test_a_running_worker_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     exec("class _private:\n class worker:\n  class global_worker:\n   worker_id = bytes(2)", vars(ray))
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delitem(sys.modules, "_raydap_agent", raising=False)
-    assert start_injected_agent(list(AGENT_FILES), {}, "0000") == "RAYDAP=off is in its environment"
+    assert (
+        start_injected_agent(agent_texts(str(resources.files("raydap.inworker"))), {}, "0000")
+        == "RAYDAP=off is in its environment"
+    )
     assert "_raydap_agent" not in sys.modules

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from dap_client import Client, RequestFailed
@@ -107,13 +107,21 @@ def cluster(parts: ExitStack) -> Cluster:
     return parts.enter_context(Cluster(num_cpus=4, network="127.78"))
 
 
+class Node(NamedTuple):
+    host: str
+    """Its address."""
+    resource: str
+    """What only this node has. Ray may learn seconds later that the node of an earlier test is dead, and wait for its
+    raylet to start a worker."""
+
+
 @pytest.fixture
-def doomed_node(cluster: Cluster, children: ExitStack, tmp_path: Path) -> str:
-    """The address of a second node, the only one with the resource "doomed"."""
-    host = cluster.host.replace("127.78.", "127.79.")
-    node = children.enter_context(start_node(cluster, host, "doomed", tmp_path / "node.log"))
-    node.wait_for("Ray runtime started")
-    return host
+def doomed_node(cluster: Cluster, children: ExitStack, tmp_path: Path, request: pytest.FixtureRequest) -> Node:
+    """A second node."""
+    node = Node(cluster.host.replace("127.78.", "127.79."), f"only_in_{request.node.name}")
+    child = children.enter_context(start_node(cluster, *node, tmp_path / "node.log"))
+    child.wait_for("Ray runtime started")
+    return node
 
 
 def by_number(client: Client, count: int) -> dict[str, dict[str, Any]]:
@@ -134,12 +142,12 @@ def gone(client: Client, stop: dict[str, Any]) -> None:
         client.request("stackTrace", threadId=stop["threadId"])
 
 
-def test_a_node_that_dies(attach: Callable[..., Client], run_driver: Callable[..., Child], doomed_node: str) -> None:
+def test_a_node_that_dies(attach: Callable[..., Client], run_driver: Callable[..., Child], doomed_node: Node) -> None:
     client = attach()
-    driver = run_driver(WALKERS.replace("PLACES", '[{}, {"doomed": 1}]'))
+    driver = run_driver(WALKERS.replace("PLACES", repr([{}, {doomed_node.resource: 1}])))
     stops = by_number(client, 2)
     doomed = stops.pop("1")
-    kill_node(doomed_node)
+    kill_node(doomed_node.host)
     gone(client, doomed)
     told(client, "is gone")
     go_on(client, stops["0"])
@@ -155,13 +163,14 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     client: Client,
     attach: Callable[..., Client],
     run_driver: Callable[..., Child],
-    doomed_node: str,
+    doomed_node: Node,
     tmp_path: Path,
     children: ExitStack,
 ) -> None:
     """While raydap starts an agent in one of its workers: all other workers are unchanged, and can be reached."""
     need_gdb()
-    source = LOOPS.replace("PLACES", repr([f"node:{cluster.host}", "doomed"])).replace("HERE", repr(cluster.host))
+    places = [f"node:{cluster.host}", doomed_node.resource]
+    source = LOOPS.replace("PLACES", repr(places)).replace("HERE", repr(cluster.host))
     driver = run_driver(source, cwd=tmp_path)
     children.callback((tmp_path / "stop").touch)
     driver.wait_for("running")
@@ -169,11 +178,11 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     everybody = Everybody(client)
     everybody.wait(lambda it: len(it.here("Loop.run")) == 2)
     rows = {row["node"]: row for row in everybody.here("Loop.run")}
-    doomed = rows.pop(doomed_node)
+    doomed = rows.pop(doomed_node.host)
     (near,) = rows.values()
     # Its agent is started by a call of the actor, which is busy.
     client.request("raydap/attach", workers=[doomed["key"]])
-    kill_node(doomed_node)
+    kill_node(doomed_node.host)
     everybody.wait(lambda it: it.workers[doomed["key"]]["state"] == "gone")
     program = next(tmp_path.glob("program*.py"))
     line = {"line": line_of(source, "# again and again")}

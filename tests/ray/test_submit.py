@@ -38,7 +38,7 @@ if __name__ == "__main__":
     actor = Actor.remote()
     values = [ray.get(actor.get.remote()), sys.argv, sorted(ray.get_runtime_context().runtime_env)]
     print("result: " + " ".join(map(str, values)))
-    print("files:", getattr(sys.modules.get("_raydap_agent"), "AT_START", ""))
+    print("files:", getattr(sys.modules.get("_raydap_agent.agent_children"), "AT_START", ""))
     print("left:", "RAYDAP_AGENT" in os.environ, "at_start" in os.environ.get("PYTHONPATH", ""))
     subprocess.run([sys.executable, "child.py"], check=True)
     sys.exit(int(sys.argv[1]))

@@ -15,18 +15,19 @@ from dap_client import Client
 from local_cluster import Child
 
 from raydap.inworker import calls
-from raydap.inworker.agent_code import AGENT_FILES
+from raydap.inworker.agent_code import find_modules
 from support.entered import EnteredWorker
 
 # As inworker/worker_setup.py starts it, and sitecustomize.py.
 _RUN = """
-import runpy, sys, types
-folder, raydap, at_start, program, *files = sys.argv[1:]
-module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
-for file in files:
-    exec(compile(open(file).read(), "<raydap agent>", "exec"), vars(module))
-module.AT_START = at_start
-module.start(folder, {"worker_id": "w1"}, raydap)
+import os, runpy, sys
+folder, raydap, sources, program, *names = sys.argv[1:]
+setup = {}
+exec(open(os.path.join(sources, "worker_setup.py")).read(), setup)
+texts = {name: open(os.path.join(sources, name + ".py")).read() for name in names}
+modules = {name: setup["run_module"](name, code) for name, code in setup["unpacked"](b"", b"", texts)}
+modules["agent_children"].AT_START = os.path.join(sources, "at_start")
+modules["agent"].start(folder, {"worker_id": "w1"}, raydap)
 runpy.run_path(program, run_name="__main__")
 """
 
@@ -88,10 +89,10 @@ class PreparedProgram:
         listener.settimeout(30)
         listener.bind(str(folder / "raydap"))
         listener.listen()
-        sources = resources.files("raydap.inworker")
-        files = [str(sources.joinpath(name)) for name in AGENT_FILES]
-        at_start = str(sources.joinpath("at_start"))
-        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), at_start, str(path), *files]
+        sources = str(resources.files("raydap.inworker"))
+        found = find_modules(sources)
+        names = [*found.idle, *found.rest]
+        command = [sys.executable, "-c", _RUN, str(folder), str(folder / "raydap"), sources, str(path), *names]
         environment = {} if packages is None else {"PYTHONPATH": str(packages)}
         child = children.enter_context(Child(command, path.with_suffix(".log"), environment))
         return cls(child, path, folder, listener, children)

@@ -20,7 +20,7 @@ def start_node(cluster: Cluster, host: str, resource: str, log: Path) -> Child:
 
 
 def kill_node(host: str) -> None:
-    """As a machine ends that loses its power: Ray sees it at once, because its workers end, too."""
+    """As a machine ends that loses its power: its workers end, too. Ray may mark it dead half a minute later."""
     os.kill(service("raylet/raylet", f"--node_ip_address={host}")[0], signal.SIGKILL)
 
 

@@ -9,16 +9,14 @@ import socket
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib import resources
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from raydap import private_listener
 from raydap.cluster.relay import relay_actor
-from raydap.inworker.agent_code import AGENT_FILES
+from raydap.inworker.agent import Agent
+from raydap.inworker.raydap_calls import is_listening
 from raydap.runtime.clients import Clients
 from raydap.runtime.session_socket import SessionSocket
 from raydap.transport import unix
@@ -106,24 +104,16 @@ def test_a_connection_of_this_user_is_taken(serve: Serve, place: Place) -> None:
         asyncio.run(main())
 
 
-def agent() -> Any:
-    """Return an agent's code, as a process has it."""
-    module = ModuleType("_raydap_agent")
-    for name in AGENT_FILES:
-        exec(resources.files("raydap.inworker").joinpath(name).read_text(), vars(module))
-    return module
-
-
 async def dial(path: str) -> object:
     return await unix.dial(path, LIMIT_S)
 
 
 async def call(path: str) -> object:
-    return agent().Agent(os.path.dirname(path), {}, "").call(path)
+    return Agent(os.path.dirname(path), {}, "").call(path)
 
 
 async def ask_whether_raydap_listens(path: str) -> object:
-    return agent().is_listening(path, os.path.dirname(path))
+    return is_listening(path, os.path.dirname(path))
 
 
 @pytest.mark.parametrize(

@@ -176,8 +176,6 @@ def _start_files() -> str:
 
 
 def _use_start_files(shared: Path, home: Path) -> object:
-    for function in (private_folders.check_private, private_folders.private_folder, private_folders.safe_parent):
-        setattr(start_files, function.__name__, function)  # The files of an agent are one module.
     folder = Path(start_files.unpack_once(PACKED))
     try:
         return folder.joinpath("sitecustomize.py").read_text()

@@ -23,30 +23,26 @@ import sys
 import time
 from _thread import RLock, allocate_lock
 
+from .agent_children import follow_children
+from .agent_lines import (
+    hangs_up,
+    read_line,
+    wait_unless_stopped,
+    write_line,
+)
+from .agent_socket import AgentSocket
+from .breakpoint_hooks import BreakpointHooks, global_debugger
+from .leftover_sockets import remove_some
+from .light_start import CHANGE_TIMEOUT_S, begin_in_child, is_loaded, load_rest, start_thread
+from .private_sockets import listen_privately, peer_is_trusted, peer_pid
+from .raydap_calls import call_raydaps
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
     from typing import Any
 
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent_children import follow_children
-    from raydap.inworker.agent_lines import (
-        hangs_up,
-        read_line,
-        wait_unless_stopped,
-        write_line,
-    )
-    from raydap.inworker.agent_session import Session
-    from raydap.inworker.agent_socket import AgentSocket
-    from raydap.inworker.agent_threads import hide_threads, show_threads
-    from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
-    from raydap.inworker.leftover_sockets import remove_some
-    from raydap.inworker.light_start import CHANGE_TIMEOUT_S, REST_CODE, begin_in_child, load_rest, start_thread
-    from raydap.inworker.private_sockets import listen_privately, peer_is_trusted, peer_pid
-    from raydap.inworker.raydap_calls import call_raydaps
-    from raydap.inworker.running_values import evaluate_running
-    from raydap.inworker.stack_reader import as_json
-    from raydap.inworker.thread_waits import read_waits
+    from .agent_session import Session
 
 VERSION = 1
 """The version of these lines. raydap leaves a process alone whose agent has another one."""
@@ -201,7 +197,7 @@ class Agent:
         as when it only asks for the identity; then the rest of the code is not loaded.
         """
         key = ""
-        if REST_CODE:
+        if not is_loaded():
             key = self._greet_alone(connection, pid)
             if not key:
                 return None
@@ -263,6 +259,12 @@ class Agent:
 
     def _answer(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
         """Read raydap's line, and send the stacks or a value, or run a session."""
+        from .agent_session import Session
+        from .agent_threads import hide_threads, show_threads
+        from .running_values import evaluate_running
+        from .stack_reader import as_json
+        from .thread_waits import read_waits
+
         connection.settimeout(ANSWER_TIMEOUT_S)
         answer = read_line(connection)
         if answer.get("stack") is True:

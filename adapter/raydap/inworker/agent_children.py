@@ -14,19 +14,16 @@ import os
 import sys
 from _thread import allocate_lock
 
+from .agent_lines import is_wanted
+from .breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
+from .fork_warnings import add_filter, remove_filter, warn_of_fork
+from .light_start import CHANGE_TIMEOUT_S, wraps
+from .python_commands import PythonCommands, replace_in_os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    # The files of an agent are run one after the other in one module, so the names of these are there.
-    from raydap.inworker.agent_lines import is_wanted
-    from raydap.inworker.breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
-    from raydap.inworker.fork_warnings import add_filter, remove_filter, warn_of_fork
-    from raydap.inworker.light_start import CHANGE_TIMEOUT_S, wraps
-    from raydap.inworker.pydevd_lifetime import put_tracers_back
-    from raydap.inworker.python_commands import PythonCommands, replace_in_os
-    from raydap.inworker.start_files import unpack_once
 
 
 class Forks:
@@ -160,6 +157,8 @@ def forget_debugger(debugger: Any) -> None:
 
     Source: pydevd.py, settrace_forked, which does a part of this and then connects to the parent's adapter.
     """
+    from .pydevd_lifetime import put_tracers_back
+
     put_tracers_back(debugger)
     from _pydev_bundle import pydev_monkey
     from _pydevd_bundle import pydevd_constants
@@ -206,4 +205,6 @@ def at_start_folder(agent: Any) -> str:
     if os.path.isdir(AT_START):
         return AT_START
     agent.load()
+    from .start_files import unpack_once
+
     return unpack_once(PACKED_START_FILES)

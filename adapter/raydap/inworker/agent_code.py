@@ -18,37 +18,73 @@ import re
 import zlib
 from importlib.machinery import SourceFileLoader
 from types import CodeType
+from typing import NamedTuple
 
-IDLE_FILES: tuple[str, ...] = ("light_start.py", "agent_lines.py", "agent_socket.py", "private_sockets.py")
-IDLE_FILES += ("leftover_sockets.py", "fork_warnings.py", "breakpoint_hooks.py", "raydap_calls.py", "agent.py")
-IDLE_FILES += ("agent_children.py", "python_commands.py")
-"""The files of an agent that is idle (light_start.py)."""
+IDLE: tuple[str, ...] = ("light_start", "agent")
+"""An idle agent has these modules and the modules that they import at their top (light_start.py)."""
 
-REST_FILES: tuple[str, ...] = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py")
-REST_FILES += ("stack_reader.py", "lock_owners.py", "object_waits.py", "coroutine_waits.py", "thread_waits.py")
-REST_FILES += ("running_values.py", "resumed_frames.py", "agent_threads.py", "thread_tracers.py")
-REST_FILES += ("pydevd_lifetime.py", "agent_session.py")
-REST_FILES += ("private_folders.py", "start_files.py", "driver_agent.py", "first_frame.py")
-REST_FILES += ("actor_threads.py", "thread_identity.py")
+REST: tuple[str, ...] = ("actor_threads", "driver_agent", "first_frame")
+"""The code that starts an agent uses these modules, too. The rest of an agent consists of them and of the modules that
+they and the idle agent import, also in functions."""
 
-AGENT_FILES = IDLE_FILES + REST_FILES
-"""What makes an agent; they are run in this order, in one module."""
-
-DRIVER_FILES = ("agent_code.py", "driver_setup.py")
-"""The files that give the agent to the workers of a driver. They are run in one module, when `ray` is imported."""
-
-START_FILES: tuple[str, ...] = ("agent_code.py", "driver_setup.py", "worker_setup.py", "at_start/sitecustomize.py")
-START_FILES += AGENT_FILES
-"""What a Python needs to begin with an agent (at_start/sitecustomize.py)."""
+_IMPORT = re.compile(r"^( *)from \.(\w+) import ", re.MULTILINE)
 
 COMPILED_AS = "<raydap agent>"
 """The file name of all this code (agent_session.FILE)."""
 
 
-def read_code(folder: str, *files: str) -> list[CodeType]:
-    """The code of files in the folder, from Python's own cache of compiled files if that has it. Raises OSError and
+class Modules(NamedTuple):
+    """The names of modules, each after those that it imports at its top."""
+
+    idle: list[str]
+    """The modules of an idle agent."""
+    rest: list[str]
+    """The others of an agent."""
+    driver: list[str]
+    """These modules give agents to the workers of a driver; they are run when `ray` is imported."""
+
+
+def find_modules(folder: str) -> Modules:
+    """Follow the imports of the modules in the folder. Raises OSError."""
+    idle: list[str] = []
+    later = [*REST]
+    for name in IDLE:
+        _follow(folder, name, idle, later)
+    agent = [*idle]
+    while later:
+        _follow(folder, later.pop(0), agent, later)
+    driver = [*agent]
+    _follow(folder, "driver_setup", driver, [])
+    return Modules(idle, agent[len(idle) :], driver[len(agent) :])
+
+
+def _follow(folder: str, name: str, found: list[str], later: list[str]) -> None:
+    """Add a module to `found`, after those that it imports; those that its functions import go into `later`."""
+    if name in found:
+        return
+    for indent, imported in _IMPORT.findall(read_text(folder, f"{name}.py")):
+        if indent:
+            later.append(imported)
+        else:
+            _follow(folder, imported, found, later)
+    found.append(name)
+
+
+def read_code(folder: str) -> list[tuple[str, CodeType]]:
+    """Return the modules of an agent, from Python's own cache of compiled files if that has them. Raises OSError and
     SyntaxError."""
-    return [_renamed(SourceFileLoader("raydap", os.path.join(folder, file)).get_code("raydap")) for file in files]
+    found = find_modules(folder)
+    return [(name, _code(os.path.join(folder, f"{name}.py"))) for name in found.idle + found.rest]
+
+
+def agent_texts(folder: str) -> dict[str, str]:
+    """Return the sources of the modules of an agent, in the order in which they are run. Raises OSError."""
+    found = find_modules(folder)
+    return {name: read_text(folder, f"{name}.py") for name in found.idle + found.rest}
+
+
+def _code(path: str) -> CodeType:
+    return _renamed(SourceFileLoader("raydap", path).get_code("raydap"))
 
 
 def _renamed(code: CodeType | None) -> CodeType:
@@ -58,20 +94,28 @@ def _renamed(code: CodeType | None) -> CodeType:
 
 
 def cache_start_code(folder: str, path: str) -> bytes:
-    """Compile START_FILES in the folder, and write the code to this path if possible; return the written bytes.
+    """Compile the modules in the folder, and write the code to this path if possible; return the written bytes.
 
     at_start/sitecustomize.py reads it (`start_code`). Write the compiled file of that one, too: Python itself does not
     with PYTHONDONTWRITEBYTECODE, and would compile it at each start. Raises OSError and SyntaxError.
     """
+    modules = find_modules(folder)
     # First, because a file that is changed now must not count as read.
-    versions = {name: file_version(folder, name) for name in START_FILES}
-    groups = (IDLE_FILES, REST_FILES, DRIVER_FILES)
-    code = tuple(marshal.dumps([compile_lightly(read_text(folder, name)) for name in group]) for group in groups)
-    data = importlib.util.MAGIC_NUMBER + marshal.dumps((versions, code))
+    versions = {file: file_version(folder, file) for file in start_files(folder)}
+    code = [
+        marshal.dumps([(name, compile_lightly(read_text(folder, f"{name}.py"))) for name in part]) for part in modules
+    ]
+    data = importlib.util.MAGIC_NUMBER + marshal.dumps((versions, tuple(code)))
     SourceFileLoader("raydap", path).set_data(path, data, _mode=0o644)
     with contextlib.suppress(OSError):
         py_compile.compile(os.path.join(folder, "at_start", "sitecustomize.py"), doraise=True)
     return data
+
+
+def start_files(folder: str) -> list[str]:
+    """Return the files that a Python needs to begin with an agent (at_start/sitecustomize.py). Raises OSError."""
+    names = sorted(each for part in find_modules(folder) for each in part)
+    return ["at_start/sitecustomize.py", "worker_setup.py", *(f"{name}.py" for name in names)]
 
 
 def compile_lightly(text: str) -> CodeType:
@@ -90,16 +134,15 @@ def file_version(folder: str, name: str) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def packed_code(folder: str, *files: str) -> tuple[bytes, bytes, list[str]]:
-    """For worker_setup.py, `unpacked`: what files in the folder compile to, as in a `.pyc`, and their text for another
-    version of Python. Raises OSError and SyntaxError."""
-    texts = [read_text(folder, file) for file in files]
-    return importlib.util.MAGIC_NUMBER, marshal.dumps(read_code(folder, *files)), texts
+def packed_code(folder: str) -> tuple[bytes, bytes, dict[str, str]]:
+    """For worker_setup.py, `unpacked`: what the modules of an agent compile to, as in a `.pyc`, and their text for
+    another version of Python. Raises OSError and SyntaxError."""
+    return importlib.util.MAGIC_NUMBER, marshal.dumps(read_code(folder)), agent_texts(folder)
 
 
 def packed_start_files(folder: str) -> str:
-    """For start_files.py, `unpack`: START_FILES, which are in the folder. Raises OSError."""
-    texts = {name: bare_source(read_text(folder, name)) for name in START_FILES}
+    """For start_files.py, `unpack`: the files of `start_files`. Raises OSError."""
+    texts = {name: bare_source(read_text(folder, name)) for name in start_files(folder)}
     return base64.b85encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 

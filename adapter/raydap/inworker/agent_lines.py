@@ -6,14 +6,13 @@ import _socket
 import os
 import time
 
+from .light_start import to_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
     from typing import Any
-
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.light_start import to_json
 
 LINE_LIMIT = 256 * 1024
 """Bytes of raydap's line. An expression that compares a value has 12 KB."""

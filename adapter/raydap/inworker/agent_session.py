@@ -1,14 +1,12 @@
 """A session of raydap in a process with an agent, from its first request to `disconnect`; runs there."""
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent_lines import write_line
-    from raydap.inworker.agent_socket import AgentSocket
-    from raydap.inworker.breakpoint_hooks import BreakpointHooks, global_debugger
-    from raydap.inworker.pydevd_lifetime import WithoutSleep, import_debugpy, prepare, stop, unknown_debugpy
+from .agent_lines import write_line
+from .agent_socket import AgentSocket
+from .breakpoint_hooks import BreakpointHooks, global_debugger
+from .pydevd_lifetime import WithoutSleep, import_debugpy, prepare, stop, unknown_debugpy
 
 FILE = "<raydap agent>"
 """The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""

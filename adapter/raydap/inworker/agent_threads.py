@@ -14,14 +14,9 @@ import functools
 import operator
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # Python's own function, which light_start.py has taken before gevent could replace it.
-    from _thread import get_ident
-
-    # The files of an agent are run one after the other in one module, so the names of these are there.
-    from raydap.inworker.light_start import AGENT_THREADS, THREAD_HOOKS, blocked_signals
+from .light_start import AGENT_THREADS, THREAD_HOOKS, blocked_signals, get_ident
 
 
 class AgentThread(threading.Thread):

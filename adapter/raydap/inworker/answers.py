@@ -11,7 +11,7 @@ import traceback
 from types import SimpleNamespace
 from typing import Any
 
-from raydap.inworker.time_limits import TimeLimits
+from .time_limits import TimeLimits
 
 
 def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:

@@ -7,12 +7,11 @@ library.
 import contextlib
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from raydap.inworker.array_numbers import EMPTY, PART, Add, Digest, Numbers, add_numbers, look_at, numpy_numbers
-    from raydap.inworker.jax_numbers import jax_number, of_jax, without_jax_modes
-    from raydap.inworker.torch_numbers import of_torch, torch_number, without_torch_modes
+from .array_numbers import EMPTY, PART, Add, Digest, Numbers, add_numbers, look_at, numpy_numbers
+from .jax_numbers import jax_number, of_jax, without_jax_modes
+from .torch_numbers import of_torch, torch_number, without_torch_modes
 
 VALUES = 100_000
 """Values of a table of pandas by which one sees whether two are equal. Of a larger table only some rows count."""

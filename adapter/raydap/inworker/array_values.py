@@ -8,12 +8,11 @@ other values are left to pydevd, and so is an array that cannot be read.
 import math
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from raydap.inworker.array_libraries import LIBRARIES, leaving_modes, library_of, shape_of
-    from raydap.inworker.array_text import array_text
-    from raydap.inworker.jax_numbers import devices_of, is_on_cpu
+from .array_libraries import LIBRARIES, leaving_modes, library_of, shape_of
+from .array_text import array_text
+from .jax_numbers import devices_of, is_on_cpu
 
 REPR_SIZE = 1000
 """Elements up to which the `repr` of an array has all of them, as numpy and torch decide it."""

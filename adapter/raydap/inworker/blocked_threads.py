@@ -6,11 +6,9 @@ that returns, so its pause stays pending. Where it is can be shown all the same 
 
 import time
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.stack_reader import as_json, read_coroutines, read_stacks
+from .stack_reader import as_json, read_coroutines, read_stacks
 
 STOP_TIMEOUT_S = 0.2
 """Seconds in which a thread that runs Python code stops; it takes 5 to 60 ms (measured)."""

@@ -103,7 +103,7 @@ def _is_left_out(node: ast.stmt) -> bool:
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name):
         return node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.ImportFrom):
-        return str(node.module).startswith("raydap.")
+        return node.level > 0
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -9,24 +9,24 @@ that pydevd has tagged (post_mortem.py). The second and the third touch an objec
 import socket
 from typing import Any
 
-from raydap.inworker.actor_threads import trace_actor_threads
-from raydap.inworker.answers import (
+from .actor_threads import trace_actor_threads
+from .answers import (
     answer_commands,
     answer_commands_no_more,
     refuse_bad_requests,
     refuse_bad_requests_no_more,
 )
-from raydap.inworker.forked_children import stop_in_forked_children
-from raydap.inworker.message_limit import MessageLimit
-from raydap.inworker.post_mortem import PostMortem, keep_exceptions_picklable
-from raydap.inworker.redirected_output import keep_redirectors, keep_redirectors_no_more
-from raydap.inworker.relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
-from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
-from raydap.inworker.stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
-from raydap.inworker.thread_control import ThreadControl
-from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
-from raydap.inworker.time_limits import LimitedValues, TimeLimits
-from raydap.inworker.traced_files import TracedFiles
+from .forked_children import stop_in_forked_children
+from .message_limit import MessageLimit
+from .post_mortem import PostMortem, keep_exceptions_picklable
+from .redirected_output import keep_redirectors, keep_redirectors_no_more
+from .relisten import OVERRIDDEN, relisten_when_lost, stop_for_clients_only
+from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
+from .stuck_adapter import SEND_TIMEOUT_S, end_stuck_adapter, set_send_timeout
+from .thread_control import ThreadControl
+from .thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
+from .time_limits import LimitedValues, TimeLimits
+from .traced_files import TracedFiles
 
 
 class Changes:

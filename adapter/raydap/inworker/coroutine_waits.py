@@ -7,13 +7,11 @@ meanwhile (ray/includes/object_ref.pxi, ObjectRef.future). No code of the user's
 import os
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.coroutines import coroutine_frames
-    from raydap.inworker.frame_locals import local_variables
-    from raydap.inworker.object_waits import object_wait
+from .coroutines import coroutine_frames
+from .frame_locals import local_variables
+from .object_waits import object_wait
 
 _ASYNCIO = os.path.join("asyncio", "tasks.py")
 

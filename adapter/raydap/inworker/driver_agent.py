@@ -4,14 +4,12 @@ cluster, a worker before its first task; runs there."""
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket
-    from raydap.inworker.agent_lines import write_line
-    from raydap.inworker.private_sockets import peer_is_trusted
-    from raydap.inworker.raydap_calls import call_raydaps, raydaps_in
+from .agent import CALL_TIMEOUT_S, VERSION, start, start_without_socket
+from .agent_lines import write_line
+from .private_sockets import peer_is_trusted
+from .raydap_calls import call_raydaps, raydaps_in
 
 WAIT_INTERVAL_S = 0.2
 """Seconds between two calls of a program that waits for a raydap."""

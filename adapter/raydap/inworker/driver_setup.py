@@ -16,11 +16,9 @@ import os
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # This file is run after agent_code.py in one module.
-    from raydap.inworker.agent_code import AGENT_FILES, child_settings, packed_code
+from .agent_code import child_settings, packed_code
 
 VARIABLE = "RAY_RUNTIME_ENV_HOOK"
 
@@ -48,13 +46,12 @@ CLUSTER_HOOK = "site.execsitecustomize"
 
 class DriverSetup:
     """`raydap` is the path that the workers' agents call, or "" for those that they find. `folder` has the sources for
-    the workers, and `name` is under what name `ray.init` finds our hook. `children`: subprocesses have agents, too."""
+    the workers. `children`: subprocesses have agents, too."""
 
-    def __init__(self, raydap: str, folder: str, name: str, children: bool = True) -> None:
+    def __init__(self, raydap: str, folder: str, children: bool = True) -> None:
         self.raydap = raydap
         self.children = children
         self.folder = folder
-        self.name = name
         self.called = False
         """Whether Ray has called our hook. A second `ray.init` of a program may have no need to."""
 
@@ -94,9 +91,9 @@ class DriverSetup:
                     sys.stderr.write(f"raydap cannot debug the workers of this program: {error!r}\n")
                     return wanted
 
-            vars(sys.modules[self.name])["hook"] = hook
+            globals()["hook"] = hook
             constants, uv = _uv_is_used()
-            os.environ[VARIABLE] = f"{self.name}.hook"
+            os.environ[VARIABLE] = f"{__name__}.hook"
             try:
                 if uv:
                     setattr(constants, UV, False)
@@ -132,7 +129,7 @@ class DriverSetup:
         if not _ray_accepts(next_hook):
             return runtime_env
         names = {
-            "packed": packed_code(self.folder, *AGENT_FILES),
+            "packed": packed_code(self.folder),
             "names": child_settings(self.folder, self.children),
             "raydap": self.raydap,
             "next_hook": None if next_hook == "" else next_hook,  # Ray's workers call nothing then.
@@ -148,13 +145,15 @@ class DriverSetup:
 def _tell_agent(raydap: str) -> None:
     """Ray is imported now, and knows its session; when the driver's agent began it was not. `raydap` is as in
     DriverSetup."""
-    agent: Any = sys.modules.get("_raydap_agent")
+    agent: Any = sys.modules.get("_raydap_agent.agent")
     if agent is not None:
-        agent.override_rays_breakpoint(agent.current_debugger)
+        breakpoint_hooks: Any = sys.modules["_raydap_agent.breakpoint_hooks"]
+        breakpoint_hooks.override_rays_breakpoint(agent.current_debugger)
         try:
             agent.load()
-            agent.join_session()
-            agent.report_cluster(raydap)
+            driver_agent: Any = sys.modules["_raydap_agent.driver_agent"]
+            driver_agent.join_session()
+            driver_agent.report_cluster(raydap)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this driver: {error!r}\n")
 

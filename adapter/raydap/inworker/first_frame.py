@@ -6,12 +6,10 @@ belongs to the module `site`, and it ends before the program begins. From Python
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.pydevd_lifetime import is_traced
-    from raydap.inworker.thread_tracers import stack_of
+from .pydevd_lifetime import is_traced
+from .thread_tracers import stack_of
 
 
 def trace_program(debugger: Any) -> None:

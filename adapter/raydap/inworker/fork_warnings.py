@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
+from .light_start import AGENT_THREADS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    # The files of an agent are run one after the other in one module, so the names of these are there.
-    from raydap.inworker.light_start import AGENT_THREADS
 
 WARNS = sys.version_info >= (3, 12)
 

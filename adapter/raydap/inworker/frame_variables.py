@@ -4,11 +4,9 @@ The values are written as those of running threads (stack_reader.py): no code of
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.stack_reader import _SIZE, _variables, as_json
+from .stack_reader import _SIZE, _variables, as_json
 
 
 def frame_variables(debugger: Any, numbers: Iterable[int]) -> str:

@@ -8,13 +8,14 @@ when raydap leaves, as in a prepared worker.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # This file is run after worker_setup.py in one module.
+    # The text of worker_setup.py is run before this one.
     from raydap.inworker.worker_setup import set_up, unpacked
 
 
-def start_injected_agent(texts: list[str], names: dict[str, Any], worker_id: str) -> str:
-    """`texts` are those of an agent (agent_code.py, AGENT_FILES), and `names` are what agent_children.py is told;
-    `worker_id` is Ray's hex id of the worker that is meant. Returns "", or why no agent starts. Raises nothing."""
+def start_injected_agent(texts: dict[str, str], names: dict[str, Any], worker_id: str) -> str:
+    """`texts` are those of the modules of an agent (agent_code.agent_texts), and `names` are the settings of
+    agent_children.py; `worker_id` is Ray's hex id of the worker that is meant. Return "", or why no agent starts. Raise
+    nothing."""
     import os
     import sys
     import threading
@@ -36,7 +37,7 @@ def start_injected_agent(texts: list[str], names: dict[str, Any], worker_id: str
             sys.settrace(None)
             sys.setprofile(None)
             set_up(lambda: unpacked(b"", b"", texts), names, "", None)
-            if getattr(sys.modules.get(name), "AGENT", None) is None:
+            if getattr(sys.modules.get(f"{name}.agent"), "AGENT", None) is None:
                 del sys.modules[name]  # It has failed, and said so; it may be tried again.
 
         thread: Any = threading.Thread(target=begin, name="raydap", daemon=True)

@@ -4,10 +4,9 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from raydap.inworker.array_numbers import EMPTY, READ_S, Digest, Numbers, numpy_numbers, wait, without_numbers
+from .array_numbers import EMPTY, READ_S, Digest, Numbers, numpy_numbers, wait, without_numbers
 
 
 @contextlib.contextmanager

@@ -1,15 +1,17 @@
 """The start of an agent without modules that a new Python has not imported yet.
 
 Importing json, socket, threading, typing and the modules that these import takes 20 to 50 ms of a processor: more than
-all else that a small Python does. So the files of agent_code.IDLE_FILES import only C modules and what Python itself
-has imported. `load_rest` runs the other files of an agent, when raydap asks for more than the identity of the process.
+all else that a small Python does. So the modules of an idle agent (agent_code.py) import only C modules and what Python
+itself has imported. `load_rest` runs the other modules of an agent, when raydap asks for more than the identity of the
+process.
 """
 
 from __future__ import annotations
 
 import _thread
 import sys
-from _thread import RLock, allocate_lock, get_ident, start_new_thread
+from _thread import RLock, allocate_lock, start_new_thread
+from _thread import get_ident as get_ident  # gevent may replace it later, so all modules of the agent have this one.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-REST_CODE = b""
-"""The marshalled code of the files that have not been run; b"" when all have. sitecustomize.py sets it."""
+run_rest: Callable[[], None] | None = None
+"""Runs the modules that have not been run; None when all have. sitecustomize.py sets it."""
 
 LOADING = RLock()
 
@@ -48,17 +50,19 @@ NEVER_BLOCKED = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", 
 """The signals of a thread's own errors. faulthandler prints them only if they are not blocked."""
 
 
-def load_rest() -> None:
-    """Run the other files of the agent in this module, once."""
-    global REST_CODE
-    with LOADING:
-        if REST_CODE:
-            import marshal
+def is_loaded() -> bool:
+    """Return whether all modules of the agent have run."""
+    return run_rest is None
 
+
+def load_rest() -> None:
+    """Run the other modules of the agent, once."""
+    global run_rest
+    with LOADING:
+        if run_rest is not None:
             import_threading()
-            for code in marshal.loads(REST_CODE):
-                exec(code, globals())
-            REST_CODE = b""
+            run_rest()
+            run_rest = None
 
 
 def begin_in_child() -> None:

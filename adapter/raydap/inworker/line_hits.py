@@ -10,11 +10,9 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so this name is there.
-    from raydap.inworker.safe_values import value_text
+from .safe_values import value_text
 
 PAUSE_S = 0.1
 """Seconds between two messages of a line, at least."""

@@ -12,13 +12,11 @@ import re
 import threading
 import types
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.frame_locals import local_variables
-    from raydap.inworker.safe_values import type_name
-    from raydap.inworker.stack_reader import _FRAMES, _PLUMBING, _callers, _current_expression, _folders, _owner
+from .frame_locals import local_variables
+from .safe_values import type_name
+from .stack_reader import _FRAMES, _PLUMBING, _callers, _current_expression, _folders, _owner
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 

@@ -9,19 +9,14 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # Python's own function, which light_start.py has taken before gevent could replace it.
-    from _thread import get_ident
-
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent_threads import UncountedThreads, forget_dummy_threads, start_unnoticed
-    from raydap.inworker.light_start import AGENT_THREADS
-    from raydap.inworker.resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
-    from raydap.inworker.thread_frames import current_frames
-    from raydap.inworker.thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
-    from raydap.inworker.thread_tracers import ProgramTracers, stack_of
+from .agent_threads import UncountedThreads, forget_dummy_threads, start_unnoticed
+from .light_start import AGENT_THREADS, get_ident
+from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
+from .thread_frames import current_frames
+from .thread_identity import keep_one_thread_object, keep_one_thread_object_no_more
+from .thread_tracers import ProgramTracers, stack_of
 
 SWITCH_INTERVAL_S = 1e-4
 """While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""

@@ -13,15 +13,14 @@ import os
 import sys
 from _collections_abc import Mapping
 
+from .agent_lines import is_wanted
+from .light_start import to_json, wraps
+from .raydap_calls import path_here
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
-
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.agent_lines import is_wanted
-    from raydap.inworker.light_start import to_json, wraps
-    from raydap.inworker.raydap_calls import path_here
 
 OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
 """Modules that start Pythons in which the program's code does not run: Ray's daemons (start_ray_process), debugpy's

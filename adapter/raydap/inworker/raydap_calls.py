@@ -12,13 +12,12 @@ import os
 import sys
 import time
 
+from .private_sockets import peer_is_trusted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.private_sockets import peer_is_trusted
 
 CALL_PREFIX = "raydap-call-"
 

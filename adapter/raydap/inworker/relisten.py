@@ -16,8 +16,8 @@ import sys
 import threading
 from typing import Any
 
-from raydap.inworker.stuck_adapter import kill_adapter
-from raydap.inworker.thread_control import is_empty_pause
+from .stuck_adapter import kill_adapter
+from .thread_control import is_empty_pause
 
 OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads", "block_until_configuration_done")
 

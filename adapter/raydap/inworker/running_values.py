@@ -6,15 +6,13 @@ so it runs in a thread of its own, and nobody waits for it longer than for the t
 import reprlib
 import signal
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.coroutines import waiting_coroutines
-    from raydap.inworker.frame_locals import local_variables
-    from raydap.inworker.safe_values import type_name
-    from raydap.inworker.stack_reader import _USERS, _callers, _folders, _owner, as_json
-    from raydap.inworker.thread_frames import current_frames
+from .coroutines import waiting_coroutines
+from .frame_locals import local_variables
+from .safe_values import type_name
+from .stack_reader import _USERS, _callers, _folders, _owner, as_json
+from .thread_frames import current_frames
 
 _TEXT = 16_000
 """The longest text of a value, in characters: what is said of one to compare it is shorter (calls.py, MAX_SUMMARY)."""

@@ -15,14 +15,12 @@ import threading
 import time
 from collections.abc import Collection, Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.coroutines import waiting_coroutines
-    from raydap.inworker.frame_locals import local_variables
-    from raydap.inworker.safe_values import type_name, value_text
-    from raydap.inworker.thread_frames import current_frames
+from .coroutines import waiting_coroutines
+from .frame_locals import local_variables
+from .safe_values import type_name, value_text
+from .thread_frames import current_frames
 
 INTERVAL_S = 0.1
 """Seconds between the two looks."""

@@ -7,11 +7,8 @@ import base64
 import json
 import os
 import zlib
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    # The text of private_folders.py is run before this one.
-    from raydap.inworker.private_folders import check_private, private_folder, safe_parent
+from .private_folders import check_private, private_folder, safe_parent
 
 
 def unpack(packed: str, folder: str) -> str:

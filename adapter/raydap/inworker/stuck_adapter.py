@@ -14,7 +14,7 @@ import sys
 import threading
 from typing import Any
 
-from raydap.inworker.thread_frames import current_frames
+from .thread_frames import current_frames
 
 SEND_TIMEOUT_S = 30
 """Seconds for a part of a message, if nothing of it can be written. An adapter reads at once what it is sent."""

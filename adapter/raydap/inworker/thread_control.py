@@ -9,10 +9,10 @@ A thread id here is DAP's: a number that is valid in this process only.
 import threading
 from typing import Any
 
-from raydap.inworker.delayed_signals import DelayedSignals, TracedAgain
-from raydap.inworker.frame_locals import drop_copy
-from raydap.inworker.thread_identity import register
-from raydap.inworker.time_limits import TimeLimits
+from .delayed_signals import DelayedSignals, TracedAgain
+from .frame_locals import drop_copy
+from .thread_identity import register
+from .time_limits import TimeLimits
 
 _STEP = (
     "pydev_original_step_cmd",

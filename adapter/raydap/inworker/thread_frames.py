@@ -32,7 +32,7 @@ def current_frames() -> "dict[int, FrameType]":
         frames = sys._current_frames()
     # Not by the ident of this thread: gevent and eventlet replace the functions that return it.
     own = sys._getframe()
-    agents = getattr(sys.modules.get("_raydap_agent"), "AGENT_THREADS", ())
+    agents = getattr(sys.modules.get("_raydap_agent.light_start"), "AGENT_THREADS", ())
     others = {ident: frame for ident, frame in frames.items() if frame is not own and ident not in agents}
     del own, frames
     return others

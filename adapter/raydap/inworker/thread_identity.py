@@ -24,7 +24,7 @@ class OneThreadObject:
 
         Return None in a thread of the agent, too, while that begins (agent_threads.py)."""
         known: threading.Thread | None = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
-        agent = sys.modules.get("_raydap_agent")
+        agent = sys.modules.get("_raydap_agent.light_start")
         codes = [getattr(each, "__code__", None) for each in (threading.current_thread, getattr(agent, "_run", None))]
         return known if known is not None or _runs(codes) else threading.current_thread()
 

@@ -12,14 +12,10 @@ from functools import partial
 from itertools import accumulate, chain, compress, repeat, takewhile, tee
 from operator import attrgetter, eq
 from types import BuiltinFunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # Python's own function, which light_start.py has taken before gevent could replace it.
-    from _thread import get_ident
-
-    # The files of an agent are run one after the other in one module, so these names are there.
-    from raydap.inworker.thread_frames import current_frames, without_collections
+from .light_start import get_ident
+from .thread_frames import current_frames, without_collections
 
 
 class ThreadStates:

@@ -7,15 +7,13 @@ the user's runs. It says nothing of a wait that it does not know, so that nobody
 import itertools
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    # The files are run one after the other in one module, so these names are there.
-    from raydap.inworker.coroutine_waits import coroutine_wait, ray_task
-    from raydap.inworker.frame_locals import local_variables
-    from raydap.inworker.lock_owners import lock_wait
-    from raydap.inworker.object_waits import object_wait
-    from raydap.inworker.stack_reader import _PLUMBING, _callers, _folders, _owner, read_stacks
+from .coroutine_waits import coroutine_wait, ray_task
+from .frame_locals import local_variables
+from .lock_owners import lock_wait
+from .object_waits import object_wait
+from .stack_reader import _PLUMBING, _callers, _folders, _owner, read_stacks
 
 _WAITING_FRAMES = 12
 """Frames of Ray and Python in which a call of the user's waits."""

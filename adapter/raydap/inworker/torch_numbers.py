@@ -10,20 +10,19 @@ import operator
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from raydap.inworker.array_numbers import (
-        COLUMNS,
-        PART,
-        READ_S,
-        Digest,
-        Numbers,
-        look_at,
-        mixed,
-        wait,
-        without_numbers,
-    )
+from .array_numbers import (
+    COLUMNS,
+    PART,
+    READ_S,
+    Digest,
+    Numbers,
+    look_at,
+    mixed,
+    wait,
+    without_numbers,
+)
 
 DEVICE_PART = 1 << 24
 """Bytes in a part on an accelerator, for which each step costs as much as for a small one. It is a multiple of PART, so

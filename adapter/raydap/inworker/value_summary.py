@@ -10,10 +10,9 @@ import hashlib
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from raydap.inworker.array_libraries import LIBRARIES, NUMBER_OF, library_of, shape_of
+from .array_libraries import LIBRARIES, NUMBER_OF, library_of, shape_of
 
 TEXT = 600
 """The longest text that is sent, in characters."""

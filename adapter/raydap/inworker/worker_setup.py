@@ -4,20 +4,23 @@ Ray ends a worker whose setup hook raises, so nothing of ours does.
 """
 
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
+Modules = list[tuple[str, CodeType]]
+"""The names and the code of the modules of an agent, each after those that it imports."""
 
-def set_up(code: Callable[[], list[CodeType]], names: dict[str, Any], raydap: str, next_hook: Any) -> None:
-    """`code` gives that of an agent (agent_code.py), and `names` are what agent_children.py is told; `raydap` is the
-    path to call; `next_hook` is the user's hook: a callable, or the name of one, or None."""
+
+def set_up(modules: Callable[[], Modules], names: dict[str, Any], raydap: str, next_hook: Any) -> None:
+    """`modules` returns those of an agent (agent_code.py), and `names` are the settings of agent_children.py; `raydap`
+    is the path to call; `next_hook` is the user's hook: a callable, or the name of one, or None."""
     import importlib
     import os
     import sys
 
     if os.environ.get("RAYDAP") != "off":
         try:
-            start_agent(code(), names, raydap)
+            start_agent(modules(), names, raydap)
         except Exception as error:
             sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
     if isinstance(next_hook, str):
@@ -27,29 +30,37 @@ def set_up(code: Callable[[], list[CodeType]], names: dict[str, Any], raydap: st
         next_hook()
 
 
-def start_agent(code: list[CodeType], names: dict[str, Any], raydap: str) -> None:
+def start_agent(modules: Modules, names: dict[str, Any], raydap: str) -> None:
     """Start the agent of this worker; the arguments are those of set_up."""
     import sys
-    import types
 
-    module = sys.modules["_raydap_agent"] = types.ModuleType("_raydap_agent")
-    for each in code:
-        exec(each, vars(module))
-    vars(module).update(names)
+    run: dict[str, Any] = {name: run_module(name, code) for name, code in modules}
+    vars(run["agent_children"]).update(names)
     try:
-        vars(module)["trace_actor_threads"]()
+        run["actor_threads"].trace_actor_threads()
     except Exception as error:
         sys.stderr.write(f"raydap cannot stop idle threads of threaded actors here: {error!r}\n")
-    vars(module)["start_in_worker"](raydap)
+    run["driver_agent"].start_in_worker(raydap)
     if raydap:
-        vars(module)["skip_post_mortem_alone"](raydap, vars(module)["AGENT"].folder)
+        run["raydap_calls"].skip_post_mortem_alone(raydap, run["agent"].AGENT.folder)
 
 
-def unpacked(magic: bytes, compiled: bytes, texts: list[str]) -> list[CodeType]:
-    """What agent_code.py has packed, perhaps in another version of Python."""
+def run_module(name: str, code: CodeType) -> ModuleType:
+    """Run a module of the package `_raydap_agent`, which no finder of the process knows."""
+    import sys
+
+    sys.modules.setdefault("_raydap_agent", ModuleType("_raydap_agent"))
+    module = sys.modules[f"_raydap_agent.{name}"] = ModuleType(f"_raydap_agent.{name}")
+    module.__package__ = "_raydap_agent"
+    exec(code, vars(module))
+    return module
+
+
+def unpacked(magic: bytes, compiled: bytes, texts: dict[str, str]) -> Modules:
+    """The modules that agent_code.py has packed, perhaps in another version of Python."""
     import importlib.util
     import marshal
 
     if magic == importlib.util.MAGIC_NUMBER:
         return list(marshal.loads(compiled))
-    return [compile(text, "<raydap agent>", "exec") for text in texts]
+    return [(name, compile(text, "<raydap agent>", "exec")) for name, text in texts.items()]

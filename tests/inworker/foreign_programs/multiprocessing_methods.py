@@ -79,7 +79,9 @@ def main(method):
     with context.Pool(2, maxtasksperchild=2) as pool:
         print(pool.map(square, range(8), chunksize=1), len(set(pool.map(pid_of, range(8), chunksize=1))) >= 4)
         try:
-            pool.map(fail, [1])
+            pool.map(
+                fail, [1], chunksize=1
+            )  # Without it the program divides by the workers, of which none may be left.
         except ValueError as error:
             print(error)
     with context.Manager() as manager:

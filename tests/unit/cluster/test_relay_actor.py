@@ -292,7 +292,7 @@ def test_it_is_no_worker_to_debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "raydap-1").touch()
     session = SimpleNamespace(connection=ours)
     agent = SimpleNamespace(identity={"socket": str(tmp_path / "raydap-1")}, session=session)
-    monkeypatch.setitem(sys.modules, "_raydap_agent", SimpleNamespace(AGENT=agent))
+    monkeypatch.setitem(sys.modules, "_raydap_agent.agent", SimpleNamespace(AGENT=agent))
     with ours, theirs:
         RaydapRelay()
         assert theirs.recv(1) == b""

@@ -35,7 +35,7 @@ def test_ray_is_asked_only_while_it_runs_and_debugpy_listens(
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delitem(sys.modules, "debugpy.server.api", raising=False)
     debugger = object() if listens and debugpy == "1.8.0" else None
-    monkeypatch.setattr(agent, "global_debugger", lambda: debugger, raising=False)
+    monkeypatch.setattr(agent, "global_debugger", lambda: debugger)
     if listens is not None:
         listen = SimpleNamespace(called=listens) if debugpy == "newest" else None
         api: Any = SimpleNamespace(listen=listen)

@@ -11,18 +11,15 @@ from raydap.inworker import agent
 from raydap.inworker.agent import Agent
 from raydap.inworker.agent_session import Session
 from raydap.inworker.agent_socket import AgentSocket
-from raydap.inworker.leftover_sockets import remove_some
 
 WAIT = 30.0
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What has been called; the files of an agent are one module in a process."""
+    """What has been called."""
     made: list[str] = []
-    monkeypatch.setattr(agent, "AgentSocket", AgentSocket, raising=False)
-    monkeypatch.setattr(agent, "remove_some", remove_some, raising=False)
-    monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap, wait: made.append(raydap), raising=False)
+    monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap, wait: made.append(raydap))
     return made
 
 

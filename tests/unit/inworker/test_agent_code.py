@@ -1,25 +1,52 @@
-"""The files that an agent consists of."""
+"""The modules that an agent consists of."""
 
 import ast
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
-from raydap.inworker.agent_code import AGENT_FILES, START_FILES, bare_source
+from raydap.inworker.agent_code import bare_source, find_modules, start_files
+
+FOLDER = str(resources.files("raydap.inworker"))
 
 
-def test_the_files_of_an_agent_share_no_name_by_mistake() -> None:
-    seen: dict[str, str] = {}
-    for file in AGENT_FILES:
-        for node in ast.parse(resources.files("raydap.inworker").joinpath(file).read_text("utf-8")).body:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
-            for name in {getattr(each, "id", getattr(each, "name", "")) for each in targets} - {"", "TYPE_CHECKING"}:
-                assert seen.setdefault(name, file) == file, f"{name} is in {seen[name]} and in {file}"
+def test_each_module_is_run_after_those_that_it_imports() -> None:
+    """No finder of the process knows them."""
+    found = find_modules(FOLDER)
+    run: list[str] = []
+    for name in (*found.idle, *found.rest, *found.driver):
+        for node in ast.parse(Path(FOLDER, f"{name}.py").read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.module in run, f"{name} imports {node.module}"
+        run.append(name)
+    assert len(run) == len(set(run))
+    assert {"agent", "light_start"} <= set(found.idle)
+    assert {"driver_agent", "pydevd_lifetime", "start_files", "thread_waits"} <= set(found.rest)
+    assert found.driver == ["agent_code", "driver_setup"]
 
 
-@pytest.mark.parametrize("file", START_FILES)
+def test_a_module_that_an_idle_agent_needs_later_is_not_run_at_once(tmp_path: Path) -> None:
+    texts = {
+        "light_start": "",
+        "agent": "from .near import a\ndef f():\n    from .far import b\n",
+        "near": "from .light_start import c\n",
+        "far": "from .farther import d\nfrom .near import a\n",
+        **dict.fromkeys(("farther", "actor_threads", "driver_agent", "first_frame"), ""),
+        "driver_setup": "from .agent import e\nfrom .other import f\n",
+        "other": "",
+    }
+    for name, text in texts.items():
+        tmp_path.joinpath(f"{name}.py").write_text(text)
+    found = find_modules(str(tmp_path))
+    assert found.idle == ["light_start", "near", "agent"]
+    assert found.rest == ["actor_threads", "driver_agent", "first_frame", "farther", "far"]
+    assert found.driver == ["other", "driver_setup"]
+
+
+@pytest.mark.parametrize("file", start_files(FOLDER))
 def test_a_source_without_comments_and_docstrings_is_the_same_program(file: str) -> None:
-    text = resources.files("raydap.inworker").joinpath(*file.split("/")).read_text("utf-8")
+    text = Path(FOLDER, file).read_text("utf-8")
     program = ast.parse(text)
     for node in ast.walk(program):
         body = getattr(node, "body", None)

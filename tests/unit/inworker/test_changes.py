@@ -72,6 +72,8 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
     vars(sys.modules["pydevd"]).update(__file__="/pydevd/pydevd.py", _CACHE_FILE_TYPE={})
     monkeypatch.setitem(sys.modules, "ray", ray)
+    # Another test may have imported the real one, whose worker this is not (actor_threads.py).
+    monkeypatch.delitem(sys.modules, "ray._private.function_manager", raising=False)
     monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray.util.debugpy)
 
 

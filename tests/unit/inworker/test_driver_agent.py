@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from raydap.inworker import agent, agent_lines, driver_agent, light_start, private_sockets, raydap_calls
+from raydap.inworker import agent, driver_agent
 
 WAIT = 30.0
 
@@ -37,17 +37,7 @@ class Raydap:
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
-    """What `ray` is in it; the files of an agent are one module there. The folder of sockets is in `tmp_path`."""
-    used = (
-        (agent, "CALL_TIMEOUT_S"),
-        (agent, "VERSION"),
-        (agent_lines, "write_line"),
-        (private_sockets, "peer_is_trusted"),
-    )
-    for module, name in used:
-        monkeypatch.setattr(driver_agent, name, getattr(module, name), raising=False)
-    monkeypatch.setattr(agent_lines, "to_json", light_start.to_json, raising=False)
-    monkeypatch.setattr(driver_agent, "raydaps_in", raydap_calls.raydaps_in, raising=False)
+    """What `ray` is in it. The folder of sockets is in `tmp_path`."""
     # Only tests that set a time can see the end of it.
     for name in ("TAKEN_TIMEOUT_S", "NODES_TIMEOUT_S"):
         monkeypatch.setattr(driver_agent, name, 10 * WAIT)

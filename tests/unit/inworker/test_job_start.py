@@ -14,7 +14,7 @@ from raydap.cluster.jobs import prepared_job
 
 PROGRAM = """\
 import json, os, sys
-agent = sys.modules.get("_raydap_agent")
+agent = sys.modules.get("_raydap_agent.agent")
 names = ("RAYDAP_AGENT", "PYTHONPATH", "RAY_JOB_CONFIG_JSON_ENV_VAR")
 print(json.dumps({
     "argv": sys.argv,

@@ -23,7 +23,7 @@ def sent() -> list[str]:
 @pytest.fixture
 def hits(sent: list[str], monkeypatch: pytest.MonkeyPatch) -> LineHits:
     """`value_text` is in the same module in a worker."""
-    monkeypatch.setattr(line_hits, "value_text", repr, raising=False)
+    monkeypatch.setattr(line_hits, "value_text", repr)
     monkeypatch.setattr(LineHits, "_tell_later", lambda self: None)
     return LineHits(sent.append)
 
@@ -115,7 +115,7 @@ def test_what_is_untold_of_a_quiet_line_is_told(hits: LineHits, sent: list[str],
 
 def test_a_thread_tells_it_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: Queue[str] = Queue()
-    monkeypatch.setattr(line_hits, "value_text", repr, raising=False)
+    monkeypatch.setattr(line_hits, "value_text", repr)
     hits = LineHits(sent.put)
     for number in range(100):
         hits.message(1, MARK, "x", {}, {"x": number})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from raydap.inworker import private_sockets, raydap_calls
+from raydap.inworker import raydap_calls
 from raydap.inworker.raydap_calls import call_raydaps, skip_post_mortem_alone
 
 
@@ -98,8 +98,6 @@ def test_a_post_mortem_waits_only_while_raydap_listens(tmp_path: Path, monkeypat
     ray_debugpy: Any = ModuleType("ray.util.debugpy")
     ray_debugpy._post_mortem = lambda: "waits"
     monkeypatch.setitem(sys.modules, "ray.util.debugpy", ray_debugpy)
-    # The files of an agent are one module.
-    monkeypatch.setattr(raydap_calls, "peer_is_trusted", private_sockets.peer_is_trusted, raising=False)
     raydap = str(tmp_path / "raydap-call-7")
     skip_post_mortem_alone(raydap, str(tmp_path))
     assert ray_debugpy._post_mortem() is None

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import raydap
-from raydap.inworker import agent_code, driver_setup
+from raydap.inworker import agent_code
 from raydap.inworker.driver_setup import POST_MORTEM, UV, UV_HOOK, VARIABLE, DriverSetup
-from raydap.inworker.worker_setup import set_up, unpacked
+from raydap.inworker.worker_setup import Modules, set_up, unpacked
 
 SOURCES = str(Path(raydap.__file__).parent / "inworker")
 
@@ -25,11 +25,7 @@ CALLED: list[str] = []
 @pytest.fixture
 def setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DriverSetup:
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setitem(sys.modules, "_raydap_driver", ModuleType("_raydap_driver"))
-    # In a driver both files are run in one module.
-    for name in ("AGENT_FILES", "packed_code", "child_settings"):
-        monkeypatch.setattr(driver_setup, name, getattr(agent_code, name), raising=False)
-    return DriverSetup(str(tmp_path / "raydap"), SOURCES, "_raydap_driver")
+    return DriverSetup(str(tmp_path / "raydap"), SOURCES)
 
 
 @pytest.fixture
@@ -224,17 +220,27 @@ def test_ray_is_wrapped_as_it_is_imported(setup: DriverSetup, monkeypatch: pytes
     monkeypatch.setattr(sys, "meta_path", [setup, *sys.meta_path])
     import ray
 
-    assert ray.init() == "_raydap_driver.hook"
+    assert ray.init() == "raydap.inworker.driver_setup.hook"
     assert setup not in sys.meta_path
-    monkeypatch.delitem(sys.modules, "ray")
+    del sys.modules["ray"]  # monkeypatch would put this one back after the test.
 
 
-AGENT = "CHILDREN = True\ndef start_in_worker(raydap):\n    print('called', raydap, CHILDREN)\n"
-THREADS = "def trace_actor_threads(): pass\n"
+AGENT = """\
+import sys
+def start_in_worker(raydap):
+    print('called', raydap, sys.modules['_raydap_agent.agent_children'].CHILDREN)
+"""
 
 
-def agent(text: str = AGENT) -> Callable[[], list[CodeType]]:
-    return lambda: unpacked(b"", b"", [text, THREADS])
+def agent(text: str = AGENT) -> Callable[[], Modules]:
+    texts = {
+        "agent_children": "CHILDREN = True\n",
+        "actor_threads": "def trace_actor_threads(): pass\n",
+        "driver_agent": text,
+        "raydap_calls": "def skip_post_mortem_alone(raydap, folder): pass\n",
+        "agent": "class AGENT: folder = ''\n",
+    }
+    return lambda: unpacked(b"", b"", texts)
 
 
 @pytest.mark.usefixtures("no_agent")
@@ -267,14 +273,15 @@ def test_a_users_hook_that_raises_still_does() -> None:
 @pytest.mark.parametrize("magic", [importlib.util.MAGIC_NUMBER, b"another"])
 def test_a_worker_reads_what_its_driver_has_packed(magic: bytes) -> None:
     """Another version of Python compiles it itself."""
-    own, compiled, texts = agent_code.packed_code(SOURCES, *agent_code.AGENT_FILES)
+    own, compiled, texts = agent_code.packed_code(SOURCES)
     assert own == importlib.util.MAGIC_NUMBER
-    code = unpacked(magic, compiled if magic == own else b"", texts)
-    assert [each.co_filename for each in code] == ["<raydap agent>"] * len(agent_code.AGENT_FILES)
-    names: dict[str, Any] = {}
-    for each in code:
-        exec(each, names)
-    assert names["start_in_worker"].__code__.co_filename == "<raydap agent>"
+    modules = unpacked(magic, compiled if magic == own else b"", texts)
+    found = agent_code.find_modules(SOURCES)
+    assert [name for name, _ in modules] == found.idle + found.rest
+    assert {code.co_filename for _, code in modules} == {"<raydap agent>"}
+    started = dict(modules)["driver_agent"].co_consts
+    (function,) = [each for each in started if isinstance(each, CodeType) and each.co_name == "start_in_worker"]
+    assert function.co_filename == "<raydap agent>"
 
 
 def test_workers_have_the_drivers_word_on_post_mortems(setup: DriverSetup, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,22 +8,22 @@ import sys
 import threading
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
-from importlib import resources
 from typing import Any
 
 import pytest
 
-FILES = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py", "stack_reader.py")
+from raydap.inworker import calls
+
+MODULES = ("thread_frames", "frame_locals", "safe_values", "coroutines", "stack_reader")
 
 OVER = threading.Event()
 
 
 @pytest.fixture
 def read() -> dict[str, Any]:
-    """The names of the files, which run in one module."""
+    """The names of the modules, which run in one namespace, as in a worker without an agent."""
     names: dict[str, Any] = {"__name__": "reader"}
-    for file in FILES:
-        exec(resources.files("raydap.inworker").joinpath(file).read_text("utf-8"), names)
+    exec(calls._source(*MODULES), names)
     return names
 
 
@@ -188,11 +188,10 @@ def test_one_thread_has_no_coroutines(read: dict[str, Any]) -> None:
 
 
 FORK = """\
-import os, threading
+import os, sys, threading
 
 names = {"__name__": "reader"}
-for path in PATHS:
-    exec(open(path, encoding="utf-8").read(), names)
+exec(sys.argv[1], names)
 if child := os.fork():
     raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 print(threading.get_ident() in names["_cpu_times"]())
@@ -200,6 +199,5 @@ print(threading.get_ident() in names["_cpu_times"]())
 
 
 def test_a_forked_process_has_its_main_threads_time_on_a_processor() -> None:
-    files = [str(resources.files("raydap.inworker").joinpath(name)) for name in FILES]
-    command = [sys.executable, "-c", FORK.replace("PATHS", repr(files))]
+    command = [sys.executable, "-c", FORK, calls._source(*MODULES)]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from raydap.inworker import private_folders, start_files
-from raydap.inworker.agent_code import START_FILES, bare_source, packed_start_files
-from raydap.inworker.private_folders import check_private, private_folder, safe_parent
+from raydap.inworker.agent_code import bare_source, packed_start_files
+from raydap.inworker.agent_code import start_files as files_in
+from raydap.inworker.private_folders import safe_parent
 from raydap.inworker.start_files import unpack_once
 
 SOURCES = str(resources.files("raydap.inworker"))
@@ -25,8 +26,6 @@ def packed() -> str:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for temporary files. No other user can write to it, or to those above it but for /tmp."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    for function in (check_private, private_folder, safe_parent):  # The files of an agent are one module.
-        monkeypatch.setattr(start_files, function.__name__, function, raising=False)
     return tmp_path
 
 
@@ -34,7 +33,7 @@ def test_they_are_those_of_raydap(folder: Path, packed: str) -> None:
     at_start = Path(unpack_once(packed))
     assert (at_start.name, at_start.parent.parent) == ("at_start", folder)
     assert at_start.parent.stat().st_mode & 0o777 == 0o700
-    for name in START_FILES:
+    for name in files_in(SOURCES):
         assert at_start.parent.joinpath(name).read_text() == bare_source(Path(SOURCES, name).read_text())
     assert packed_start_files(str(at_start.parent)) == packed
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from raydap.inworker import thread_frames, thread_tracers
+from raydap.inworker import thread_tracers
 from raydap.inworker.thread_tracers import ThreadStates, is_of_debugger
 
 before_312 = pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydevd sets no trace functions there")
@@ -53,8 +53,6 @@ def test_threads_may_end_meanwhile() -> None:
 
 @before_312
 def test_an_unknown_layout_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_tracers, "without_collections", thread_frames.without_collections, raising=False)
-    monkeypatch.setattr(thread_tracers, "get_ident", threading.get_ident, raising=False)
     newest = ThreadStates().newest()
     thread = threading.Thread(target=lambda: None)
     thread.start()

@@ -8,13 +8,14 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from importlib import resources
 from typing import Any
 
 import pytest
 
-FILES: tuple[str, ...] = ("thread_frames.py", "frame_locals.py", "safe_values.py", "coroutines.py", "stack_reader.py")
-FILES += ("lock_owners.py", "object_waits.py", "coroutine_waits.py", "thread_waits.py")
+from raydap.inworker import calls
+
+MODULES: tuple[str, ...] = ("thread_frames", "frame_locals", "safe_values", "coroutines", "stack_reader")
+MODULES += ("lock_owners", "object_waits", "coroutine_waits", "thread_waits")
 
 
 class Shelf:
@@ -43,10 +44,9 @@ OVER = threading.Event()
 
 @pytest.fixture
 def read() -> dict[str, Any]:
-    """The names of the files, which run in one module."""
+    """The names of the modules, which run in one namespace, as in a worker without an agent."""
     names: dict[str, Any] = {"__name__": "reader"}
-    for file in FILES:
-        exec(resources.files("raydap.inworker").joinpath(file).read_text("utf-8"), names)
+    exec(calls._source(*MODULES), names)
     return names
 
 

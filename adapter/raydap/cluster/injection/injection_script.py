@@ -14,7 +14,7 @@ from typing import Any
 from raydap.cluster.injection import actor_calls
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 from raydap.cluster.ray_process import ray_driver
-from raydap.inworker.agent_code import AGENT_FILES, child_settings
+from raydap.inworker.agent_code import agent_texts, child_settings
 
 TASK_TIMEOUT_S = 45.0
 """Seconds for a task on another node: a worker for it may have to start first, and then gdb has its time."""
@@ -25,9 +25,9 @@ def agent_source(worker_id: str, children: bool) -> str:
     `worker_id` is Ray's hex id of the worker that is meant. `children`: its subprocesses have agents, too."""
     folder = resources.files("raydap.inworker")
     names = child_settings(str(folder), children)
-    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in AGENT_FILES]
     code = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("worker_setup.py", "injected_agent.py")]
-    return "\n".join([*code, f"problem = start_injected_agent({texts!r}, {names!r}, {worker_id!r})\n"])
+    call = f"start_injected_agent({agent_texts(str(folder))!r}, {names!r}, {worker_id!r})"
+    return "\n".join([*code, f"problem = {call}\n"])
 
 
 async def answer(question: Mapping[str, Any]) -> dict[str, Any]:

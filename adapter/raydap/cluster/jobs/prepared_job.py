@@ -1,5 +1,6 @@
 """Makes the program of a submitted job a prepared one, wherever in the cluster its driver runs."""
 
+import re
 from collections.abc import Sequence
 from importlib import resources
 
@@ -28,4 +29,6 @@ def metadata(session: str, name: str, children: bool) -> dict[str, str]:
 
 
 def _read(package: str, name: str) -> str:
-    return bare_source(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
+    """Return the source of a module without its imports of the others, which are run before it in one namespace."""
+    text = bare_source(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
+    return re.sub(r"^from \..*\n", "", text, flags=re.MULTILINE)

@@ -282,7 +282,7 @@ async def is_served(path: str) -> bool:
 
 def leave_agent() -> None:
     """Takes this process from debuggers, if its cluster is a prepared one: they need it to run."""
-    agent: Any = getattr(sys.modules.get("_raydap_agent"), "AGENT", None)
+    agent: Any = getattr(sys.modules.get("_raydap_agent.agent"), "AGENT", None)
     if agent is not None:
         os.unlink(agent.identity["socket"])
         if agent.session is not None:

@@ -42,19 +42,21 @@ def start_agent() -> None:
         remove_at_exit(sources)
     idle, rest, driver = start_code(sources)
     children = settings.get("children", True)
-    agent = load("_raydap_agent", idle)
-    agent.update(CHILDREN=children, AT_START=folder, REST_CODE=rest)
+    modules = run(idle)
+    agent = modules["agent"]
+    vars(modules["agent_children"]).update(CHILDREN=children, AT_START=folder)
+    modules["light_start"].run_rest = lambda: modules.update(run(rest))
     setup = RayFinder(driver, settings.get("raydap", ""), sources, children)
     sys.meta_path.insert(0, setup)
     identity = settings.get("identity") or {"worker_type": "DRIVER", "node_ip": os.uname().nodename}
     if settings.get("wait"):
-        agent["load"]()
-        setup.raydap = agent["wait_for_raydap"](settings["folder"], identity)
+        agent.load()
+        setup.raydap = modules["driver_agent"].wait_for_raydap(settings["folder"], identity)
     elif settings:
-        agent["start"](settings["folder"], identity, settings["raydap"])
-    debugger = agent["current_debugger"]()
+        agent.start(settings["folder"], identity, settings["raydap"])
+    debugger = agent.current_debugger()
     if debugger is not None:
-        agent["trace_program"](debugger)
+        modules["first_frame"].trace_program(debugger)
 
 
 def from_json(text: str) -> "dict[str, Any]":
@@ -77,7 +79,7 @@ def from_json(text: str) -> "dict[str, Any]":
 
 
 def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
-    """The code of the idle agent, of the rest of it, and of what a driver of Ray needs: lists that are marshalled.
+    """The modules of the idle agent, the rest of it, and what a driver of Ray needs: lists that are marshalled.
 
     It comes from one file beside Python's own compiled files, if that is as new as the sources.
     """
@@ -124,8 +126,8 @@ class RayFinder:
         finders: list[Any] = sys.meta_path
         finders.remove(self)
         try:
-            driver = load("_raydap_driver", self.code)
-            setup = driver["DriverSetup"](self.raydap, self.sources, "_raydap_driver", self.children)
+            driver = run(self.code)["driver_setup"]
+            setup = driver.DriverSetup(self.raydap, self.sources, self.children)
             finders.insert(0, setup)
             return setup.find_spec(name)
         except Exception as error:
@@ -148,12 +150,15 @@ def remove_at_exit(folder: str) -> None:
     atexit.register(remove)
 
 
-def load(name: str, code: bytes) -> "dict[str, Any]":
-    """The names of a module that is not installed in the program's Python, and has what all this code defines."""
-    module = sys.modules.setdefault(name, type(sys)(name))
-    for each in marshal.loads(code):
+def run(code: bytes) -> "dict[str, Any]":
+    """Run modules of the package `_raydap_agent`, which no finder of the process knows; return them by their names."""
+    sys.modules.setdefault("_raydap_agent", type(sys)("_raydap_agent"))
+    modules: dict[str, Any] = {}
+    for name, each in marshal.loads(code):
+        module = sys.modules["_raydap_agent." + name] = modules[name] = type(sys)("_raydap_agent." + name)
+        module.__package__ = "_raydap_agent"
         exec(each, vars(module))
-    return vars(module)
+    return modules
 
 
 try:

@@ -41,14 +41,19 @@ def starting(original: "Callable[[], None]") -> "Callable[[], None]":
 def start_agent() -> None:
     folder = os.path.dirname(FOLDER)
     try:
-        names: dict[str, Any] = {}
-        for file in ("agent_code.py", "worker_setup.py"):
-            with open(os.path.join(folder, file), encoding="utf-8") as source:
-                exec(compile(source.read(), "<raydap agent>", "exec"), names)
+        setup, agent_code = (run(os.path.join(folder, name)) for name in ("worker_setup.py", "agent_code.py"))
         children = {"AT_START": os.path.join(folder, "at_start")}
-        names["set_up"](lambda: names["read_code"](folder, *names["AGENT_FILES"]), children, "", None)
+        setup["set_up"](lambda: agent_code["read_code"](folder), children, "", None)
     except Exception as error:
         sys.stderr.write(f"raydap cannot debug this worker: {error!r}\n")
+
+
+def run(path: str) -> "dict[str, Any]":
+    """Run a file that imports no other; return its names."""
+    names: dict[str, Any] = {}
+    with open(path, encoding="utf-8") as source:
+        exec(compile(source.read(), "<raydap agent>", "exec"), names)
+    return names
 
 
 if os.environ.get("RAYDAP") != "off":
