@@ -80,8 +80,8 @@ DIFFERENCES = (
         ("attached",),
     ),
     Difference(
-        "If gevent patches the program, its standard error has pydevd's advice to set `GEVENT_SUPPORT`, and at the end "
-        "errors of pydevd's threads. `threading.active_count()` counts these threads.",
+        "If gevent patches the program, its standard error has pydevd's advice to set `GEVENT_SUPPORT`, and with "
+        "Python 3.13 gevent's errors in forked children. `threading.active_count()` counts pydevd's threads.",
         "gevent changes the modules that pydevd's threads use.",
         ("gevent_threads",),
         ("attached",),

@@ -80,7 +80,10 @@ def test_everybody_is_listed_with_what_it_runs(
     client.request("raydap/detach", workers=[trainer["key"]])
     assert everybody.one("Trainer.train")["key"] == trainer["key"]
     states = everybody.history[trainer["key"]]
-    assert [state for state in states if state != "alive"] == ["paused", "attaching", "running", "stopped", "detached"]
+    others = [state for state in states if state != "alive"]
+    assert others[:5] == ["paused", "attaching", "running", "stopped", "detached"]
+    # On a busy machine Ray may list the worker as paused for longer than raydap expects after a detach.
+    assert set(others[5:]) <= {"paused", "detached"}
     assert states[-1] == "alive"
 
     idler = shown[2]["key"]

@@ -1,5 +1,6 @@
 """Programs that `raydap run` has started: a session that attaches later reaches the driver and all of its workers."""
 
+import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from local_cluster import Child, Cluster
 
 from support.bridge import Bridge
 from support.look import bodies, evaluate, go_on, line_of, problems, user_frames
+from support.replaced_functions import SCAN, documented
 
 PROGRAM = """\
 import os
@@ -260,3 +262,31 @@ def test_a_program_that_waits_stops_in_its_first_line(
     for name in ("start", "stop"):
         (program.parent / name).touch()
     assert child.wait() == 3, child.output
+
+
+REPLACED = f"""\
+import json, ray
+{SCAN}
+@ray.remote(num_cpus=0.1)
+def work():
+    return replaced()
+
+ray.init()
+print("replaced: " + json.dumps([replaced(), ray.get(work.remote())]))
+"""
+
+
+def test_the_functions_that_are_replaced_are_documented(cluster: Cluster, children: ExitStack, tmp_path: Path) -> None:
+    """docs/security.md; tests/inworker/test_replaced_functions.py does the same without Ray."""
+    (tmp_path / "replaced.py").write_text(REPLACED)
+    command = [sys.executable, "-m", "raydap", "run", "replaced.py"]
+    environment = {"RAY_ADDRESS": cluster.address}
+    child = children.enter_context(Child(command, tmp_path / "replaced.log", environment, tmp_path))
+    assert child.wait() == 0, child.output
+    driver, worker = json.loads(child.output.partition("replaced: ")[2].partition("\n")[0])
+    everywhere = documented("a process with an agent", "a process of Ray")
+    assert {name.replace("posix.", "os.") for name in driver} <= everywhere | documented("a driver")
+    own = documented("a worker of a launched program", "a worker before Python 3.12")
+    assert {name.replace("posix.", "os.") for name in worker} <= everywhere | own
+    assert "ray.init" in driver
+    assert "os.fork" in worker

@@ -17,13 +17,15 @@ from _thread import allocate_lock
 from .agent_lines import is_wanted
 from .breakpoint_hooks import global_debugger, override_rays_breakpoint, report_no_stop, stop_at
 from .fork_warnings import add_filter, remove_filter, warn_of_fork
-from .light_start import CHANGE_TIMEOUT_S, wraps
+from .light_start import CHANGE_TIMEOUT_S
 from .python_commands import PythonCommands, replace_in_os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from .replaced_functions import Prepare
 
 
 class Forks:
@@ -112,10 +114,9 @@ class Forks:
             report(error)
 
 
-def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[], Any]:
+def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Prepare:
     """`fork` is os.fork or os.forkpty; `begin` is called in the child."""
 
-    @wraps(fork)
     def new_fork() -> Any:
         filters = add_filter()
         try:
@@ -130,7 +131,7 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Callable[[],
             begin()
         return result
 
-    return new_fork
+    return lambda: new_fork
 
 
 def has_real_threads() -> bool:
@@ -157,9 +158,10 @@ def forget_debugger(debugger: Any) -> None:
 
     Source: pydevd.py, settrace_forked, which does a part of this and then connects to the parent's adapter.
     """
-    from .pydevd_lifetime import put_tracers_back
+    from .pydevd_lifetime import list_threads_as_before, put_tracers_back
 
     put_tracers_back(debugger)
+    list_threads_as_before()
     from _pydev_bundle import pydev_monkey
     from _pydevd_bundle import pydevd_constants
     from _pydevd_frame_eval import pydevd_frame_eval_main

@@ -86,6 +86,9 @@ def start_unnoticed(thread: Any) -> None:
         thread.run,
     )
     thread.run = functools.partial(collections.deque, map(operator.methodcaller("__call__"), steps), 0)
+    # Python would ask `threading` for the id of the thread. If gevent has replaced that function meanwhile, Python
+    # would print a KeyError while the program ends.
+    thread._delete = lambda: _active().pop(get_ident(), None)
     threading.Thread.start(thread)
 
 

@@ -10,6 +10,8 @@ import builtins
 import os
 import sys
 
+from .light_start import wraps
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +128,9 @@ def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], Non
     if original is None or (hasattr(original, "is_raydaps_agent") and call is None):
         return
 
-    def _try_import_debugpy() -> Any:
+    # With the mark of forked_children.py, if the original has it: neither is replaced again in the next session.
+    @wraps(original)
+    def _try_import_debugpy(*args: Any, **named: Any) -> Any:
         caller: Any = sys._getframe(1)
         while caller.f_code.co_name == "_try_import_debugpy":
             # That of forked_children.py, which has come later.
@@ -134,7 +138,7 @@ def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], Non
         if debugger() is None and call is not None and caller.f_code.co_name == "set_trace":
             call()
         if debugger() is None or caller.f_code.co_name != "set_trace":
-            return original() if call is None else None
+            return original(*args, **named) if call is None else None
         if caller.f_locals.get("breakpoint_uuid") is not None:
             # Ray gives one for its post mortem only.
             try:
@@ -147,6 +151,5 @@ def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], Non
             stop_at(debugger, caller)
         return None
 
-    # With the mark of forked_children.py, if that is there: neither is to come again in the next session.
-    vars(_try_import_debugpy).update(vars(original), is_raydaps_agent=True)
+    vars(_try_import_debugpy)["is_raydaps_agent"] = True
     ray_debugpy._try_import_debugpy = _try_import_debugpy

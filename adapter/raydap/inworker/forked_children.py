@@ -26,10 +26,10 @@ def stop_in_forked_children() -> None:
     ray_worker = sys.modules["ray"]._private.worker.global_worker
     pid, core_worker = os.getpid(), getattr(ray_worker, "core_worker", None)
 
-    def _try_import_debugpy() -> Any:
+    def _try_import_debugpy(*args: Any, **named: Any) -> Any:
         # A child can join a cluster of its own.
         if os.getpid() == pid or getattr(ray_worker, "core_worker", None) is not core_worker:
-            return in_worker()
+            return in_worker(*args, **named)
         stop_caller(("ray.util.debugpy", "ray.util.rpdb"))
         return None
 

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from types import CodeType
 from typing import Any
 
 from .agent_threads import UncountedThreads, forget_dummy_threads, start_unnoticed
@@ -40,6 +41,12 @@ PATCHED_NAMES += ("_original_start_new_thread", "_original_start_joinable_thread
 NAMES_BEFORE: dict[tuple[Any, str], Any] = {}
 """The values that these names had before pydevd. A name without a value is missing."""
 
+CODE_BEFORE: dict[Any, CodeType] = {}
+"""The code of the functions that list threads, while pydevd's code is in its place (pydevd_daemon_thread.py)."""
+
+CODE_OF_PYDEVD: dict[Any, CodeType] = {}
+"""The code of pydevd for these functions. It leaves out the threads of pydevd, which sets it only at its import."""
+
 
 def import_debugpy() -> None:
     """Raises ImportError, and RuntimeError if another debugger is there, or if this debugpy cannot debug what runs
@@ -51,6 +58,8 @@ def import_debugpy() -> None:
     NAMES_BEFORE.clear()
     for module in (builtins, threading, _thread):
         NAMES_BEFORE.update({(module, name): vars(module)[name] for name in PATCHED_NAMES if name in vars(module)})
+    listing = (threading.enumerate, threading.active_count)
+    CODE_BEFORE.update((each, each.__code__) for each in listing if hasattr(each, "__code__"))
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     given = {name: os.environ.get(name) for name in PYDEVD_VARIABLES}
@@ -73,6 +82,8 @@ def import_debugpy() -> None:
                 os.environ[name] = value
             else:
                 os.environ.pop(name, None)
+    for function, code in CODE_OF_PYDEVD.items():
+        function.__code__ = code
     import pydevd_tracing
     from _pydevd_bundle import pydevd_constants
 
@@ -189,6 +200,14 @@ def restore_names(_: Any) -> None:
                 vars(module).pop(name, None)
             elif getattr(vars(module).get(name), "__module__", "_thread") == "_thread":
                 setattr(module, name, NAMES_BEFORE[module, name])
+    list_threads_as_before()
+
+
+def list_threads_as_before() -> None:
+    """Put the code of CODE_BEFORE back."""
+    while CODE_BEFORE:
+        function, code = CODE_BEFORE.popitem()
+        CODE_OF_PYDEVD[function], function.__code__ = function.__code__, code
 
 
 def forget_threads(_: Any) -> None:

@@ -14,13 +14,16 @@ import sys
 from _collections_abc import Mapping
 
 from .agent_lines import is_wanted
-from .light_start import to_json, wraps
+from .light_start import to_json
 from .raydap_calls import path_here
+from .replaced_functions import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
+
+    from .replaced_functions import Prepare
 
 OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
 """Modules that start Pythons in which the program's code does not run: Ray's daemons (start_ray_process), debugpy's
@@ -40,102 +43,93 @@ class PythonCommands:
         self._complained = False
 
     def follow(self) -> None:
-        """Replaces the functions by which Python starts programs. All others use these (os.py, subprocess.py,
+        """Replace the functions by which Python starts programs. All others use these (os.py, subprocess.py,
         multiprocessing/util.py)."""
         import _posixsubprocess
 
-        fork_exec = Replacement(self._fork_exec(_posixsubprocess.fork_exec))
-        for module in (_posixsubprocess, sys.modules.get("subprocess")):
-            for name in ("fork_exec", "_fork_exec"):
-                if hasattr(module, name):
-                    setattr(module, name, fork_exec)
-        replace_in_os("execv", self._execv(os.execv, os.execve))
-        replace_in_os("execve", self._execve(os.execve))
+        self._execve: Callable[..., Any] = os.execve
+        modules = [each for each in (_posixsubprocess, sys.modules.get("subprocess")) if each is not None]
+        places = [(each, name) for each in modules for name in ("fork_exec", "_fork_exec") if hasattr(each, name)]
+        replace(_posixsubprocess.fork_exec, self._prepare_fork_exec(_posixsubprocess.fork_exec), *places)
+        replace_in_os("execv", self._prepare_execv)
+        replace_in_os("execve", self._prepare_execve)
         for name in ("posix_spawn", "posix_spawnp"):
             if hasattr(os, name):
-                replace_in_os(name, self._spawn(getattr(os, name)))
+                replace_in_os(name, self._prepare_spawn(getattr(os, name)))
 
-    def _fork_exec(self, original: Callable[..., int]) -> Callable[..., int]:
-        @wraps(original)
-        def fork_exec(
+    def _prepare_fork_exec(self, original: Callable[..., int]) -> Prepare:
+        def prepare(
             args: Any, executables: Any, close_fds: Any, pass_fds: Any, cwd: Any, env: Any, *more: Any
-        ) -> int:
+        ) -> Callable[[], int] | None:
             added = self._added(executables, args, env, child=True)
-            if added is not None and env is None and any(map(callable, more)):
+            if added is None:
+                return None
+            if env is None and any(map(callable, more)):
                 # Only preexec_fn is callable. Its place depends on the version of Python.
                 more = tuple(self._adding(each, executables, args) if callable(each) else each for each in more)
-            elif added is not None:
+            else:
                 env = [name + b"=" + value for name, value in added.items()]
-            return original(args, executables, close_fds, pass_fds, cwd, env, *more)
+            return lambda: original(args, executables, close_fds, pass_fds, cwd, env, *more)
 
-        return fork_exec
+        return prepare
 
     def _adding(self, preexec_fn: Callable[[], Any], executables: Any, args: Any) -> Callable[[], None]:
         """A preexec_fn that calls this one. It runs in the forked child, whose environment the Python gets."""
 
         def new_preexec_fn() -> None:
             preexec_fn()
-            added = self._added(executables, args, None, child=False)
+            try:
+                added = self._added(executables, args, None, child=False)
+            except Exception:
+                added = None
             if added is not None:
                 for name in (b"PYTHONPATH", b"RAYDAP_AGENT"):
                     os.putenv(name, added[name])
 
         return new_preexec_fn
 
-    def _execv(self, original: Callable[..., Any], execve: Callable[..., Any]) -> Any:
-        @wraps(original)
-        def execv(path: Any, argv: Any, /) -> Any:
-            added = self._added([path], argv, None, child=False)
-            return original(path, argv) if added is None else execve(path, argv, added)
+    def _prepare_execv(self, path: Any, argv: Any, /) -> Callable[[], Any] | None:
+        added = self._added([path], argv, None, child=False)
+        return None if added is None else lambda: self._execve(path, argv, added)
 
-        return execv
+    def _prepare_execve(self, path: Any, argv: Any, env: Any) -> Callable[[], Any] | None:
+        # It refuses None, which means this process's own environment below.
+        added = None if env is None else self._added([path], argv, env, child=False)
+        return None if added is None else lambda: self._execve(path, argv, added)
 
-    def _execve(self, original: Callable[..., Any]) -> Any:
-        @wraps(original)
-        def execve(path: Any, argv: Any, env: Any) -> Any:
-            # It refuses None, which means this process's own environment below.
-            added = None if env is None else self._added([path], argv, env, child=False)
-            return original(path, argv, env if added is None else added)
-
-        return execve
-
-    def _spawn(self, original: Callable[..., int]) -> Callable[..., int]:
+    def _prepare_spawn(self, original: Callable[..., int]) -> Prepare:
         accepts_none = sys.version_info >= (3, 13)
 
-        @wraps(original)
-        def spawn(path: Any, argv: Any, env: Any, /, **named: Any) -> int:
+        def prepare(path: Any, argv: Any, env: Any, /, **named: Any) -> Callable[[], int] | None:
             added = self._added([path], argv, env, child=True) if env is not None or accepts_none else None
-            return original(path, argv, env if added is None else added, **named)
+            return None if added is None else lambda: original(path, argv, added, **named)
 
-        return spawn
+        return prepare
 
     def _added(self, executables: Iterable[Any], args: Any, env: Any, child: bool) -> Environment | None:
         """The environment for a Python; None if it needs nothing of ours. `env` is a mapping or a list of NAME=VALUE;
-        None is that of this process. Without `child` the Python takes the place of this process. Raises nothing, so
-        that the original function complains of wrong arguments."""
-        try:
-            raydap = self.agent.raydap and path_here(self.agent.raydap, self.agent.folder)
-            gone = raydap and not os.path.exists(raydap)
-            if gone or not is_python(executables, args) or is_own():
-                return None
-            given = environment_of(env)
-            folder = self._folder() if is_wanted(given) else ""
-            if not folder:
-                return None
-            ours = os.fsencode(folder)
-            own_path = given.get(b"PYTHONPATH")
-            kept = None if own_path is None else b":".join(each for each in own_path.split(b":") if each != ours)
-            settings = {
-                "raydap": raydap,
-                "folder": self.agent.folder,
-                "children": True,
-                "identity": self.agent.identity_of_child() if child else self.agent.identity,
-                "pythonpath": None if kept is None else os.fsdecode(kept),
-            }
-            path = ours + b":" + kept if kept else ours
-            return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": to_json(settings).encode()}
-        except Exception:
+        None is that of this process. Without `child` the Python takes the place of this process. Raises any exception
+        for wrong arguments."""
+        raydap = self.agent.raydap and path_here(self.agent.raydap, self.agent.folder)
+        gone = raydap and not os.path.exists(raydap)
+        if gone or not is_python(executables, args) or is_own():
             return None
+        given = environment_of(env)
+        folder = self._folder() if is_wanted(given) else ""
+        if not folder:
+            return None
+        ours = os.fsencode(folder)
+        own_path = given.get(b"PYTHONPATH")
+        kept = None if own_path is None else b":".join(each for each in own_path.split(b":") if each != ours)
+        settings = {
+            "raydap": raydap,
+            "folder": self.agent.folder,
+            "children": True,
+            "identity": self.agent.identity_of_child() if child else self.agent.identity,
+            "pythonpath": None if kept is None else os.fsdecode(kept),
+        }
+        path = ours + b":" + kept if kept else ours
+        return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": to_json(settings).encode()}
 
     def _folder(self) -> str:
         """`at_start`, or "" if there is none."""
@@ -148,46 +142,10 @@ class PythonCommands:
             return ""
 
 
-class Replacement:
-    """A function in the place of one of Python's, which it wraps.
-
-    Like that one, it is a built-in function to `isinstance`, is pickled by its name, is in sets such as
-    `os.supports_fd`, and is no method where it is an attribute of a class.
-    """
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-        self._original = function.__wrapped__
-        wraps(function)(self)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return type(self._original)
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        return self._function(*args, **named)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._original, name)
-
-    def __eq__(self, other: object) -> bool:
-        return other is self or other == self._original
-
-    def __hash__(self) -> int:
-        return hash(self._original)
-
-    def __repr__(self) -> str:
-        return repr(self._original)
-
-    def __reduce__(self) -> str:
-        return str(self._original.__name__)
-
-
-def replace_in_os(name: str, function: Callable[..., Any]) -> None:
+def replace_in_os(name: str, prepare: Prepare) -> None:
     """Replace a function of os, and of posix, where os has it from."""
-    replacement: Any = Replacement(function)
-    setattr(os, name, replacement)
-    setattr(sys.modules[replacement.__module__], name, replacement)
+    original = getattr(os, name)
+    replace(original, prepare, (os, name), (sys.modules[original.__module__], name))
 
 
 def environment_of(env: Any) -> Environment:

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+from .light_start import wraps
 from .private_sockets import peer_is_trusted
 
 TYPE_CHECKING = False
@@ -68,8 +69,14 @@ def skip_post_mortem_alone(raydap: str, folder: str) -> None:
     """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
     original = getattr(ray_debugpy, "_post_mortem", None)
-    if original is not None:
-        ray_debugpy._post_mortem = lambda: original() if is_listening(raydap, folder) else None
+    if original is None:
+        return
+
+    @wraps(original)
+    def _post_mortem(*args: Any, **named: Any) -> Any:
+        return original(*args, **named) if is_listening(raydap, folder) else None
+
+    ray_debugpy._post_mortem = _post_mortem
 
 
 def is_listening(raydap: str, folder: str) -> bool:
