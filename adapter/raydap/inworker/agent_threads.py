@@ -10,13 +10,15 @@ finds and that has none. So during a session each has an object that pydevd igno
 """
 
 import collections
+import contextlib
 import functools
 import operator
 import sys
 import threading
+from _queue import SimpleQueue
 from typing import Any
 
-from .light_start import AGENT_THREADS, THREAD_HOOKS, blocked_signals, get_ident
+from .light_start import AGENT_THREADS, THREAD_HOOKS, allocate_lock, blocked_signals, get_ident
 
 
 class AgentThread(threading.Thread):
@@ -38,6 +40,36 @@ class AgentThread(threading.Thread):
 
     def _after_fork(self, new_ident: "int | None" = None) -> None:
         return  # In a forked child the thread does not exist, and has no handle as a Thread has since 3.13.
+
+
+class Signal:
+    """An Event for a thread of pydevd, with a lock of Python's own.
+
+    gevent replaces the locks of `threading.Event`. Each thread that waits for one of gevent's has a hub, which imports
+    modules, and Python's import locks are gevent's, too: threads wait for each other there, and Python can crash if it
+    ends meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._unset = allocate_lock()
+        self._unset.acquire()
+
+    def is_set(self) -> bool:
+        return not self._unset.locked()
+
+    def set(self) -> None:
+        with contextlib.suppress(RuntimeError):  # It was set.
+            self._unset.release()
+
+    def clear(self) -> None:
+        self._unset.acquire(False)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return whether it was set in time. A `clear` meanwhile may have no effect; pydevd looks why it wakes."""
+        is_set = self._unset.acquire(True, -1 if timeout is None else timeout)
+        if is_set:
+            self.set()
+        return is_set
 
 
 class UncountedThreads:
@@ -79,6 +111,15 @@ def start_unnoticed(thread: Any) -> None:
     (pydevd.py, CheckAliveThread and dispose_and_kill_all_pydevd_threads).
     """
     thread.daemon = True
+    for name in ("_event", "_wait_event"):
+        if hasattr(thread, name):
+            setattr(thread, name, Signal())
+    queued = getattr(thread, "_cmd_queue", None)
+    if queued is not None:
+        # Its locks are Python's own, too.
+        thread._cmd_queue = SimpleQueue()
+        while not queued.empty():
+            thread._cmd_queue.put(queued.get())
     steps = (
         functools.partial(sys.settrace, None),
         functools.partial(sys.setprofile, None),

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import _thread
 import sys
-from _thread import RLock, allocate_lock, start_new_thread
-from _thread import get_ident as get_ident  # gevent may replace it later, so all modules of the agent have this one.
+from _thread import RLock, start_new_thread
+
+# gevent may replace these two later, so the modules of the agent have them from here.
+from _thread import allocate_lock as allocate_lock
+from _thread import get_ident as get_ident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

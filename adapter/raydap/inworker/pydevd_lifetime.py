@@ -12,7 +12,7 @@ import time
 from types import CodeType
 from typing import Any
 
-from .agent_threads import UncountedThreads, forget_dummy_threads, start_unnoticed
+from .agent_threads import Signal, UncountedThreads, forget_dummy_threads, start_unnoticed
 from .light_start import AGENT_THREADS, get_ident
 from .resumed_frames import trace_resumed_frames, trace_resumed_frames_no_more
 from .thread_frames import current_frames
@@ -117,8 +117,11 @@ CHANGE_COUNTS = itertools.count(1_000_000, 1_000_000)
 
 def prepare(debugger: Any) -> None:
     """Called before pydevd reads the first request of a session."""
-    from _pydevd_bundle import pydevd_daemon_thread
+    from _pydevd_bundle import pydevd_comm, pydevd_custom_frames, pydevd_daemon_thread
 
+    pydevd_comm.time = WithoutSleep(time)  # Its only sleep takes 0 s, and would make a hub of gevent.
+    wakes = debugger._py_db_command_thread_event = Signal()
+    pydevd_custom_frames.CustomFramesContainer._py_db_command_thread_event = wakes
     # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
     debugger.authentication.access_token = "agent"
     debugger.authentication.login("agent")
