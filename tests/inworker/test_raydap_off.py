@@ -13,7 +13,7 @@ import pytest
 from raydap.errors import SWITCHED_OFF
 from raydap.inworker.agent_code import agent_texts
 from raydap.inworker.injected_agent import start_injected_agent
-from raydap.inworker.worker_setup import Modules, set_up
+from raydap.inworker.worker_setup import CompiledModules, set_up
 from raydap.runtime import prepared_environment
 from support.agents import raydap_that_debugs_nothing
 
@@ -79,7 +79,7 @@ def test_raydap_run_says_that_it_is_of_no_use(tmp_path: Path, options: list[str]
     assert done.stderr == f"raydap: {path}: {SWITCHED_OFF}\n"
 
 
-def no_code() -> Modules:
+def no_code() -> CompiledModules:
     raise AssertionError("an agent starts")
 
 

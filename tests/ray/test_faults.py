@@ -111,8 +111,8 @@ class Node(NamedTuple):
     host: str
     """Its address."""
     resource: str
-    """What only this node has. Ray may learn seconds later that the node of an earlier test is dead, and wait for its
-    raylet to start a worker."""
+    """The name of a resource that only this node has. For some seconds Ray would start a worker on the dead node of an
+    earlier test, if that had the resource, too."""
 
 
 @pytest.fixture

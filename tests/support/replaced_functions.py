@@ -5,7 +5,8 @@ from pathlib import Path
 
 SCAN = '''\
 def replaced():
-    """Names of attributes of modules, and of their classes, whose code is raydap's or debugpy's."""
+    """Names of attributes of modules, and of their classes, whose code is raydap's or debugpy's. The module posix is
+    shown as os, which has its functions from there."""
     import sys, types
     own = ("_raydap_agent", "debugpy", "_debugpy", "pydevd", "_pydev", "pydev")
     def is_ours(value):
@@ -24,7 +25,7 @@ def replaced():
             elif isinstance(value, type) and value.__module__ == name:
                 inner = list(vars(value).items())
                 found.update(f"{name}.{attribute}.{each}" for each, method in inner if is_ours(method))
-    return sorted(found)
+    return sorted("os." + each[6:] if each.startswith("posix.") else each for each in found)
 '''
 """The source of a function that finds them in its own process."""
 

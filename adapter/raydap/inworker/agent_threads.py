@@ -45,9 +45,9 @@ class AgentThread(threading.Thread):
 class Signal:
     """An Event for a thread of pydevd, with a lock of Python's own.
 
-    gevent replaces the locks of `threading.Event`. Each thread that waits for one of gevent's has a hub, which imports
-    modules, and Python's import locks are gevent's, too: threads wait for each other there, and Python can crash if it
-    ends meanwhile.
+    gevent replaces the locks of `threading.Event`. A thread that waits for a lock of gevent makes a hub, and the hub
+    imports modules. The import locks are gevent's, too, so the threads of pydevd wait for each other, and Python can
+    crash when it ends.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,8 @@ class Signal:
         self._unset.acquire(False)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return whether it was set in time. A `clear` meanwhile may have no effect; pydevd looks why it wakes."""
+        """Return whether another thread set it in time. A `clear` during the wait may have no effect; pydevd checks why
+        it wakes."""
         is_set = self._unset.acquire(True, -1 if timeout is None else timeout)
         if is_set:
             self.set()
@@ -127,8 +128,8 @@ def start_unnoticed(thread: Any) -> None:
         thread.run,
     )
     thread.run = functools.partial(collections.deque, map(operator.methodcaller("__call__"), steps), 0)
-    # Python would ask `threading` for the id of the thread. If gevent has replaced that function meanwhile, Python
-    # would print a KeyError while the program ends.
+    # Python would ask `threading` for the id of the thread. gevent replaces the function for that, and Python would
+    # print a KeyError at the end of the program.
     thread._delete = lambda: _active().pop(get_ident(), None)
     threading.Thread.start(thread)
 

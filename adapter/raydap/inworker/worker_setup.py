@@ -7,11 +7,11 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
 
-Modules = list[tuple[str, CodeType]]
+CompiledModules = list[tuple[str, CodeType]]
 """The names and the code of the modules of an agent, each after those that it imports."""
 
 
-def set_up(modules: Callable[[], Modules], names: dict[str, Any], raydap: str, next_hook: Any) -> None:
+def set_up(modules: Callable[[], CompiledModules], names: dict[str, Any], raydap: str, next_hook: Any) -> None:
     """`modules` returns those of an agent (agent_code.py), and `names` are the settings of agent_children.py; `raydap`
     is the path to call; `next_hook` is the user's hook: a callable, or the name of one, or None."""
     import importlib
@@ -30,7 +30,7 @@ def set_up(modules: Callable[[], Modules], names: dict[str, Any], raydap: str, n
         next_hook()
 
 
-def start_agent(modules: Modules, names: dict[str, Any], raydap: str) -> None:
+def start_agent(modules: CompiledModules, names: dict[str, Any], raydap: str) -> None:
     """Start the agent of this worker; the arguments are those of set_up."""
     import sys
 
@@ -56,7 +56,7 @@ def run_module(name: str, code: CodeType) -> ModuleType:
     return module
 
 
-def unpacked(magic: bytes, compiled: bytes, texts: dict[str, str]) -> Modules:
+def unpacked(magic: bytes, compiled: bytes, texts: dict[str, str]) -> CompiledModules:
     """The modules that agent_code.py has packed, perhaps in another version of Python."""
     import importlib.util
     import marshal

@@ -92,6 +92,23 @@ def test_a_crash_is_reported_after_the_ends_of_jobs_that_came_before_it() -> Non
     run(script)
 
 
+def test_a_crash_is_reported_even_if_the_jobs_cannot_be_listed() -> None:
+    async def main() -> None:
+        emitted: list[Event] = []
+
+        async def ask() -> dict[WorkerKey, ExitReason]:
+            return {PAUSED.key: ExitReason("SYSTEM_ERROR", "It died.", 0)}
+
+        async def look_for_ended_jobs() -> None:
+            raise TypeError("odd")
+
+        reasons = ExitReasons(Polls(0.001), ask, look_for_ended_jobs, emitted.append)
+        await asyncio.wait_for(reasons.look_up(PAUSED), WAIT)
+        assert emitted == [WorkersEnded((EndedWorker(PAUSED, "It died.", crashed=True),))]
+
+    asyncio.run(main())
+
+
 def test_what_ray_does_not_say_in_time_is_left_open() -> None:
     async def script(fake: FakeDashboard) -> None:
         async with Polling(AttachSettings(dashboard=fake.url)) as polling:

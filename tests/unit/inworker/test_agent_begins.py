@@ -17,7 +17,7 @@ WAIT = 30.0
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What has been called."""
+    """The raydaps that the agent has called."""
     made: list[str] = []
     monkeypatch.setattr(agent, "call_raydaps", lambda call, folder, raydap, wait: made.append(raydap))
     return made

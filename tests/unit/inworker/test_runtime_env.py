@@ -15,7 +15,7 @@ import pytest
 import raydap
 from raydap.inworker import agent_code
 from raydap.inworker.driver_setup import POST_MORTEM, UV, UV_HOOK, VARIABLE, DriverSetup
-from raydap.inworker.worker_setup import Modules, set_up, unpacked
+from raydap.inworker.worker_setup import CompiledModules, set_up, unpacked
 
 SOURCES = str(Path(raydap.__file__).parent / "inworker")
 
@@ -232,7 +232,7 @@ def start_in_worker(raydap):
 """
 
 
-def agent(text: str = AGENT) -> Callable[[], Modules]:
+def agent(text: str = AGENT) -> Callable[[], CompiledModules]:
     texts = {
         "agent_children": "CHILDREN = True\n",
         "actor_threads": "def trace_actor_threads(): pass\n",

@@ -100,9 +100,10 @@ def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
 
 
 def workers_ended(state: State, event: WorkersEnded) -> None:
-    """Report workers that crashed, in one message, because nodes die, too. A worker that did not crash may have ended
-    with its job, so its message goes on waiting for that. One that crashes after its job has ended is no loss: Ray's
-    own threads sometimes crash while the process exits, and nothing uses it any more.
+    """Report workers that crashed, in one message, because nodes die, too.
+
+    A worker that did not crash may have ended with its job, so its message still waits for the end of the job. A worker
+    that crashed after the end of its job is no loss: threads of Ray sometimes crash while the process exits.
     """
     crashed: list[Loss] = []
     for ended in event.workers:
