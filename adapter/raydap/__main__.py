@@ -1,4 +1,4 @@
-"""`python -m raydap` is the command `raydap`."""
+"""Entry point of `python -m raydap`."""
 
 from raydap.cli.main import main
 

@@ -1,4 +1,4 @@
-"""A wait with a time limit that loses no cancellation.
+"""`asyncio.wait_for` without its lost cancellations.
 
 Before Python 3.12, `asyncio.wait_for` drops a cancellation that arrives together with the result
 (python/cpython#86296). The cancelled task then never ends.
@@ -17,6 +17,9 @@ T = TypeVar("T")
 
 
 async def wait_for(work: Awaitable[T], seconds: float | None) -> T:
-    """Return the result of `work`. Cancel it after `seconds`, and raise asyncio.TimeoutError."""
+    """Return the result of `work`, or cancel it after `seconds` and raise asyncio.TimeoutError.
+
+    With None there is no time limit.
+    """
     async with timeout(seconds):
         return await work

@@ -1,4 +1,4 @@
-"""The files that `envFile` names: variables for the environment of a launched program."""
+"""Reads the file that `envFile` names: variables for the environment of a launched program."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from raydap.core.settings import LaunchSettings
 from raydap.errors import Code, Problem, ProblemError
 
 _DEFAULT_NAME = ".env"
-"""VS Code names this file of the folder in each launch, and it seldom exists."""
+"""VS Code names this file of the workspace folder in every launch, so it is no error if the file does not exist."""
 
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)\s*=\s*(.*?)\s*")
 _QUOTED = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?""")
@@ -20,15 +20,17 @@ _COMMENT = re.compile(r"(?:^|\s+)#.*")
 
 
 def with_env_file(settings: LaunchSettings, environ: Mapping[str, str]) -> LaunchSettings:
-    """Return the settings with the variables of the file in `env`, which overrides them. Raises ProblemError
-    (LAUNCH_FAILED) if the file cannot be read."""
+    """Return the settings with the variables of `envFile` added to `env`.
+
+    A variable that `env` already has keeps its value. Raises ProblemError (LAUNCH_FAILED) if the file cannot be read.
+    """
     if not settings.env_file:
         return settings
     path = Path(settings.cwd or "", settings.env_file)
     if path.name == _DEFAULT_NAME and not path.exists():
         return settings
     try:
-        # A pipe would wait for a writer.
+        # Opening a pipe would block until another process opens it for writing.
         text = path.read_text(encoding="utf-8-sig") if path.is_file() else _missing(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
@@ -38,8 +40,11 @@ def with_env_file(settings: LaunchSettings, environ: Mapping[str, str]) -> Launc
 
 
 def variables(text: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the variables of a file with lines like `NAME=value`. `${NAME}` is a variable of an earlier line or of
-    `environ`. Values in single quotes stay unchanged. Other lines are skipped."""
+    """Return the variables of a file with lines like `NAME=value`, skipping all other lines.
+
+    `${NAME}` stands for a variable of an earlier line or of `environ`, and is empty if neither has it. Values in single
+    quotes are taken literally.
+    """
     found: dict[str, str] = {}
 
     def value_of(reference: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
-"""Sockets on which only this user can connect.
+"""Unix sockets to which only this user can connect.
 
-relay_actor.py brings this module to nodes by value, because raydap need not be installed there. So it imports nothing
-of raydap but private_sockets.py, which comes along.
+relay_actor.py sends this module to nodes by value, because raydap may not be installed there. So it imports nothing of
+raydap but private_sockets.py, which is sent along.
 """
 
 import asyncio
@@ -17,26 +17,26 @@ from raydap.inworker.private_sockets import listen_privately, peer_is_trusted
 log = logging.getLogger("raydap")
 
 ACCEPT_DELAY_S = 1.0
-"""Seconds until a process without a free descriptor looks again whether it can take a connection, as in asyncio."""
+"""Seconds before `accept` is tried again, for example when no descriptor was free. asyncio waits as long."""
 
 PATH_LIMIT = 107
-"""Bytes of the path of a socket (unix(7), sockaddr_un)."""
+"""Longest path of a socket, in bytes (unix(7), sockaddr_un)."""
 
 
 def check_user(connection: socket.socket) -> None:
-    """Raise PermissionError if the peer is neither this user's nor root's."""
+    """Raise PermissionError unless the peer belongs to this user or to root."""
     if not peer_is_trusted(connection):
         raise PermissionError("it belongs to another user")
 
 
 def check_length(path: str) -> None:
-    """Raise OSError if a socket cannot have this path."""
+    """Raise OSError if the path is too long for a socket."""
     if len(os.fsencode(path)) > PATH_LIMIT:
         raise OSError(errno.ENAMETOOLONG, f"the path of {os.path.dirname(path)} is too long for a socket")
 
 
 def listen(path: str) -> socket.socket:
-    """Return a socket on which only this user can connect. Raises OSError."""
+    """Return a listening socket to which only this user can connect. Raises OSError."""
     check_length(path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listening.setblocking(False)
@@ -49,7 +49,10 @@ def listen(path: str) -> socket.socket:
 
 
 class Listener:
-    """Accepts connections of this user, on a socket that only this user can use. Raises OSError if it cannot."""
+    """A listening socket that passes each connection of this user to `on_connection`.
+
+    The constructor needs a running event loop, and raises OSError if it cannot listen.
+    """
 
     def __init__(self, path: str, on_connection: Callable[[socket.socket], None]) -> None:
         self.path = path
@@ -64,7 +67,7 @@ class Listener:
         except BlockingIOError:
             return
         except OSError as error:
-            # It would be called again at once, as long as the connection waits.
+            # Stop reading for a while: the connection still waits, so the loop would call this method again at once.
             log.warning("raydap cannot take a connection (%s); it tries again", error.strerror)
             loop = asyncio.get_running_loop()
             loop.remove_reader(self._socket)
@@ -79,6 +82,7 @@ class Listener:
         self._on_connection(connection)
 
     def close(self) -> None:
+        """Stop listening, and remove the socket's file."""
         if self._retry is not None:
             self._retry.cancel()
         asyncio.get_running_loop().remove_reader(self._socket)

@@ -1,7 +1,7 @@
-"""Files in places where other users of the machine may write.
+"""Reads and writes files in folders where other users of the machine may write.
 
-A folder of the user's own is used only if no other user can replace it. A file is written to a new file beside it, so
-that a link or pipe of another user is never opened.
+A private folder is used only if no other user can replace it. A file is written under a new name in the same folder and
+then renamed, so that a link or pipe of another user is never opened.
 """
 
 import errno
@@ -15,15 +15,16 @@ from raydap.inworker.private_folders import is_safe
 
 
 def can_hold(path: Path) -> bool:
-    """Return whether no other user can rename or replace a folder with this path, which may not exist yet."""
+    """Return whether no other user can rename or replace a folder at this path, which need not exist yet."""
     above = next((each for each in path.absolute().parents if each.exists()), Path("/"))
     return is_safe(os.path.realpath(above))
 
 
 def make_private(path: Path) -> Path:
-    """Make a folder of this user's with the mode 0700, if there is none yet; return its path.
+    """Make sure that `path` is a folder of this user that no other user can enter, and return the path.
 
-    Raises OSError. That is PermissionError if the folder belongs to another user or if another user can replace it.
+    A new folder gets mode 0700. Raises OSError; PermissionError if the folder belongs to another user or if another
+    user can replace it.
     """
     if not can_hold(path):
         raise PermissionError(errno.EPERM, "other users can rename what is in the folder above it", str(path))
@@ -38,10 +39,10 @@ def make_private(path: Path) -> Path:
 
 
 def target(path: str) -> str:
-    """Return the path of the file that is meant, which a link of this user's or of root's may lead to.
+    """Return the real path of a file. `path` may be a link of this user or of root.
 
-    Raises PermissionError for a link, pipe or socket that another user has put there. Shared folders such as /tmp let
-    every user do that.
+    Raises PermissionError for a link, pipe or socket of another user. In shared folders such as /tmp, every user can
+    create one.
     """
     with suppress(FileNotFoundError):
         found = os.lstat(path)
@@ -52,9 +53,9 @@ def target(path: str) -> str:
 
 
 def replace(path: str, content: bytes, mode: int = 0o666) -> None:
-    """Write a file whole or not at all; a link in its place is replaced. Raises OSError.
+    """Write a file completely or not at all. Raises OSError.
 
-    `mode` is that of the file, less the bits of the umask.
+    A link at `path` is replaced, not followed. The umask is applied to `mode`.
     """
     fresh, descriptor = _new_file_beside(path, mode)
     try:
@@ -68,12 +69,12 @@ def replace(path: str, content: bytes, mode: int = 0o666) -> None:
 
 
 def is_stream(path: str) -> bool:
-    """Return whether it is a pipe, a device and the like."""
+    """Return whether the path is something other than a file or a folder, such as a pipe or a device."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def check_output(path: str) -> None:
-    """Raise OSError if `write_output` cannot write there."""
+    """Raise OSError if `write_output` cannot write to this path."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     place = target(path)
@@ -84,15 +85,15 @@ def check_output(path: str) -> None:
 
 
 def write_output(path: str, content: bytes) -> None:
-    """Write what a user wants in this file, pipe or device. Raises OSError.
+    """Write to a file, pipe or device that the user has named. Raises OSError.
 
-    A file is whole at any time: a process that is killed while it writes leaves the earlier content.
+    A file is replaced as a whole: if the process is killed while it writes, the earlier content remains.
     """
     place = target(path)
     if not is_stream(path):
         replace(place, content)
         return
-    # A pipe without a reader is an error, and does not block.
+    # With O_NONBLOCK, opening a pipe without a reader fails instead of blocking.
     descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     os.set_blocking(descriptor, True)
     with open(descriptor, "wb") as stream:
@@ -100,7 +101,7 @@ def write_output(path: str, content: bytes) -> None:
 
 
 def read_regular(path: str) -> bytes:
-    """Return the content of a file. Raises OSError also for a pipe or device, from which reading could last forever."""
+    """Return the content of a file. Raises OSError, also for a pipe or device, where reading could block forever."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -6,8 +6,8 @@ _START = time.time() - time.monotonic()
 
 
 def now() -> float:
-    """Return a time that never goes back in this process, so that the difference of two is a duration.
+    """Return seconds since 1970 that never decrease in this process, so that differences are durations.
 
-    The time during which the machine sleeps does not count.
+    Time during which the machine sleeps is not counted.
     """
     return _START + time.monotonic()

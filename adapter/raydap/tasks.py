@@ -1,6 +1,6 @@
-"""Owns asyncio tasks, so that none is lost and every failure is logged.
+"""Ownership of asyncio tasks, so that none is lost and every failure is logged.
 
-relay_actor.py brings this module to nodes by value, so it imports nothing of raydap.
+relay_actor.py sends this module to nodes by value, so it imports nothing of raydap.
 """
 
 import asyncio
@@ -12,31 +12,31 @@ log = logging.getLogger("raydap")
 
 
 class Tasks:
-    """Keeps each task until it ends, and logs the exception of one that fails."""
+    """The running tasks of one owner. The exception of a task that fails is logged."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
-        """The number of tasks that have not ended."""
+        """Return the number of tasks that have not ended."""
         return len(self._running)
 
     def spawn(
         self, work: Coroutine[Any, Any, None], on_failure: Callable[[Exception], None] = lambda error: None
     ) -> "asyncio.Task[None]":
-        """Runs `work` as a task. `on_failure` gets the exception if it fails, not if it is cancelled."""
+        """Run `work` as a task, and call `on_failure` with the exception if it fails, not if it is cancelled."""
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(lambda _: self._ended(task, on_failure))
         return task
 
     def cancel(self) -> None:
-        """Cancels all that run now; `wait` returns when they have ended."""
+        """Cancel all running tasks. `wait` returns when they have ended."""
         for task in self._running:
             task.cancel()
 
     async def wait(self) -> None:
-        """Returns when none runs any more, including those that are started meanwhile."""
+        """Return when no task is running, including tasks that start during the wait."""
         while self._running:
             await asyncio.wait(self._running)
 

@@ -1,4 +1,7 @@
-"""This machine's TCP sockets, as Linux lists them: whether something listens is seen without a connection."""
+"""The TCP sockets of this machine, as Linux lists them.
+
+The list shows whether a process listens at a port, without a connection to that port.
+"""
 
 import socket
 import struct
@@ -16,19 +19,25 @@ _ANY = ("0.0.0.0", "::")
 
 @dataclass(frozen=True, slots=True)
 class TcpSocket:
-    """A socket at `host` and `port` of this machine that listens, or else is connected to `peer`. `uid` is its owner's,
-    `inode` its number in the system: processes that have it open have a link to `socket:[inode]`."""
+    """A socket that listens or is connected. `host` and `port` are its address on this machine."""
 
     host: str
     port: int
     listens: bool
+    """Whether it listens. Otherwise it is connected to `peer`."""
     uid: int
+    """The user id of its owner."""
     peer: tuple[str, int] = field(default=("", 0), compare=False)
+    """The address of the other end, if it is connected."""
     inode: int = field(default=0, compare=False)
+    """Its number in the system. A process that has it open has a link to `socket:[inode]`."""
 
 
 def read(folder: Path = Path("/proc/net")) -> list[TcpSocket] | None:
-    """All that listen or are connected in this network namespace (proc_net_tcp(5)); None if the system has no list."""
+    """Return the listening and connected sockets of this network namespace (proc_net_tcp(5)).
+
+    Return None if the system has no such list.
+    """
     rows: list[TcpSocket] = []
     known = False
     for name in ("tcp", "tcp6"):
@@ -40,18 +49,21 @@ def read(folder: Path = Path("/proc/net")) -> list[TcpSocket] | None:
 
 
 def connected(sockets: Iterable[TcpSocket], host: str, port: int) -> list[TcpSocket]:
-    """The ends at this address of the machine of connections that somebody has made to it."""
+    """Return the local ends of the connections to this address of the machine."""
     return [one for one in sockets if not one.listens and (one.host, one.port) == (host, port)]
 
 
 def listening(sockets: Iterable[TcpSocket], host: str, port: int) -> TcpSocket | None:
-    """The socket that takes connections to this address of the machine. One of the address itself comes first."""
+    """Return the socket that accepts connections to this address of the machine, None if there is none.
+
+    A socket of the address itself is preferred to a socket that listens at all addresses.
+    """
     found = [one for one in sockets if one.listens and one.port == port and one.host in (host, *_ANY)]
     return min(found, key=lambda one: one.host in _ANY, default=None)
 
 
 def is_local_address(host: str) -> bool:
-    """Return whether `host` is a literal address that this machine has, so that only this machine can listen there."""
+    """Return whether `host` is a literal address of this machine, so that no other machine can listen there."""
     try:
         place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
         with socket.socket(place[0], place[1]) as probe:
@@ -72,7 +84,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _host(text: str) -> str:
-    """An address in hex, written in words of 32 bits in the machine's byte order."""
+    """Return an address that is given in hex, as words of 32 bits in the machine's byte order."""
     data = b"".join(struct.pack("=I", int(text[start : start + 8], 16)) for start in range(0, len(text), 8))
     if len(data) == 4:
         return socket.inet_ntoa(data)

@@ -1,1 +1,1 @@
-"""One answer made of what many workers and Ray report. No session, no I/O."""
+"""Pure functions that combine the reports of many workers and of Ray into one answer. No session, no I/O."""

@@ -1,4 +1,4 @@
-"""What Ray says of unfinished work: tasks, actors, placement groups and resources. Ids are Ray's, in hex."""
+"""Unfinished work as Ray reports it: tasks, actors, placement groups and resources. Ids are Ray's, in hex."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,45 +6,58 @@ from dataclasses import dataclass, field
 from raydap.protocol.types import WorkerKey
 
 Resources = Mapping[str, float]
-"""Amounts by Ray's names: CPU, GPU, memory, the user's own."""
+"""Amounts by Ray's names: CPU, GPU, memory, and the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class RayTask:
-    """A task that has not finished (ray/util/state/common.py, TaskState). `name` is its function's, or `Class.method`.
-    `worker` is where it runs or is queued, "" before that. `creates_actor`: it makes the actor `actor`. `created` is a
-    time in milliseconds, which tells older tasks from newer ones."""
+    """A task that has not finished (ray/util/state/common.py, TaskState)."""
 
     id: str
     name: str
+    """The name of its function, or `Class.method`."""
     state: str
+    """Ray's state of the task, such as `RUNNING` or `PENDING_NODE_ASSIGNMENT`."""
     job: str = ""
     actor: str = ""
+    """The id of the actor that runs it, or that it makes; "" for other tasks."""
     parent: str = ""
+    """The id of the task that has submitted it."""
     worker: WorkerKey = field(default=WorkerKey(""))
+    """The worker where it runs or is queued; "" before that."""
     resources: Resources = field(default_factory=dict)
+    """The resources that it needs."""
     group: str = ""
+    """Its placement group; "" if it has none."""
     created: int = 0
+    """When it was created, in milliseconds; orders tasks by their age."""
     creates_actor: bool = False
+    """Whether it makes the actor `actor`."""
 
     @property
     def runs(self) -> bool:
+        """Whether the task has begun, so that Ray's state is one of `RUNNING...`."""
         return self.state.startswith("RUNNING")
 
 
 @dataclass(frozen=True, slots=True)
 class RayActor:
-    """An actor that is not dead (ActorState). `name` is its class."""
+    """An actor that is not dead (ActorState)."""
 
     id: str
     name: str
+    """The name of its class."""
     state: str
     job: str = ""
     node_id: str = ""
     pid: int = 0
+    """The id of its process; 0 while it has none."""
     resources: Resources = field(default_factory=dict)
+    """The resources that it needs, and keeps until it ends."""
     group: str = ""
+    """Its placement group; "" if it has none."""
     is_detached: bool = False
+    """Whether it outlives its job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +67,29 @@ class RayGroup:
     id: str
     state: str
     job: str = ""
+    """The job that has created it."""
     bundles: tuple[Resources, ...] = ()
+    """The resources of each bundle."""
 
 
 @dataclass(frozen=True, slots=True)
 class RayState:
-    """`nodes` are the resources of each node, `used` those in use in the whole cluster, as far as Ray says.
-    `problem` says why Ray has not answered, for users; then all else is empty."""
+    """Everything that Ray reports about unfinished work."""
 
     tasks: tuple[RayTask, ...] = ()
     actors: tuple[RayActor, ...] = ()
     groups: tuple[RayGroup, ...] = ()
     nodes: tuple[Resources, ...] = ()
+    """The resources of each node."""
     used: Resources = field(default_factory=dict)
+    """The resources in use in the whole cluster, as far as Ray reports them."""
     problem: str = ""
+    """Why Ray has not answered, for users; then all else is empty. "" if it has answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListCut:
-    """Ray or raydap has cut a list. `text` is a sentence for users: why, and what is missing."""
+    """An event: Ray or raydap has cut a list."""
 
     text: str
+    """A sentence for users: why the list was cut, and what is missing."""

@@ -1,4 +1,4 @@
-"""`raydap adapter`: one bridge, until its client leaves (stdio) or the user ends it (TCP)."""
+"""The command `raydap adapter`: one bridge, until its client leaves (stdio) or the user ends it (TCP)."""
 
 import asyncio
 
@@ -22,12 +22,12 @@ def adapter(listen: tuple[str, int] | None, log_file: str | None, verbose: bool)
     """
     options.start_log(log_file, verbose)
     system_limits.warn()
-    # Ctrl-C and SIGTERM detach from every worker first.
+    # On Ctrl-C and SIGTERM, the bridge detaches from every worker before it ends.
     raise SystemExit(asyncio.run(_serve_stdio() if listen is None else _serve_tcp(*listen)))
 
 
 async def _serve_stdio() -> int:
-    # Help and the completion of shells do without these imports.
+    # Imported here, because help and shell completion must stay fast.
     from raydap.cli.signals import end_signal
     from raydap.runtime.engine import Engine
     from raydap.runtime.session_socket import SessionSocket
@@ -35,7 +35,7 @@ async def _serve_stdio() -> int:
 
     ended = end_signal()
     engine = Engine()
-    # Editors wait for the end of the process, and send requests until then.
+    # After `disconnect`, editors wait for the end of the process, and send requests until then.
     engine.clients.connect(stdio.connect, kept=True)
     others = await SessionSocket.serve(engine.clients)
     left = asyncio.ensure_future(engine.clients.wait_left())

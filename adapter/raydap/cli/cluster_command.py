@@ -1,4 +1,4 @@
-"""What `raydap up` and `raydap down` have in common."""
+"""Code that `raydap up` and `raydap down` share."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -9,14 +9,17 @@ from raydap.cluster.dashboard.rest import Rest
 from raydap.errors import Code, ProblemError
 
 ARGUMENT = "--dashboard {}"
-"""How the user names the cluster in a command."""
+"""How the user names the cluster on the command line."""
 
 _WITH_DETAIL = (Code.HUB_FAILED, Code.SUBMIT_FAILED)
-"""Problems of a job, whose log says more. The detail of all others is for a log of raydap's own."""
+"""Problems of a job, whose detail is printed because it explains the cause.
+
+The detail of all other problems is for raydap's own log.
+"""
 
 
 def run(dashboard: str | None, work: Callable[[Rest], Awaitable[None]]) -> int:
-    """Runs `work` with the cluster's dashboard, tells the user of its errors, and returns the exit code."""
+    """Run `work` with the cluster's dashboard, print its errors, and return the exit code."""
     return signals.run(_run(dashboard, work))
 
 

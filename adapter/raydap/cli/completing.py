@@ -1,4 +1,4 @@
-"""What shells complete behind commands and options: sets of workers, and files. No cluster is asked for it."""
+"""Shell completion of arguments and options: sets of workers, and files. It sends no request to a cluster."""
 
 import glob
 import os
@@ -10,12 +10,14 @@ from click.shell_completion import CompletionItem
 _SPECIAL = ("not", "and", "or", "where")
 
 _PLAIN = re.compile(r"[\w./~+-]+")
-"""A name that no shell reads otherwise."""
+"""Names that need no quotes in any shell."""
 
 
 def sets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The last word of a set: its qualifier, or the value of one that has fixed values. A set of several words is one
-    argument, so the words before stay."""
+    """Complete a set's last word: a qualifier, or a value if the qualifier has fixed values.
+
+    A set of several words is one argument, so each completion repeats the earlier words.
+    """
     from raydap.analysis.sets.set_syntax import FIXED_VALUES, QUALIFIERS
 
     before, word = _last_word(incomplete)
@@ -37,25 +39,25 @@ def sets(context: click.Context, parameter: click.Parameter, incomplete: str) ->
 
 
 def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The shell completes names of files itself."""
+    """Let the shell complete names of files itself."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def set_or_program(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """A set or a program of Python, and files behind a program."""
+    """Complete a set or a Python program, and files after that."""
     if context.params.get(str(parameter.name)):
         return files(context, parameter, incomplete)
     return [*sets(context, parameter, incomplete), *_programs(incomplete)]
 
 
 def _last_word(text: str) -> tuple[str, str]:
-    """What is before the last word of a set, and that word. A word may begin behind a parenthesis."""
+    """Split a set before its last word, which may begin after a parenthesis."""
     begin = max(text.rfind(separator) for separator in " (") + 1
     return text[:begin], text[begin:]
 
 
 def _programs(incomplete: str) -> list[CompletionItem[str]]:
-    """Files of Python and folders that begin so. Names that a shell would read otherwise are left out."""
+    """Return the Python files and folders whose paths begin so, except for names that need quotes."""
     begin = os.path.expanduser(incomplete)
     found = []
     for path in sorted(glob.glob(f"{glob.escape(begin)}*")):

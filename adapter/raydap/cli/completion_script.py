@@ -1,4 +1,4 @@
-"""`raydap completion`: the script by which a shell completes raydap's commands."""
+"""The command `raydap completion`, which prints a script that makes a shell complete raydap's commands."""
 
 import click
 from click.shell_completion import get_completion_class

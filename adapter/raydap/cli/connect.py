@@ -1,4 +1,4 @@
-"""`raydap connect`: a hub as an adapter on stdio, for editors that start a program."""
+"""The command `raydap connect`: a hub as an adapter on stdio, for editors that start a program."""
 
 import os
 

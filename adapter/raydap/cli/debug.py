@@ -1,4 +1,4 @@
-"""`raydap debug`: an interactive debugger for the terminal."""
+"""The command `raydap debug`: an interactive debugger for the terminal."""
 
 import os
 from typing import Any
@@ -50,7 +50,7 @@ def debug(
         name = "" if module else os.path.abspath(what[0])
         program = Program(name, what[0] if module else "", what[1:], python)
     elif what and what[0].endswith(".py") and ":" not in what[0]:
-        # It is no set, but a mistyped name of a program.
+        # This is a mistyped name of a program, not a set.
         raise click.UsageError(f'There is no file "{what[0]}".')
     elif len(what) > 1 and (mistake := interpreter_named(what[0])):
         raise click.UsageError(f"{mistake}. --python names another interpreter.")

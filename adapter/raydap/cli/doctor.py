@@ -1,4 +1,4 @@
-"""`raydap doctor`: says what keeps debugging from working on a cluster, and what to do."""
+"""The command `raydap doctor`, which reports what keeps debugging from working on a cluster, and what to do."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from raydap.presentation.safe_text import one_line
 from raydap.terminal import screen
 
 if TYPE_CHECKING:
-    # It brings all that asks a cluster. Help and the completion of shells do without it.
+    # It imports all modules that query clusters, so it would make help and shell completion slow.
     from raydap.doctor.facts import SourceBreakpoint
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan", "ok": "green", "skipped": "dim"}
 
 
 class Break(click.ParamType[Any]):
-    """FILE:LINE of a file of this machine."""
+    """An argument FILE:LINE, which names a file of this machine."""
 
     name = "FILE:LINE"
 
     def convert(
         self, value: str | SourceBreakpoint, param: click.Parameter | None, ctx: click.Context | None
     ) -> SourceBreakpoint:
+        """Return the breakpoint with the text of its file."""
         from raydap.doctor.facts import SourceBreakpoint
 
         if isinstance(value, SourceBreakpoint):
@@ -83,7 +84,7 @@ def doctor(
         options.start_log(None, verbose)
     else:
         logging.getLogger().addHandler(logging.NullHandler())
-    # What is written there does not disturb the result.
+    # Standard error does not mix with the result.
     terminal = screen.console(stderr=True)
     with terminal.status("looking for the cluster") as status:
         facts = signals.run(
@@ -98,7 +99,10 @@ def doctor(
 
 
 def show(console: Console, findings: Iterable[Finding], verbose: bool) -> None:
-    """A block for each finding: what, why, and what to do. Without `verbose` what is in order is only counted."""
+    """Print each finding: what, why, and what to do.
+
+    Without `verbose`, findings that are in order are only counted, and skipped checks only named.
+    """
     findings = list(findings)
     for finding in findings:
         if finding.severity in (*FAULTS, "note") or verbose:
@@ -122,7 +126,7 @@ def _show(console: Console, finding: Finding) -> None:
     if finding.why:
         console.print(Text(one_line(finding.why)))
     if finding.what_to_do:
-        # Lines of a program or a configuration are to be pasted, too. None may have an end of line in its middle.
+        # The user may paste this text, be it a command or a part of a program or a configuration. So it is not wrapped.
         is_command = re.match(r"[\w./=-]+( |$)", finding.what_to_do) is not None
         console.print(Text(f"  {'$ ' if is_command else ''}{one_line(finding.what_to_do)}", "green"), soft_wrap=True)
     console.print()

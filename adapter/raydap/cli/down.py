@@ -1,4 +1,4 @@
-"""`raydap down`: ends the hub that `raydap up` started."""
+"""The command `raydap down`, which ends the hub that `raydap up` started."""
 
 import click
 

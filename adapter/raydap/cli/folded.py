@@ -1,4 +1,4 @@
-"""`raydap stacks`, `raydap eval` and `raydap compare`: where many workers are, and the value of an expression there."""
+"""The commands `raydap stacks`, `eval` and `compare`, for the stacks of many workers and the value of an expression."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""`raydap hang`: why nothing moves."""
+"""The command `raydap hang`, which shows what each worker waits for."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`raydap lsp`: the language server, on standard input and output or on TCP."""
+"""The command `raydap lsp`: the language server, on standard input and output or on TCP."""
 
 import asyncio
 

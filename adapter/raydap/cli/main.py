@@ -1,4 +1,4 @@
-"""The command `raydap`. A command is one file here, and has an entry in SECTIONS."""
+"""The command `raydap`. Each of its commands has a file in this folder and an entry in SECTIONS."""
 
 import errno
 import gc
@@ -43,25 +43,30 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "completion": "Print the script that completes raydap's commands.",
     },
 }
-"""What `raydap --help` and the completion of shells say of each command, without importing any."""
+"""The summaries of commands in `raydap --help` and in shell completion, which need no import of a command."""
 
 COMMANDS = sorted(name for section in SECTIONS.values() for name in section)
 
 PLACES = {"compare": ("folded", "compare"), "eval": ("folded", "evaluate"), "stacks": ("folded", "stacks")}
 PLACES |= {"run": ("run_program", "run"), "completion": ("completion_script", "completion")}
-"""The file and the function of a command, where they have other names than the command: a file's name is unique in the
-package, and commands that are alike share one."""
+"""The file and the function of each command that do not have the command's name.
+
+A file's name is unique in the package, and similar commands share a file.
+"""
 
 GARBAGE_THRESHOLDS = (50_000, 20, 20)
-"""For gc.set_threshold. With those of Python, most of the time with 10,000 workers goes into the search for reference
-cycles, of which raydap makes few."""
+"""For gc.set_threshold.
+
+With Python's defaults and 10,000 workers, raydap spends most of its time in the search for reference cycles. It makes
+few of them.
+"""
 
 COMPLETE_VARIABLE = "_RAYDAP_COMPLETE"
-"""Set by a shell that completes a command line (click's name for it)."""
+"""The environment variable that a shell sets when it completes a command line. The name is click's."""
 
 
 class _Commands(click.Group):
-    """Imports the file of a command when it is needed, because some of their imports take long."""
+    """The group of all commands. It imports a command's file only when needed, because some imports take long."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -97,14 +102,14 @@ class _Commands(click.Group):
                 standard_streams.flush()
         except OSError as error:
             if error.errno == errno.EPIPE:
-                raise  # click ends quietly, as of `raydap ps | head`.
+                raise  # click then exits quietly, as for `raydap ps | head`.
             raise click.ClickException(standard_streams.explain(error)) from None
 
     def main(self, *args: Any, **named: Any) -> Any:
         standard_streams.prepare()
         gc.set_threshold(*GARBAGE_THRESHOLDS)
         if COMPLETE_VARIABLE in os.environ:
-            # click looks for them under the names of the shells.
+            # The import registers the scripts of the shells with click.
             import_module("raydap.cli.shell_scripts")
         return super().main(*args, **named)
 

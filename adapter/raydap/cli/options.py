@@ -1,4 +1,4 @@
-"""What several commands have in common: types of values, options, the log, and lines for the user."""
+"""Code that several commands share: types of arguments, options, the log, and printing for the user."""
 
 import logging
 import re
@@ -14,7 +14,10 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Address(click.ParamType[tuple[str, int]]):
-    """HOST:PORT. Only `anywhere` allows addresses of the network: each client there can run code in workers."""
+    """An argument HOST:PORT.
+
+    Only `anywhere` allows addresses other than loopback, because each client there can run code in workers.
+    """
 
     name = "HOST:PORT"
 
@@ -22,6 +25,7 @@ class Address(click.ParamType[tuple[str, int]]):
         self._anywhere = anywhere
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Return the host, without brackets, and the port."""
         host, _, port = value.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not host or not _PORT.fullmatch(port) or int(port) > 65535:
@@ -33,11 +37,12 @@ class Address(click.ParamType[tuple[str, int]]):
 
 
 class Hold(click.ParamType[float | None]):
-    """How long a hub keeps workers when its last client has gone: in seconds, None for ever, 0 not at all."""
+    """An argument for how long a hub holds workers after its last client has left."""
 
     name = "forever|SECONDS|no"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Return seconds; None for `forever`, 0 for `no`."""
         if value == "forever":
             return None
         if value == "no":
@@ -81,20 +86,23 @@ verbose = click.option("--verbose", "-v", is_flag=True, help="Log every step, no
 
 
 def note(text: str) -> None:
-    """Write a line for the user to standard error, which carries no DAP and no result.
+    """Print a line for the user to standard error, which carries neither DAP nor results.
 
-    Indent further lines, such as those of a worker's error, so that none looks like a line of raydap.
+    Further lines, such as those of a worker's error, are indented, so that none looks like a line of raydap.
     """
     safe_output.line(re.sub("\n(?!  )", "\n  ", text), error=True)
 
 
 def say(text: str) -> None:
-    """Write a result to standard output."""
+    """Print a result to standard output."""
     safe_output.line(text)
 
 
 def start_log(log_file: str | None, verbose: bool) -> None:
-    """Raises click.BadParameter if the file cannot be written."""
+    """Write the log to `log_file`, or else to standard error: every step if `verbose`, else only problems.
+
+    Raises click.BadParameter if the file cannot be written.
+    """
     try:
         handler = logging.StreamHandler() if log_file is None else logging.FileHandler(log_file)
         handler.setFormatter(safe_output.LogFormatter("%(asctime)s %(levelname)s %(message)s"))

@@ -1,4 +1,4 @@
-"""`raydap prepare`: says how to start programs and clusters so that raydap reaches all of their processes."""
+"""The command `raydap prepare`, which prints how to start programs and clusters whose processes raydap can reach."""
 
 import json
 import os

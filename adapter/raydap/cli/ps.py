@@ -1,4 +1,4 @@
-"""`raydap ps`: the workers of a cluster."""
+"""The command `raydap ps`, which lists the workers of a cluster."""
 
 from typing import Any
 

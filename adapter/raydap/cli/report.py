@@ -1,4 +1,4 @@
-"""`raydap report`: a program or a job that is watched without anybody, and the page that is left."""
+"""The command `raydap report`, which watches a program or a job unattended and writes an HTML page."""
 
 import os
 import re
@@ -14,11 +14,12 @@ _JOB = re.compile(r"[0-9a-f]{8}|raysubmit_\w+")
 
 
 class Duration(click.ParamType[float]):
-    """30s, 5m, 1h."""
+    """An argument for a duration, such as 30s, 5m or 1h."""
 
     name = "DURATION"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the duration in seconds."""
         try:
             return value if isinstance(value, float) else duration(value)
         except ValueError as error:
@@ -118,7 +119,7 @@ def report(
     files = ReportFiles(out, data, trace)
 
     async def run() -> int:
-        # It writes its page first, and ends what it has started itself.
+        # At a signal, Reporting writes the page and ends what it has started itself.
         return await Reporting(watch, target, files, signals.end_signal(), quiet).run()
 
     terminal_command.run(run(), log_file, verbose)
@@ -136,7 +137,7 @@ def _watch(
     limit: float | None,
     reach: str,
 ) -> Watch:
-    """Raises click.UsageError for what cannot be meant."""
+    """Return what to watch. Raises click.UsageError if the arguments exclude each other or name no existing file."""
     from raydap.runtime.program_files import interpreter_named
 
     mistake = "" if program is None or module else interpreter_named(program)
@@ -158,7 +159,7 @@ def _watch(
 
 
 def _lines(stops: tuple[str, ...], traces: tuple[tuple[str, str], ...]) -> tuple[WatchedLine, ...]:
-    """Raises click.UsageError for what is wrong, or watched twice."""
+    """Return the lines to watch. Raises click.UsageError for a malformed line, or one that is watched twice."""
     try:
         breaks = [line(each) for each in stops]
         found = (*breaks, *(traced(where, what) for where, what in traces))

@@ -1,4 +1,4 @@
-"""`raydap run`: a program in the foreground that raydap can debug at any time, with all of its workers."""
+"""The command `raydap run`: a program in the foreground that raydap can debug at any time, with all of its workers."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`raydap serve`: one hub, beside the cluster, for editors elsewhere."""
+"""The command `raydap serve`: one hub near the cluster, for editors elsewhere."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def serve(
             token=token,
             has_own_token=token is not None and token_file is None,
             print_token=sys.stderr.isatty(),
-            # With only a digest the token is kept where it was made, so there is none for the user's runtime folder.
+            # With only a digest there is no token for the user's runtime folder: the token stays where it was made.
             write_connection_file=token_sha256 is None or connection_file is not None,
             connection_file=None if connection_file is None else Path(connection_file),
             names=names,

@@ -1,7 +1,7 @@
-"""How shells complete raydap's commands, where click's own scripts do not do.
+"""Scripts for shell completion, in place of click's own, which cannot complete sets of workers.
 
-A set such as `state:paused,stopped` has a colon, at which bash divides words, and a comma, at which click's script for
-fish divides an answer; and no space has to follow `state:`, which zsh would add.
+A set such as `state:paused,stopped` contains a colon, at which bash splits words, and a comma, at which click's script
+for fish splits an answer. zsh would add a space after `state:`, which must not be there.
 """
 
 import os
@@ -78,14 +78,18 @@ fi
 
 @add_completion_class
 class _Bash(BashComplete):
-    """Takes the line as it is typed. bash replaces COMP_WORD, the end of the incomplete word, by what is answered."""
+    """Completion for bash, which reads the line exactly as typed.
+
+    bash replaces only COMP_WORD, which is the end of the incomplete word. So answers leave out what precedes it.
+    """
 
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
         line = os.environ["COMP_LINE"]
         words = split_arg_string(line)
-        # A space ends a word, unless it is in quotes or escaped: then one more letter is one more word.
+        # If one more letter would begin a new word, the line ends with a space that separates words. A space that is
+        # escaped or in quotes does not.
         if len(split_arg_string(f"{line}x")) > len(words):
             return words[1:], ""
         return words[1:-1], words[-1]
@@ -100,7 +104,7 @@ class _Bash(BashComplete):
 
 @add_completion_class
 class _Zsh(ZshComplete):
-    """The script escapes colons itself, as versions of click differ in that."""
+    """Completion for zsh. The script escapes colons itself, because not all versions of click escape them."""
 
     source_template = _ZSH
 
@@ -110,6 +114,6 @@ class _Zsh(ZshComplete):
 
 @add_completion_class
 class _Fish(FishComplete):
-    """The first comma only ends the type of what is answered."""
+    """Completion for fish. The script splits an answer only at its first comma, which ends the type."""
 
     source_template = FishComplete.source_template.replace('string split ","', 'string split -m 1 ","')

@@ -1,4 +1,7 @@
-"""The signals that end a command: what the command has started is ended, or detached from, before the process ends."""
+"""The signals that end a command.
+
+Before the process ends, the command ends what it has started, or detaches from it.
+"""
 
 import asyncio
 import signal
@@ -9,14 +12,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, the request to end, and the end of the terminal or the SSH connection."""
+"""Ctrl-C, a request to terminate, and the end of the terminal or the SSH connection."""
 
 END_TIMEOUT_S = 30.0
 """Seconds for a command to undo what it has begun."""
 
 
 def end_signal(numbers: Iterable[signal.Signals] = ENDING) -> "asyncio.Future[int]":
-    """Return what has the first of these signals that comes as its result. Needs a running event loop.
+    """Return a future whose result is the first of these signals that arrives. Needs a running event loop.
 
     A signal that the process ignores from its start stays ignored: `nohup` does that to SIGHUP.
     """
@@ -34,10 +37,10 @@ def end_signal(numbers: Iterable[signal.Signals] = ENDING) -> "asyncio.Future[in
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command's work to its result. SIGTERM and SIGHUP cancel it, so that it undoes what it has begun.
+    """Run a command's work, and return its result.
 
-    Raises SystemExit with the exit code of a shell for such a signal, KeyboardInterrupt at Ctrl-C, and what `work`
-    raises.
+    SIGTERM and SIGHUP cancel the work, so that it undoes what it has begun. Raises SystemExit after such a signal, with
+    the exit code that shells use for it, KeyboardInterrupt after Ctrl-C, and the exceptions of `work`.
     """
     number, result = asyncio.run(_until_signal(work))
     if number is not None:
@@ -47,7 +50,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _until_signal(work: Coroutine[Any, Any, T]) -> tuple[int | None, "asyncio.Future[T] | None"]:
-    """Return the signal that ended the work, or else the work, which is done."""
+    """Return the signal that ended the work, or else the finished task of the work."""
     ended = end_signal((signal.SIGTERM, signal.SIGHUP))
     task = asyncio.ensure_future(work)
     waits: set[asyncio.Future[Any]] = {task, ended}
@@ -59,7 +62,7 @@ async def _until_signal(work: Coroutine[Any, Any, T]) -> tuple[int | None, "asyn
             await asyncio.wait({task}, timeout=END_TIMEOUT_S)
     if not ended.done():
         return None, task
-    # Its terminal may be gone, to which it wants to write how it ended.
+    # Ignore its errors: it may have tried to print how it ended to a terminal that is gone.
     if task.done():
         with suppress(asyncio.CancelledError, Exception):
             task.result()

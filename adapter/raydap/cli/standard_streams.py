@@ -1,4 +1,4 @@
-"""Standard input, output and error of a command: they may be closed, or on a full disk."""
+"""Standard input, output and error of a command, which may be closed or on a full disk."""
 
 import errno
 import os
@@ -7,24 +7,26 @@ from contextlib import suppress
 from typing import Any
 
 _MODES = ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY))
-"""The descriptors, their names in `sys`, and how each is opened if it is closed. Writing to standard output still
-fails, because a command must not lose its result without an error."""
+"""Each standard descriptor, its name in `sys`, and the flags for opening it if it is closed.
+
+Standard output is opened for reading, so that writing to it fails: a command must not lose its result without an error.
+"""
 
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-"""Errors of a write. Commands that write files handle theirs."""
+"""Errors of writing to standard output. Commands that write files handle their own errors."""
 
 
 def prepare() -> None:
-    """Let no write to standard error fail, and open the standard descriptors that are closed.
+    """Make writing to standard error never fail, and open the standard descriptors that are closed.
 
-    Otherwise a socket gets the number of a closed one, and raydap takes the one for the other. Programs that raydap
-    starts do not inherit what is opened here.
+    Otherwise a socket could get the number of a closed descriptor, and raydap would use it as a standard stream.
+    Programs that raydap starts do not inherit the descriptors that are opened here.
     """
     for descriptor, name, flags in _MODES:
         try:
             os.fstat(descriptor)
         except OSError:
-            if os.open(os.devnull, flags) == descriptor:  # It is the lowest free number.
+            if os.open(os.devnull, flags) == descriptor:  # The system opens the lowest free number.
                 stream: Any = open(descriptor, "r" if name == "stdin" else "w", closefd=False)  # noqa: SIM115
                 setattr(sys, name, stream)
     if not isinstance(sys.stderr, ErrorStream):
@@ -33,17 +35,19 @@ def prepare() -> None:
 
 
 class ErrorStream:
-    """Standard error. It may be on a full disk: a failed write is no reason for a command to fail."""
+    """Standard error that ignores failed writes, as on a full disk, because a command must not fail for them."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
+        """Write the text if possible, and return its length in any case."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
+        """Flush the stream if possible."""
         with suppress(OSError):
             self._stream.flush()
 
@@ -52,18 +56,18 @@ class ErrorStream:
 
 
 def flush() -> None:
-    """Write what is left for standard output. Raises OSError."""
-    with suppress(ValueError):  # A command has closed it.
+    """Write what is buffered for standard output. Raises OSError."""
+    with suppress(ValueError):  # A command may have closed it.
         sys.stdout.flush()
 
 
 def explain(error: OSError) -> str:
-    """Return a sentence for an error that no part of a command has handled."""
+    """Return a sentence for the user about an error that the command has not handled."""
     if error.errno is None:
         return str(error)
     reason = error.strerror
     if error.filename is None and error.errno in _UNWRITABLE:
-        # Python would try again when it ends, and print another error.
+        # Otherwise Python would try to write again at exit, and print another error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return f"Standard output cannot be written: {reason}. Send it to another place."
     if error.errno in (errno.EMFILE, errno.ENFILE):

@@ -1,4 +1,4 @@
-"""`raydap status`: what raydap knows of this machine and user."""
+"""The command `raydap status`: the hubs, sessions and clusters of this user on this machine."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Warnings of what lets raydap miss workers: too few descriptors, no /proc."""
+"""Warnings about limits of the system that make raydap miss workers: too few descriptors, no /proc."""
 
 import os
 import resource
@@ -8,17 +8,20 @@ from collections.abc import Iterator
 from raydap.cli import options
 
 FEW_DESCRIPTORS = 64
-"""With fewer, `raydap ps` finds no places of four workers; each worker of a session needs one or two more."""
+"""The fewest descriptors for which raydap does not warn.
+
+With fewer, `raydap ps` does not find where four workers are. Each worker of a session needs one or two more.
+"""
 
 
 def warn() -> None:
-    """Write each warning to standard error. `raydap run` does not: there standard error is the program's."""
+    """Print each warning to standard error. `raydap run` prints none, because its standard error is the program's."""
     for text in warnings():
         options.note(text)
 
 
 def warnings(proc: str = "/proc") -> Iterator[str]:
-    """Return a sentence for each limit, with what to do. `proc` is another folder in tests."""
+    """Yield a sentence with what to do for each limit that is too low. `proc` is another folder in tests."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit != resource.RLIM_INFINITY and limit < FEW_DESCRIPTORS:
         yield (

@@ -1,4 +1,4 @@
-"""What the commands of the terminal have in common: which session they take part in, and how they end."""
+"""Code that the commands of the terminal share: which session they take part in, and how they end."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from raydap.cli import options, signals, system_limits
 from raydap.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    # What takes part in sessions is imported only when it runs: help and the completion of shells do without it.
+    # The modules of sessions are imported only when a command runs, so that help and shell completion stay fast.
     from raydap.client.joining import Target
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def session_options(command: F) -> F:
-    """Adds the options that `target` takes, and those of the log."""
+    """Add the options that `target` takes, and the options of the log."""
     for option in (
         options.verbose,
         options.log_file,
@@ -35,7 +35,7 @@ def session_options(command: F) -> F:
 
 
 def target(dashboard: str | None, connect: str | None, token_file: str | None, tls_ca: str | None) -> Target:
-    """Raises click.UsageError for what cannot be meant."""
+    """Return the cluster or hub that the user names. Raises click.UsageError for both at once."""
     from raydap.client.joining import Target
 
     if dashboard is not None and connect is not None:
@@ -44,14 +44,14 @@ def target(dashboard: str | None, connect: str | None, token_file: str | None, t
 
 
 def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> None:
-    """Runs a command to its exit code. What the user has to know is one line on standard error."""
+    """Run a command, and raise SystemExit with its exit code. An error is printed as one line on standard error."""
     from raydap.client.dap_connection import SessionError
     from raydap.errors import ProblemError
     from raydap.hub.hub_token import TokenError
 
     _take_any_text()
     if log_file is None and not verbose:
-        # Users get what concerns them as a sentence; the rest, also of asyncio and other libraries, would spoil tables.
+        # Users get errors as sentences. Log records, also of asyncio and other libraries, would spoil tables.
         logging.getLogger().addHandler(logging.NullHandler())
     else:
         options.start_log(log_file, verbose)
@@ -68,7 +68,10 @@ def run(work: Coroutine[Any, Any, int], log_file: str | None, verbose: bool) -> 
 
 
 def _take_any_text() -> None:
-    """No command ends because of text that cannot be encoded or decoded, such as output of a worker in plain ASCII."""
+    """Make the standard streams accept any text, so that it ends no command.
+
+    For example, a worker's output may not be encodable where the locale is plain ASCII.
+    """
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=errors)

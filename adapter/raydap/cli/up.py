@@ -1,4 +1,4 @@
-"""`raydap up`: a hub inside a cluster of which only the dashboard is reached."""
+"""The command `raydap up`: a hub inside a cluster, for a machine that reaches only its dashboard."""
 
 import click
 
@@ -51,6 +51,6 @@ def up(
     from raydap.hub.hub_job import HubJobOptions
 
     job = HubJobOptions(listen, hold, shared_files, python, pip)
-    # Ctrl-C before the hub serves stops its job.
+    # Ctrl-C stops the job if the hub does not serve yet.
     code = cluster_command.run(dashboard, lambda rest: deploy.up(rest, job, replace, options.say, options.note))
     raise SystemExit(code)

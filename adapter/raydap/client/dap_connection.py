@@ -1,4 +1,4 @@
-"""A client's side of a debug session: requests with their answers, and events, over one connection."""
+"""A client's side of a debug session over one connection: requests with their answers, and events."""
 
 import asyncio
 import logging
@@ -15,25 +15,28 @@ from raydap.wire.envelope import Body, Envelope, EnvelopeError
 log = logging.getLogger(__name__)
 
 Connect = Callable[[Callable[[bytes], None], Callable[[str], None]], Awaitable[Peer]]
-"""A way to a session: takes the two callbacks of transport.peer.Peer. Raises OSError and ProblemError."""
+"""A function that connects to a session. Raises OSError and ProblemError.
+
+Its arguments are the two callbacks of transport.peer.Peer.
+"""
 
 T = TypeVar("T", bound=Message)
 
 
 class SessionError(Exception):
-    """A request has no answer that can be used. The text says why, for users."""
+    """A request got no usable answer. The text is the reason, for users."""
 
 
 _UNREADABLE = (EnvelopeError, LookupError, TypeError, ValueError, RecursionError)
-"""What reading a message raises that is malformed, or nested too deeply. msgspec's errors are ValueErrors."""
+"""Exceptions from reading a message that is malformed or nested too deeply. msgspec's errors are ValueErrors."""
 
 
 class ConnectionEnded(SessionError):
-    """The connection is gone."""
+    """The connection has ended."""
 
 
 class RequestRefused(SessionError):
-    """The session has refused a request. `code` is the number of raydap's error (errors.py), 0 for another one."""
+    """The session refused a request. `code` is the number of raydap's error (errors.py), 0 for any other error."""
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(text)
@@ -41,10 +44,10 @@ class RequestRefused(SessionError):
 
 
 class DapConnection:
-    """Numbers the requests, and gives each its answer. Must be closed.
+    """Numbers requests, and matches each answer with its request. Must be closed.
 
-    `on_event` gets the name and the body of each event, and `on_gone` the reason if the other side ends the connection.
-    What they raise is in the log: a message that cannot be read costs that message only.
+    `on_event` gets the name and the body of each event. `on_gone` gets the reason if the other side ends the
+    connection. A message that cannot be read is logged and dropped, also if `on_event` fails to read its body.
     """
 
     def __init__(self, on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> None:
@@ -56,13 +59,14 @@ class DapConnection:
         self._answers: dict[int, tuple[asyncio.Future[Any], Callable[[Any], None] | None]] = {}
 
     async def open(self, connect: Connect) -> None:
-        """Raises OSError and ProblemError."""
+        """Connect to the session. Raises OSError and ProblemError."""
         self._peer = await connect(self._take, self._end)
 
     async def request(self, command: str, arguments: Body = None, take: Callable[[Any], None] | None = None) -> Any:
-        """The body of the answer, {} without one. Raises SessionError. Who cancels the task cancels the request.
+        """Send a request, and return the body of its answer, {} if it has none. Raises SessionError.
 
-        `take` gets the body when it comes, before the events that come after it; the awaiting task runs later.
+        If the awaiting task is cancelled, the request is cancelled, too. `take` gets the body as soon as it arrives and
+        before any later event is handled; the awaiting task runs after that.
         """
         if self._peer is None or self._gone is not None:
             raise ConnectionEnded(self._gone or "The session is over.")
@@ -80,21 +84,20 @@ class DapConnection:
             raise
 
     async def ask(self, command: str, arguments: Message, answer: type[T]) -> T:
-        """One of raydap's own requests (docs/requests.md), with the types of its arguments and its answer. Raises
-        SessionError."""
+        """Send one of raydap's own requests (docs/requests.md), and return its typed answer. Raises SessionError."""
         try:
             return msgspec.convert(await self.request(command, arguments), answer)
         except msgspec.ValidationError as error:
             raise SessionError(f"The answer to {command} is of another version of raydap ({error}).") from None
 
     def close(self) -> None:
-        """Ends the connection; requests without an answer fail."""
+        """End the connection. Requests without an answer fail."""
         if self._peer is not None:
             self._peer.close()
         self._fail("The session is over.")
 
     async def wait_closed(self) -> None:
-        """Returns when everything that was sent is written."""
+        """Return when everything that was sent is written."""
         if self._peer is not None:
             await self._peer.wait_closed()
 

@@ -1,4 +1,4 @@
-"""Which session a program of the terminal takes part in: a hub's, that of an editor, or one of its own."""
+"""The choice of the session that a terminal command takes part in: a hub's, an editor's, or its own."""
 
 import asyncio
 import os
@@ -21,31 +21,30 @@ from raydap.hub import connection_file, hub_address, hub_token
 from raydap.protocol.raydap_messages import Server
 
 ANSWER_TIMEOUT_S = 3.0
-"""Seconds in which a session has to say what it debugs. One that hangs delays no other program."""
+"""Seconds within which a session must report what it debugs, so that a session that hangs does not block others."""
 
 NAMED_TIMEOUT_S = 10.0
-"""Seconds in which the cluster that is named by Ray's own address has to say where its dashboard is."""
+"""Seconds to find the dashboard of a cluster that the user names by its Ray address."""
 
 Kind = Literal["hub", "editor", "own"]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the user has named. `dashboard` is a cluster, `url` a hub; `token_file` and `authority` are for that hub, as
-    in `raydap connect`."""
+    """The cluster or the hub that the user names."""
 
     dashboard: str | None = None
+    """The cluster, as `--dashboard` takes it."""
     url: str | None = None
+    """The hub, as `raydap connect` takes it."""
     token_file: str | None = None
+    """The file with the token of that hub."""
     authority: str | None = None
+    """A file with certificates to trust for that hub (`--tls-ca`)."""
 
 
 class Session:
-    """A session that this program takes part in. Must be closed.
-
-    `kind` says whose it is: "hub", "editor", or "own". `name` is for users. `is_active`: others debug there already, so
-    `attach` joins them. `token` goes into `attach`; None if the hub has been shown it in another way.
-    """
+    """A session that this program takes part in. Must be closed. `name` is for users."""
 
     def __init__(
         self,
@@ -61,12 +60,14 @@ class Session:
         self.on_gone = on_gone
         self.connection = DapConnection(self._take_event, lambda reason: self.on_gone(reason))
         self.debugs = ""
-        """The dashboard of the cluster that is debugged there already; "" if none is, or before `initialize`."""
+        """The dashboard of the cluster that is already debugged there, "" if there is none or before `initialize`."""
         self.is_active = False
+        """Whether other clients already debug there, so that `attach` joins them. Set by `initialize`."""
         self.own = own
         self.token: str | None = None
+        """The token to send in `attach` or `launch`, None if none is needed there."""
         self.way = ""
-        """The name of the way that leads there (session_connections.py)."""
+        """Its name in the result of `session_connections.find`, "" if it was not found there."""
         self._initialized = asyncio.Event()
 
     def _take_event(self, name: str, body: Any) -> None:
@@ -75,7 +76,7 @@ class Session:
         self.on_event(name, body)
 
     async def initialize(self) -> str:
-        """What it debugs already, "" if nothing. Raises SessionError."""
+        """Send `initialize`, and return `debugs`. Raises SessionError."""
         arguments = {"adapterID": "raydap", "clientID": "raydap-terminal", "pathFormat": "path"}
         body = await self.connection.request("initialize", arguments | {"supportsProgressReporting": True})
         try:
@@ -89,13 +90,15 @@ class Session:
     async def begin(
         self, command: str, arguments: Mapping[str, Any], configure: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Begins what is debugged, by `attach` or `launch`. `configure` sets breakpoints and filters before workers may
-        run. Raises SessionError."""
+        """Begin debugging by `attach` or `launch`, and return when that is answered. Raises SessionError.
+
+        `configure` sets breakpoints and filters before workers may run.
+        """
         token = {} if self.token is None else {"token": self.token}
         begun = asyncio.ensure_future(self.connection.request(command, {**arguments, **token}))
         waiting = asyncio.ensure_future(self._initialized.wait())
         try:
-            # A launch is answered only when the program runs.
+            # `launch` is answered only when the program runs, so wait for the event `initialized`.
             await asyncio.wait([begun, waiting], return_when=asyncio.FIRST_COMPLETED)
             if begun.done():
                 await begun
@@ -109,15 +112,19 @@ class Session:
             waiting.cancel()
 
     async def leave(self) -> None:
-        """Leaves the session. One of this program's own ends with that, and all of its workers run on."""
+        """Leave the session, and close the connection.
+
+        A session of this program's own ends, and its workers keep running. A hub detaches its workers if no other
+        client debugged there before.
+        """
         terminate = {"terminateDebuggee": True} if self.kind == "hub" and not self.is_active else {}
-        # It may have ended, or hang.
+        # The session may have ended, or hang.
         with suppress(SessionError, asyncio.TimeoutError):
             await wait_for(self.connection.request("disconnect", terminate), ANSWER_TIMEOUT_S)
         await self.close()
 
     async def close(self) -> None:
-        """Ends the connection."""
+        """End the connection, and a session of this program's own."""
         self.connection.close()
         await self.connection.wait_closed()
         if self.own is not None:
@@ -130,13 +137,20 @@ async def find(
     on_gone: Callable[[str], None],
     environ: Mapping[str, str] = os.environ,
 ) -> Session:
-    """Return the session that the user means, initialized: the hub of `target.url`; else one that debugs the cluster
-    that the user names, or without a name any, editors first; else a hub that waits for that cluster; else one of this
-    program's own. `target.dashboard` names the cluster, else RAY_API_SERVER_ADDRESS or RAY_ADDRESS.
+    """Return the session that the user means, initialized.
 
-    Raises ProblemError, SessionError, OSError and hub_token.TokenError for a hub that was named and cannot be used.
-    Others that cannot be used are passed over. All sessions are asked at once: one that hangs delays this by its own
-    time limit only.
+    It is the first of these that exists:
+
+    - the hub of `target.url`
+    - a session that debugs the cluster that the user names, or any cluster if the user names none; editors come first
+    - a hub that waits for that cluster
+    - a session of this program's own
+
+    `target.dashboard` names the cluster, else RAY_API_SERVER_ADDRESS or RAY_ADDRESS.
+
+    Raises ProblemError, SessionError, OSError and hub_token.TokenError if a hub that the user names cannot be used.
+    Other sessions that cannot be used are skipped. All sessions get their requests at the same time, so a session that
+    hangs delays this only by its own time limit.
     """
     if target.url is not None:
         return await _named(target, on_event, on_gone, environ)
@@ -158,8 +172,11 @@ async def find(
 
 
 def choose(sessions: Sequence[Session], cluster: str | None, waiting: Mapping[str, str | None]) -> Session | None:
-    """Return the session to take part in, None if there is none. `cluster` is the dashboard that the user names.
-    `waiting` has the dashboards of hubs by the names of their sessions, None for a hub of any cluster."""
+    """Return the session to take part in, None if none fits.
+
+    `cluster` is the dashboard that the user names, None for any. `waiting` contains the dashboard of each hub by the
+    `way` of its session, None for a hub of any cluster.
+    """
     for session in sessions:
         if session.debugs and (cluster is None or is_same_cluster(session.debugs, cluster)):
             return session
@@ -172,7 +189,7 @@ def choose(sessions: Sequence[Session], cluster: str | None, waiting: Mapping[st
 
 
 async def _candidate(name: str, connect: Connect) -> Session | None:
-    """Return a session that has said what it debugs, None if it cannot be used."""
+    """Return the session, initialized; None if it cannot be used."""
     session = Session("hub" if "://" in name else "editor", _shown(name), lambda *_: None, lambda _: None)
     session.way = name
 
@@ -196,9 +213,11 @@ async def _close(sessions: Iterable[Session]) -> None:
 
 
 async def _cluster(dashboard: str | None, environ: Mapping[str, str], known: Iterable[str]) -> str | None:
-    """Return the dashboard of the cluster that the user names, None if nothing names one. A name that leads nowhere is
-    returned unchanged: no session debugs that cluster, and the own session reports what is wrong with it. Ray is asked
-    only for a name that is no dashboard in `known`."""
+    """Return the dashboard of the cluster that the user names, None if nothing names one.
+
+    A request to Ray is needed only for a name that is no dashboard in `known`. A name that leads nowhere is returned
+    unchanged: no session debugs that cluster, and this program's own session reports what is wrong with it.
+    """
     name = dashboard_address.chosen(dashboard, environ)[1]
     if name is None or name == "auto":
         return None
@@ -217,7 +236,7 @@ async def _named(
     address = hub_address.parse(target.url, environ)
     token = hub_address.token_for(address, environ) if target.token_file is None else hub_token.read(target.token_file)
     session = Session("hub", f"the hub at {address.url}", on_event, on_gone)
-    # Over WebSocket the handshake shows the token.
+    # Over WebSocket the handshake carries the token.
     session.token = None if address.websocket else token
     connect: Connect = partial(hub_address.dial, address, token, target.authority)
     await session.connection.open(connect)
@@ -230,7 +249,7 @@ async def _named(
 
 
 async def own(on_event: Callable[[str, Any], None], on_gone: Callable[[str], None]) -> Session:
-    """A session of this program's own, initialized, whatever others there are."""
+    """Return a new session of this program's own, initialized, even if there are other sessions."""
     engine = OwnSession()
     session = Session("own", "a session of its own", on_event, on_gone, engine)
     try:
@@ -250,7 +269,7 @@ def _shown(name: str) -> str:
 
 
 def is_same_cluster(one: str, other: str) -> bool:
-    """Whether two URLs of dashboards name the same place."""
+    """Return whether two URLs of dashboards name the same place."""
     return _place(one) == _place(other)
 
 

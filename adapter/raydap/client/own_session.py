@@ -11,24 +11,25 @@ from raydap.transport.peer import Peer
 
 
 class OwnSession:
-    """An engine whose client is this program. Must be closed: that detaches from every worker."""
+    """An engine whose client is this program. Must be closed."""
 
     def __init__(self) -> None:
         self._engine = Engine()
         self._others: SessionSocket | None = None
 
     async def connect(self, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
-        """A way to the session (dap_connection.py, Connect)."""
+        """Connect to the session. See `Connect` in dap_connection.py."""
         ours, theirs = socket.socketpair()
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: self._engine.clients.connect(Peer), sock=theirs)
         return await tcp.adopt(ours, on_message, on_gone)
 
     async def share(self) -> None:
-        """Lets other programs of the user join, as they can join the session of an editor."""
+        """Let other programs of the user join, as they can join the session of an editor."""
         self._others = await SessionSocket.serve(self._engine.clients)
 
     async def close(self) -> None:
+        """Detach from every worker, and end the session."""
         if self._others is not None:
             self._others.close()
         await self._engine.close()

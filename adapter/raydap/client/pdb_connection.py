@@ -1,4 +1,4 @@
-"""The client's side of a pdb of Ray's old debugger: lines of text, and prompts that say that pdb waits for one."""
+"""The client's side of a pdb of Ray's old debugger: lines of text, and prompts when pdb waits for a line."""
 
 import asyncio
 import codecs
@@ -15,26 +15,32 @@ from raydap.tcp_sockets import is_local_address
 from raydap.transport import tcp
 
 CONNECT_TIMEOUT_S = 3.0
-"""Seconds for a direct connection. A firewall drops it silently."""
+"""Seconds for a direct connection, which a firewall may drop silently."""
 
 PROMPT_TIMEOUT_S = 10.0
-"""Seconds for the first prompt. pdb serves one client; another one waits for it in vain."""
+"""Seconds for the first prompt. pdb serves one client, and a second client waits for the prompt in vain."""
 
 LEAVE_TIMEOUT_S = 2.0
+"""Seconds for the `continue` that is sent before the connection ends."""
 
 _PROMPT = re.compile(r"(\(+Pdb\)+|^\(com\)|^\.\.\.|^>>>)[ \t]+\Z", re.MULTILINE)
-"""Of pdb itself, of its `debug` and its `commands`, of the second line of a block, and of `interact`. Output without a
-line break may precede the first."""
+"""The prompts of pdb itself, of its `debug` and its `commands`, of the second line of a block, and of `interact`.
+
+Output without a line break may precede the first.
+"""
 
 _CHUNK = 65536
 
 
 class NotReached(OSError):
-    """The pdb cannot be joined. The text says why, for users."""
+    """The pdb cannot be joined. The text is the reason, for users."""
 
 
 async def dial(found: LegacyBreakpoint, relay: Relay) -> socket.socket:
-    """Connects to a pdb, which takes one client only: `PdbConnection.begin` has to follow. Raises NotReached."""
+    """Return a connection to a pdb. Raises NotReached.
+
+    pdb accepts only one client, so pass the connection to a PdbConnection, and call `begin`.
+    """
     is_local = is_local_address(found.node)
     if is_local or found.external:
         try:
@@ -64,17 +70,17 @@ async def _dial_directly(host: str, port: int) -> socket.socket:
 
 
 class PdbConnection:
-    """A pdb that has been joined. Must be left by `leave`. `on_text` gets whole lines of its output.
-
-    `prompt` is what it shows while it waits for a line, "" while it does not. `is_safe`: the task outlives the
-    connection, however it ends (inworker/safe_pdb.py). `last` is the last line that has come.
-    """
+    """A pdb that has been joined. `leave` must be called. `on_text` gets whole lines of its output."""
 
     def __init__(self, connection: socket.socket, on_text: Callable[[str], None]) -> None:
         self.prompt = ""
+        """The prompt of pdb while it waits for a line, "" while it does not wait."""
         self.is_safe = False
+        """Whether the task outlives the connection, however the connection ends (inworker/safe_pdb.py)."""
         self.has_ended = False
+        """Whether the connection has ended."""
         self.last = ""
+        """The last line that has arrived."""
         self._connection = connection
         self._on_text = on_text
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -82,11 +88,11 @@ class PdbConnection:
 
     @property
     def has_died(self) -> bool:
-        """Whether the connection has ended though pdb has not."""
+        """Whether the process has died: the connection of a safe pdb has ended without one of `safe_pdb.ENDS`."""
         return self.has_ended and self.is_safe and self.last not in safe_pdb.ENDS
 
     async def begin(self) -> None:
-        """Makes leaving safe, and shows where pdb stands. Raises NotReached."""
+        """Make the pdb safe to leave, and show where it stands. Raises NotReached."""
         shown: list[str] = []
         on_text, self._on_text = self._on_text, shown.append
         try:
@@ -103,7 +109,7 @@ class PdbConnection:
             on_text(line)
 
     async def ask(self, line: str) -> None:
-        """Sends a line, and returns when pdb waits for the next one, or has ended."""
+        """Send a line, and return when pdb waits for the next line or the connection has ended."""
         self.prompt = ""
         try:
             await asyncio.get_running_loop().sock_sendall(self._connection, line.encode("utf-8", "replace") + b"\n")
@@ -113,9 +119,9 @@ class PdbConnection:
         await self._wait_prompt()
 
     async def leave(self) -> None:
-        """Ends the connection; the task runs on. Returns when pdb has been told."""
+        """End the connection. The task keeps running."""
         if not self.is_safe and not self.has_ended:
-            # Without this pdb would end the task.
+            # Without `continue`, pdb would end the task.
             with suppress(asyncio.TimeoutError):
                 await wait_for(self.ask("continue"), LEAVE_TIMEOUT_S)
         self.has_ended = True

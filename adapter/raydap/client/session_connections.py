@@ -1,4 +1,4 @@
-"""The ways to the debug sessions of this user on this machine: sockets of editors' sessions, and hubs."""
+"""Connections to the debug sessions of this user on this machine: sockets of editors' sessions, and hubs."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,10 @@ CONNECT_TIMEOUT_S = 5.0
 
 
 def find() -> dict[str, Connect]:
-    """The ways to all sessions, by their names. Raises OSError."""
+    """Return, for each session, the function that connects to it. Raises OSError.
+
+    The keys are the paths of editors' sockets and the URLs of hubs.
+    """
     ways: dict[str, Connect] = {str(path): partial(_dial_socket, path) for path in session_socket.find()}
     for hub in connection_file.all_hubs():
         ways[hub.url] = partial(_dial_hub, hub)
@@ -28,7 +31,7 @@ async def _dial_socket(path: Path, on_message: Callable[[bytes], None], on_gone:
     try:
         connection = await unix.dial(str(path), CONNECT_TIMEOUT_S)
     except ConnectionRefusedError:
-        # The adapter that listened there was killed.
+        # The adapter was killed, and has left its socket behind.
         with suppress(OSError):
             os.unlink(path)
         raise

@@ -1,4 +1,4 @@
-"""Starts an agent in a worker that was not prepared and runs already, in the cheapest way that works."""
+"""Starts an agent in a worker that was not prepared and already runs, in the cheapest way that works."""
 
 import asyncio
 import logging
@@ -15,21 +15,22 @@ from raydap.tcp_sockets import is_local_address
 log = logging.getLogger("raydap")
 
 AT_ONCE = 4
-"""Workers at a time. Each gdb costs some tenths of a second of a processor."""
+"""The number of workers in which agents are started at a time. Each gdb needs some tenths of a second of a
+processor."""
 
 Way = Callable[[InjectAgent], Awaitable[None]]
 """Starts an agent, or raises an exception whose text is for users."""
 
 
 class AgentInjection:
-    """`relay` is the way through Ray, None if it must not be used."""
+    """Starts agents in workers. `relay` is the way through Ray; None if raydap must not use it."""
 
     def __init__(self, relay: Relay | None) -> None:
         self._relay = relay
         self._room = asyncio.Semaphore(AT_ONCE)
 
     async def start(self, target: InjectAgent) -> str:
-        """Returns "" when the agent is on its way, or why no way works, for users."""
+        """Start an agent in a worker. Return "" if it will call raydap, else why no way works, for users."""
         reasons: dict[str, None] = {}
         async with self._room:
             for name, way in self._ways(target):

@@ -1,4 +1,4 @@
-"""The source for a Ray cluster: asks its dashboard which workers are paused, again and again, through outages."""
+"""The source of workers for a Ray cluster: polls its dashboard for paused workers, even through outages."""
 
 import asyncio
 import os
@@ -35,38 +35,38 @@ from raydap.errors import Code, Problem, ProblemError
 
 LONGEST_PAUSE_S = 15.0
 """The longest pause of the poll that finds paused workers (polls.py). While many workers start, a dashboard on a busy
-machine is slow for some seconds. A worker that pauses then must still be seen soon."""
+machine is slow for some seconds, but a worker that pauses then must still be seen soon."""
 
 ALIVE_PERIOD_S, NODES_PERIOD_S = 2.0, 1.0
-"""The periods of the polls for all workers, while a client watches them, and for the nodes that are alive."""
+"""The periods of two polls: for all workers, while a client watches them, and for the nodes that are alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long the source waits for a cluster, in seconds, and how often it asks it."""
+    """How often the source polls a cluster, and how long it waits for one, in seconds."""
 
     poll_s: float = 0.15
     """The period of the poll that finds paused workers."""
     idle_poll_s: float = 1.0
-    """Its period once no worker was paused and the user did nothing for `idle_after_s`."""
+    """The period of the same poll once no worker was paused and the user did nothing for `idle_after_s`."""
     idle_after_s: float = 60.0
     startup_grace_s: float = 60.0
-    """A patient source does not report failures for so long, because a cluster may be starting."""
+    """Time for which a patient source does not report failures, because a cluster may be starting."""
     search_s: float = 5.0
-    """Until a launched program's driver has reported its cluster, the source looks for a cluster that the program has
-    started: first after so many seconds, then after twice as many, and so on, up to `max_search_s`."""
+    """Until the driver of a launched program has reported its cluster, the source looks for a cluster that the program
+    has started: first after this time, then after twice as long, and so on, up to `max_search_s`."""
     max_search_s: float = 60.0
     outage_grace_s: float = 5.0
-    """Once the cluster has answered, no source reports failures for so long."""
+    """Time for which no source reports failures once the cluster has answered."""
     scale: float = 1.0
-    """As in Polls."""
+    """A factor for all pauses of the polls, as in Polls."""
 
 
 class RayCluster(Source):
     """Finds the cluster that the settings name, and polls it.
 
-    `patient`: a program is being launched, so a cluster that is missing may be starting. Its driver's agent reports
-    which cluster it has joined (`note_cluster`).
+    `patient` is true while a program is being launched: a cluster that is missing may be starting. The agent of the
+    program's driver reports which cluster it has joined (`note_cluster`).
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class RayCluster(Source):
         self._settings = settings
         self._emit = emit
         self._patient = patient
-        # The launched program finds its cluster by this environment, so the source uses the same one.
+        # The launched program uses this environment to find its cluster, so the source does, too.
         own = settings.env if isinstance(settings, LaunchSettings) and not settings.submit else {}
         self._environ = {name: value for name, value in {**environ, **own}.items() if value is not None}
         self._timing = timing or Timing()
@@ -98,11 +98,11 @@ class RayCluster(Source):
         self._last: tuple[PausedWorker, ...] = ()
         self._active_at = time.monotonic()
         self._contact = asyncio.Event()
-        """Set while the dashboard answers, once it has been reported."""
+        """Set while the dashboard answers, once DiscoveryReady has been emitted."""
         self._answered_at = time.monotonic()
         self._outage_reported = False
         self._cut: set[str] = set()
-        """The sentences about lists that were cut. Each is reported once."""
+        """The sentences about lists that were cut. Each is emitted once."""
         polls = self._polls = PROCESS_POLLS if timing is None else Polls(timing.scale)
         self._jobs = Jobs(polls, lambda: self._reached().jobs(), emit)
         self._exit_reasons = ExitReasons(polls, lambda: self._reached().exit_reasons(), self._jobs.look, emit)
@@ -112,19 +112,21 @@ class RayCluster(Source):
         self._prepared = PreparedSearch(lambda: self._reached().jobs(), lambda: self._reached().actors(), emit)
 
     def note_user_activity(self) -> None:
-        """Polls quickly for a while."""
+        """Poll quickly for `idle_after_s`."""
         self._active_at = time.monotonic()
 
     def note_nodes_reached(self) -> None:
+        """End the search for prepared programs."""
         self._prepared.end()
 
     def note_cluster(self, address: str) -> None:
+        """Switch to the cluster that the launched program has joined, unless the user has named one."""
         if self._settings.dashboard is None:
             self._joined = address
             self._news.set()
 
     async def run(self) -> None:
-        """Poll until it is cancelled, and retry after each ProblemError. May be called again after any exception."""
+        """Poll until cancelled, and retry after each ProblemError. May be called again after any exception."""
         polls = [Poll(self._polls, self._poll, wake=self._news, longest_s=LONGEST_PAUSE_S)]
         if self._settings.reach != "paused":
             polls.append(Poll(self._polls, self._poll_nodes, after=self._contact))
@@ -141,9 +143,11 @@ class RayCluster(Source):
             await self._close_dashboard()
 
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
+        """Emit WorkersLabelled as soon as labels are known, and again when they change."""
         await self._labels.look_up(workers)
 
     async def list_actors(self) -> None:
+        """Emit ActorsListed once, without actors if the dashboard does not answer."""
         try:
             rows = await self._reached().actors()
         except ProblemError:
@@ -151,19 +155,26 @@ class RayCluster(Source):
         self._emit(ActorsListed(tuple(map(labels.listed_actor, rows))))
 
     async def list_unfinished_work(self, number: int, delay_s: float) -> None:
+        """Emit RayStateListed once, with a problem if the dashboard does not answer."""
         await asyncio.sleep(delay_s)
         self._emit(RayStateListed(number, await unfinished_work.read(self._dashboard)))
 
     async def watch_alive(self) -> None:
-        # Clients show the list of workers below the line that names the cluster and its jobs.
+        """Emit WorkersAlive repeatedly until cancelled."""
+        # Clients show the list of workers below a line with the cluster and its jobs.
         await self._jobs.listed.wait()
         # A new poll each time: the run before may have been cancelled without having ended yet.
         await Poll(self._polls, self._poll_alive, "all workers").run()
 
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
+        """Emit WorkersEnded and JobsEnded when Ray reports that the worker or its job has ended."""
         await asyncio.gather(self._exit_reasons.look_up(worker), self._jobs.look_for_ends())
 
     async def cluster_access(self) -> ClusterAccess | None:
+        """Return the session and the environment with which the relay joins the cluster.
+
+        Return None while no dashboard answers.
+        """
         if self._dashboard is None:
             return None
         try:
@@ -179,7 +190,10 @@ class RayCluster(Source):
         return self._dashboard
 
     async def _poll(self) -> float:
-        """Ask for paused workers once, and report what has changed. Raises ProblemError after it has reported it."""
+        """List the paused workers once, and emit what has changed.
+
+        Raises ProblemError if that fails, and emits DiscoveryFailed once the failures have lasted for the grace period.
+        """
         asked_at = time.monotonic()
         try:
             paused = await self._ask_paused()
@@ -205,7 +219,7 @@ class RayCluster(Source):
         return ALIVE_PERIOD_S
 
     async def _poll_nodes(self) -> float:
-        """Report which nodes are alive if that has changed. A cluster that does not answer keeps its nodes."""
+        """Emit NodesAlive if the nodes have changed. The nodes stay while the cluster does not answer."""
         nodes = await self._reached().nodes()
         if nodes != self._nodes:
             self._nodes = nodes
@@ -217,7 +231,10 @@ class RayCluster(Source):
         return NODES_PERIOD_S
 
     def _grace_s(self, problem: Problem) -> float:
-        """The seconds for which a failure is not reported: a cluster may be starting, or end with its program."""
+        """Return the seconds for which a failure is not reported.
+
+        A cluster may be starting, or may end together with its program.
+        """
         if self._ever_answered:
             return self._timing.outage_grace_s
         return self._timing.startup_grace_s if self._patient and problem.code is not Code.BAD_ARGUMENT else 0.0
@@ -232,7 +249,7 @@ class RayCluster(Source):
         if session is not None:
             sockets = await asyncio.to_thread(raylets.sockets_folder, session, self._environ)
         self._emit(DiscoveryReady(self._dashboard.rest.where, sockets))
-        # Before anything is waited for: a list of all workers would have the paused ones as running.
+        # Emit the paused workers before any wait: a list of all workers that came first would show them as running.
         self._report(paused, asked_at)
         if session is not None:
             await self._prepared.look_at_cluster(session)
@@ -243,7 +260,7 @@ class RayCluster(Source):
         if paused:
             self._ever_paused = True
         if paused and (self._settings.auto_attach or paused != self._last):
-            # Without auto_attach a worker may stay paused for long, which is no reason to poll quickly.
+            # Without auto_attach a worker may stay paused for long. Only a change is a reason to poll quickly then.
             self.note_user_activity()
         self._last = paused
 
@@ -260,7 +277,7 @@ class RayCluster(Source):
         if self._dashboard is None:
             await self._find()
         elif self._may_find_another():
-            # If the search fails, the present cluster is still good.
+            # If the search fails, the source keeps the present cluster.
             with suppress(ProblemError):
                 await self._find()
         assert self._dashboard is not None
@@ -273,7 +290,7 @@ class RayCluster(Source):
             raise
 
     def _may_find_another(self) -> bool:
-        """Whether the launched program may have joined another cluster since the last search."""
+        """Return whether the launched program may have joined another cluster since the last search."""
         if self._joined is not None:
             return self._joined != self._searched
         return self._launched == "silent" and not self._ever_paused and time.monotonic() >= self._search_at
@@ -286,7 +303,10 @@ class RayCluster(Source):
             self._dashboard = Dashboard(location.client(self._environ), self._prepared.look_at_jobs, self._report_cut)
 
     async def _search(self) -> Location:
-        """Raise ProblemError like `resolve`; NO_CLUSTER until a launched program has joined or started a cluster."""
+        """Return the dashboard to use. Raises ProblemError as `resolve` does.
+
+        Raises NO_CLUSTER until a launched program has joined or started a cluster.
+        """
         self._searched = named = self._joined or self._settings.dashboard
         launched = self._launched if chosen(named, self._environ)[1] is None else ""
         if launched and time.monotonic() < self._search_at:
@@ -299,11 +319,11 @@ class RayCluster(Source):
             self._plan_search(launched)
             if error.problem.code is not Code.CLUSTER_NOT_NAMED or self._location is None:
                 raise
-            # The user has started another cluster in the meantime, and still means the first one.
+            # The user has started a second cluster in the meantime. The source keeps the first one.
             return self._location
 
     def _plan_search(self, launched: Launched) -> None:
-        """Set when the source searches again, if no driver has reported its cluster by then."""
+        """Set the time of the next search, which takes place if no driver has reported its cluster by then."""
         self._search_at = time.monotonic() + self._search_pause_s
         if launched == "reports":
             self._search_pause_s = min(2 * self._search_pause_s, self._timing.max_search_s)
@@ -317,7 +337,10 @@ class RayCluster(Source):
 
 
 def _launched(settings: AttachSettings) -> Launched:
-    """A submitted program starts no cluster on this machine. Without agents no driver reports its cluster."""
+    """Return the argument `launched` of `resolve`.
+
+    A submitted program starts no cluster on this machine. Without agents, no driver reports its cluster.
+    """
     if not isinstance(settings, LaunchSettings) or settings.submit:
         return ""
     return "silent" if settings.reach == "paused" else "reports"

@@ -1,4 +1,4 @@
-"""Where paused workers come from: the interface of all sources, and the source for given addresses."""
+"""The interface of all sources of workers, and the source for given addresses."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -18,49 +18,52 @@ from raydap.protocol.types import WorkerKey
 
 
 class Source:
-    """One source of workers. The engine runs it and cannot tell which one it has.
+    """A source of workers. The engine runs it, and does not depend on its kind.
 
-    `run` may raise anything: the engine reports it as DiscoveryFailed. The other methods answer what they can; here
-    nothing is known.
+    `run` may raise any exception, which the engine reports as DiscoveryFailed. The other methods report what the source
+    can find out. These defaults report nothing.
     """
 
     async def run(self) -> None:
-        """Emits DiscoveryReady, WorkersPaused and DiscoveryFailed. Returns when nothing can change any more."""
+        """Emit DiscoveryReady, WorkersPaused and DiscoveryFailed, and return when nothing can change any more."""
 
     async def look_up_labels(self, workers: tuple[PausedWorker, ...]) -> None:
-        """Emits WorkersLabelled as soon as labels are known, and again when they change."""
+        """Emit WorkersLabelled as soon as labels are known, and again when they change."""
 
     async def list_actors(self) -> None:
-        """Emits ActorsListed once."""
+        """Emit ActorsListed once."""
 
     async def list_unfinished_work(self, number: int, delay_s: float) -> None:
-        """Emits RayStateListed with this number once, after so many seconds, whatever happens."""
+        """Emit RayStateListed with this number once, after `delay_s`, even if Ray does not answer."""
 
     async def watch_alive(self) -> None:
-        """Emits WorkersAlive again and again, until it is cancelled."""
+        """Emit WorkersAlive repeatedly until cancelled."""
 
     async def look_up_exit_reason(self, worker: PausedWorker) -> None:
-        """Emits WorkersEnded when Ray knows why this worker is gone, and JobsEnded if its job has ended."""
+        """Emit WorkersEnded when Ray reports why this worker has ended, and JobsEnded if its job has ended."""
 
     async def cluster_access(self) -> ClusterAccess | None:
-        """What the relay needs to join the cluster; None without a cluster, and while it does not answer."""
+        """Return what the relay needs to join the cluster; None without a cluster, or while it does not answer."""
         return None
 
     def note_user_activity(self) -> None:
-        """The user did something, so news should come quickly for a while."""
+        """Note that the user did something, so that events come quickly for a while."""
 
     def note_cluster(self, address: str) -> None:
-        """The launched program's driver has joined this cluster: its dashboard's URL, or its GCS as `host:port`."""
+        """Note which cluster the launched program's driver has joined.
+
+        `address` is the URL of its dashboard, or its GCS as `host:port`.
+        """
 
     def note_nodes_reached(self) -> None:
-        """Agents are looked for on all nodes, so AgentsExpected would be no news."""
+        """Note that raydap now looks for agents on all nodes, so that AgentsExpected is no longer needed."""
 
 
 class FixedAddresses(Source):
-    """The source for the argument `workers`: plain debugpy processes at given addresses, with or without Ray.
+    """The source for the argument `workers`: debugpy processes at given addresses, with or without Ray.
 
-    Reports each distinct `host:port` once, as a worker that waits. Never dials to look: debugpy accepts one client and
-    cannot be attached to after a connection that was dropped. Nothing else is known of these workers.
+    Reports each distinct `host:port` once, as a worker that waits. Never opens a probe connection: debugpy accepts one
+    client, and cannot be attached to after a dropped connection. Nothing else is known of these workers.
     """
 
     def __init__(self, addresses: Iterable[str], emit: Callable[[Event], None]) -> None:
@@ -68,17 +71,21 @@ class FixedAddresses(Source):
         self._emit = emit
 
     async def run(self) -> None:
+        """Report all workers as paused, once."""
         self._emit(DiscoveryReady("the given workers"))
         self._emit(WorkersPaused(self._workers))
 
     async def list_actors(self) -> None:
+        """Emit ActorsListed without actors."""
         self._emit(ActorsListed(()))
 
     async def list_unfinished_work(self, number: int, delay_s: float) -> None:
+        """Emit RayStateListed with the reason why there is nothing."""
         await asyncio.sleep(delay_s)
         self._emit(RayStateListed(number, RayState(problem="the workers were named by their addresses.")))
 
     async def watch_alive(self) -> None:
+        """Emit WorkersAlive once, without workers."""
         self._emit(WorkersAlive({}))
 
 

@@ -1,4 +1,4 @@
-"""Arguments of requests as typed objects. A wrong argument is an error that names it, in the words of JSON."""
+"""Arguments of requests, decoded into typed objects. An error names the wrong argument and uses JSON's terms."""
 
 import difflib
 import json
@@ -21,14 +21,17 @@ _NAMES: dict[type[inspect.Type], tuple[str, str]] = {
     inspect.DictType: ("an object", "objects"),
     inspect.StructType: ("an object", "objects"),
 }
-"""What a user calls the types of arguments: one value, and several."""
+"""The words for types of arguments in error messages: for one value, and for several."""
 
 _LONGEST = 40
-"""Longer values are not repeated in an error."""
+"""Characters of a value; error messages do not repeat longer values."""
 
 
 def decode(kind: type[S], given: Mapping[str, object]) -> S:
-    """Raises ProblemError (BAD_ARGUMENT, UNKNOWN_ARGUMENT)."""
+    """Convert the arguments of a request to an object of this class.
+
+    Raises ProblemError (BAD_ARGUMENT, UNKNOWN_ARGUMENT).
+    """
     names = [field.encode_name for field in msgspec.structs.fields(kind)]
     for key in given:
         if key not in names:
@@ -38,13 +41,13 @@ def decode(kind: type[S], given: Mapping[str, object]) -> S:
     except msgspec.ValidationError as error:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, _sentence(kind, given, str(error)), str(error))) from None
     except UnicodeEncodeError as error:
-        # msgspec compares choices and names of fields in UTF-8, where a lone surrogate has no form.
+        # msgspec compares choices and names of fields as UTF-8, which cannot encode a lone surrogate.
         text = "The arguments hold half of a character (a lone surrogate) where it cannot be."
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text, str(error))) from None
 
 
 def _sentence(kind: type[msgspec.Struct], given: Mapping[str, object], complaint: str) -> str:
-    """msgspec's "Expected `int`, got `str` - at `$.maxWorkers`" as a sentence that begins with the argument."""
+    """Turn msgspec's "Expected `int`, got `str` - at `$.maxWorkers`" into a sentence about the argument."""
     what, _, where = complaint.partition(" - at ")
     name = where.strip("`").removeprefix("$").removeprefix(".")
     missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
@@ -62,7 +65,7 @@ def _sentence(kind: type[msgspec.Struct], given: Mapping[str, object], complaint
 
 
 def _inner(wanted: inspect.Type, value: Any, field: str, item: str) -> tuple[inspect.Type, Any]:
-    """The type and the value one step further; the value is UNSET where msgspec does not say which one it is."""
+    """Return the type and the value of the next part of the path; the value is UNSET if msgspec omits its key."""
     if isinstance(wanted, inspect.UnionType):
         wanted = next(each for each in wanted.types if not isinstance(each, inspect.NoneType))
     if isinstance(wanted, inspect.StructType):
@@ -76,7 +79,7 @@ def _inner(wanted: inspect.Type, value: Any, field: str, item: str) -> tuple[ins
 
 def _describe(wanted: inspect.Type) -> str:
     if isinstance(wanted, inspect.UnionType):
-        # None means that the argument is left out.
+        # Skip None, which stands for a missing argument.
         return " or ".join(_describe(each) for each in wanted.types if not isinstance(each, inspect.NoneType))
     if isinstance(wanted, inspect.LiteralType):
         return " or ".join(map(json.dumps, wanted.values))
@@ -91,7 +94,10 @@ def _instead(value: Any) -> str:
 
 
 def _hint(key: str, names: Sequence[str]) -> str:
-    """There is no manual beside an installed raydap, so the sentence names what there is."""
+    """Return the end of the error message: the closest known argument, or else all known arguments.
+
+    An installed raydap comes without a manual, so the message itself lists them.
+    """
     folded = {name.casefold(): name for name in names}
     near = difflib.get_close_matches(key.casefold().replace("_", "").replace("-", ""), folded, 1)
     if near:

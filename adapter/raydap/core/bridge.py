@@ -1,4 +1,4 @@
-"""The bridge: events in, effects out. Its tables name the handler of each event; requests/table.py has the requests."""
+"""The bridge: events in, effects out. Its tables map events to their handlers; requests/table.py maps requests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,17 +53,19 @@ WORKER_EVENTS: dict[str, Callable[[State, Worker, dict[str, object]], None]] = {
     "module": output.module,
     "debugpyAttach": selection.child_started,
 }
-"""The handlers of workers' events. All other events are dropped, such as debugpy's private ones. `terminated` and
-`exited` are never sent to clients: they would end the whole session there."""
+"""The handlers of workers' events. Any other event is dropped, such as debugpy's private ones.
+
+Never forward a worker's `terminated` or `exited` to a client: it would end the whole session there.
+"""
 
 _WHILE_LEAVING = ("initialized", "debugpyAttach")
-"""Events still handled while a worker is let go: its handshake must finish, and a new child must be released."""
+"""Events handled while a worker is being detached: its handshake must finish, and new children must be released."""
 
 
 class Bridge:
     """One session for all workers. Use: `for effect in bridge.handle(event): ...`.
 
-    `hub` are the settings of a hub, which outlives its clients; None for a bridge that is no hub.
+    `hub` contains the settings of a hub, which outlives its clients; None for a bridge that is no hub.
     """
 
     def __init__(self, hub: HubSettings | None = None) -> None:
@@ -73,23 +75,23 @@ class Bridge:
 
     @property
     def idle(self) -> bool:
-        """Whether the process may end without harm: no client is connected and no worker is held."""
+        """Whether the process may end without harm: no client and no worker is connected."""
         return not self.state.clients and not self.state.workers
 
     def handle(self, event: ev.Event) -> list[Effect]:
-        """Takes one event; returns the effects to perform now, in this order."""
+        """Take one event and return the effects to perform now, in this order."""
         self._do(lambda state: _EVENTS[type(event)](state, event))
         if isinstance(event, ev.Tick):
             self._do(*TICK_STEPS)
         self._do(*EVENT_STEPS)
-        # The entries show what all of these have changed.
+        # Last, because the entries show what all steps above have changed.
         self._do(worker_entries.tell_changes)
         effects = self._effects.copy()
         self._effects.clear()
         return effects
 
     def _do(self, *steps: Callable[[State], None]) -> None:
-        """Carries out the steps. A mistake of ours in one of them does not keep the others from being done."""
+        """Run the steps. An exception in one of them is logged, and the others still run."""
         for step in steps:
             try:
                 step(self.state)
@@ -102,7 +104,7 @@ def _tick(state: State, event: ev.Tick) -> None:
 
 
 def _end_overdue(state: State) -> None:
-    """Ends the waiting of requests whose time is over."""
+    """End every wait whose time is over: for stops of threads, for workers' answers, and for leaving workers."""
     state.expire_arrivals()
     for key, asked in state.pending.take_overdue(state.now):
         name = sentence(str(state.workers.get(key, key)))
@@ -165,7 +167,7 @@ def _next_part(state: State, _: ev.NextPart) -> None:
             if client.delayed:
                 _handle_message(state, client, client.delayed.popleft())
         except Exception as exception:
-            # A mistake of ours must not keep the other messages waiting.
+            # A bug in a handler must not block the messages after this one.
             state.log_exception(exception)
         if client.delayed and not client.parts:
             state.parts.next(client)
@@ -182,7 +184,7 @@ def _handle_message(state: State, client: Client, data: bytes) -> None:
     if message.type == "request":
         request = Request(client, Seq(message.seq), message.command, message.arguments)
         if client.stage is ClientStage.LEFT:
-            # VS Code asks for more stacks until the adapter has ended, and its call stack waits for the answers.
+            # VS Code requests stacks until the adapter has ended, and its call stack view waits for the answers.
             request.cancel()
         else:
             dispatch(state, request)

@@ -1,8 +1,8 @@
 """The arguments of other Python debuggers, and the keys that editors add, translated into raydap's own arguments.
 
-Editors send their configuration as a whole: VS Code adds `name`, `type` and `__sessionId`, Zed adds `cwd` to each
-attach, and dape sends false for "not set". Arguments of debugpy are translated where raydap can do the same. The others
-are refused by their names, with the reason and what to do.
+Editors send their whole configuration: VS Code adds `name`, `type` and `__sessionId`, Zed adds `cwd` to each attach,
+and dape sends false for "not set". An argument of debugpy is translated if raydap can do the same. Any other is refused
+by name, with the reason and with what to do instead.
 """
 
 import json
@@ -15,14 +15,14 @@ _VSCODE_KEYS |= {"internalConsoleOptions", "serverReadyAction", "suppressMultipl
 _VSCODE_KEYS |= {"windows", "linux", "osx", "consoleName", "consoleTitle"}
 _EMACS_KEYS = {"host", "port", "dap-server-path", "program-to-start", "wait-for-port", "environment-variables"}
 _EMACS_KEYS |= {"skip-debug-session", "output-filter-function", "startup-function", "adapterID", "server"}
-# The Python Debugger extension fills these in when raydap is reached through its debugger type by `debugServer`.
+# The Python Debugger extension adds these to a configuration of its own type that reaches raydap through `debugServer`.
 _PYTHON_KEYS = {"debugOptions", "pythonPath", "debugAdapterPython", "debugLauncherPython", "purpose"}
-# The form of the mapped paths says the same (translate/paths.py), also for a hub that was started without a client.
+# Ignored: raydap derives the client's system from the mapped paths (translate/paths.py), even before a client connects.
 _PYTHON_KEYS |= {"clientOS"}
 _EDITOR_KEYS = frozenset(_VSCODE_KEYS | _PYTHON_KEYS | _EMACS_KEYS)
 
 _WITHOUT_EFFECT_IN_ATTACH = frozenset({"cwd", "python", "pythonArgs", "envFile", "console"})
-"""Arguments for the start of a program that editors add to each attach, too."""
+"""Arguments for the start of a program. Editors also add them to an attach, where they are ignored."""
 
 _FOR_LAUNCH = ("program", "module", "args", "env", "submit")
 
@@ -51,17 +51,19 @@ REFUSED = {
     "rules": "raydap needs rules of its own for Ray's breakpoint(); justMyCode is supported",
     "steppingResumesAllThreads": "a step resumes its own thread only, so that no other thread's stop is lost",
 }
-"""debugpy's other options, and why each is refused. Their empty values are accepted, because editors fill some in."""
+"""debugpy's other options, and why each is refused. Their empty values are accepted, because editors send some."""
 
 _REFUSED_IN_LAUNCH = {"stopOnEntry": _AT_FIRST_LINE, "connect": _NO_CONNECT}
 
 _LONGEST = 40
-"""Longer values are not repeated in an error."""
+"""Characters of a variable's name in an error message; the rest is cut off."""
 
 
 def translate(arguments: Mapping[str, object], launches: bool, flags: Collection[str]) -> dict[str, object]:
-    """Return the arguments that are raydap's own, and any that are unknown. `flags` are the arguments that can be
-    false. Raises ProblemError (BAD_ARGUMENT)."""
+    """Return the arguments that are raydap's own, and those that are unknown.
+
+    `flags` are the arguments that can be false. Raises ProblemError (BAD_ARGUMENT).
+    """
     for key, reason in (REFUSED | (_REFUSED_IN_LAUNCH if launches else {})).items():
         if arguments.get(key):
             raise _refusal(key, f"is not supported: {reason}")
@@ -70,10 +72,10 @@ def translate(arguments: Mapping[str, object], launches: bool, flags: Collection
         for key, value in arguments.items()
         if key not in _EDITOR_KEYS and key not in REFUSED and not key.startswith("__") and value is not None
     }
-    # Emacs Lisp has one value for "not set" and "false".
+    # Emacs Lisp has one value for both "not set" and "false".
     given = {key: value for key, value in given.items() if value is not False or key in flags}
     if given.get("mode") == "debug":
-        # Helix sends it from its template.
+        # Helix sends this key from its template.
         del given["mode"]
     if launches:
         _translate_python(given)
@@ -99,7 +101,7 @@ def _translate_connect(given: dict[str, object]) -> None:
 
 
 def _translate_python(given: dict[str, object]) -> None:
-    """Split a list, which is the interpreter and its options (debugpy)."""
+    """Split a list, which in debugpy is the interpreter and its options."""
     python = given.get("python")
     if isinstance(python, list):
         if not python or not all(isinstance(part, str) for part in python):
@@ -110,7 +112,7 @@ def _translate_python(given: dict[str, object]) -> None:
 
 
 def _translate_env(given: dict[str, object]) -> None:
-    """Turn the numbers among the variables into text."""
+    """Convert the numbers among the variables to text."""
     env = given.get("env")
     if not isinstance(env, dict):
         return

@@ -1,4 +1,7 @@
-"""The effects that leave the core: what is to be done. runtime/engine.py performs them; none of them waits."""
+"""The effects that leave the core: what is to be done. runtime/engine.py performs them; none of them waits.
+
+Events (events.py) and effects are plain data, so that tests read like scripts.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,178 +14,209 @@ from raydap.protocol.types import ClientId, WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class SendToClient:
+    """Send a message to a client."""
+
     client: ClientId
     data: bytes
+    """The JSON of one message, without its header."""
 
 
 @dataclass(frozen=True, slots=True)
 class DropClient:
-    """The client has left, and keeps nothing alive. Close its connection once everything sent so far is written, or
-    with the process if that is all that ends it. ClientGone follows."""
+    """Close the connection of a client that has left, after writing everything sent so far. ClientGone follows.
+
+    A connection that only the end of the process closes stays open, but no longer keeps the process alive.
+    """
 
     client: ClientId
 
 
 @dataclass(frozen=True, slots=True)
 class DialWorker:
-    """Connect to a worker. Never open a probe connection: debugpy accepts one client. `node_id` is Ray's, or "".
-    `agent` is the path of its agent's socket, "" for a worker with a port; with `over_relay` only the node reaches
-    it."""
+    """Connect to a worker. Answered by WorkerConnected or WorkerGone.
+
+    Never open a probe connection: debugpy accepts one client.
+    """
 
     worker: WorkerKey
     host: str
     port: int
     node_id: str = ""
+    """Ray's hex id of the worker's node, or ""."""
     agent: str = ""
+    """The path of the agent's socket; "" for a worker with a debug port."""
     over_relay: bool = False
+    """Whether only the worker's node reaches the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAgent:
-    """Let a process that has called go on, if it still waits. If raydap does not debug it, it runs undebugged."""
+    """Let a process that has called raydap continue, if it still waits.
+
+    If raydap does not debug the process, it runs without a debugger.
+    """
 
     worker: WorkerKey
 
 
 @dataclass(frozen=True, slots=True)
 class ReachAgents:
-    """Find the agents in this folder, and take their calls, until StopDiscovery. "" is the user's own folder, for
-    programs that wait and have joined no cluster yet."""
+    """Find the agents in this folder, and accept their calls, until StopDiscovery. Answered by AgentsSearched."""
 
     folder: str
+    """The sockets of a Ray session; "" for the user's own folder, where programs without a cluster wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReachNodes:
-    """Find the agents on these nodes, of those that have sockets of their own, and take their calls, until
-    StopDiscovery; no longer on others. As in NodesAlive."""
+    """Find the agents on these nodes over the relay, and accept their calls, until StopDiscovery.
+
+    Answered by AgentsSearched. Each ReachNodes replaces the nodes of the last one. Nodes on raydap's machine are left
+    out, unless the relay is always used.
+    """
 
     nodes: Mapping[str, str]
+    """The nodes' addresses by Ray's hex ids, as in NodesAlive."""
 
 
 @dataclass(frozen=True, slots=True)
 class InjectAgent:
-    """Start an agent in a worker that runs without one, if that is possible. `actor`: it runs an actor, as far as Ray
-    says. `children`: its subprocesses are to have agents, too. Answered by AgentInjected."""
+    """Start an agent in a running worker that has none, if that is possible. Answered by AgentInjected."""
 
     worker: PausedWorker
     actor: bool
+    """Whether the worker runs an actor, as far as Ray reports."""
     children: bool
+    """Whether the worker's subprocesses get agents, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskAgent:
-    """Send this worker's agent a question (inworker/agent.py), for which nobody needs to debug its process. `timeout_s`
-    is for the answer. Answered by AgentAnswered, with the same number."""
+    """Send a question to an agent (inworker/agent.py). Answered by AgentAnswered.
+
+    No debugger needs to be attached to the agent's process.
+    """
 
     target: DialWorker
     number: int
+    """Repeated in the answer."""
     question: Mapping[str, object]
     timeout_s: float
+    """Seconds for the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleStack:
-    """Read the stacks of this worker's process from outside, if it runs on raydap's machine. Answered by
-    StackSampled."""
+    """Read the stacks of a worker's process from outside, by py-spy on its node. Answered by StackSampled."""
 
     worker: PausedWorker
 
 
 @dataclass(frozen=True, slots=True)
 class FindForkedWaits:
-    """Find the forked children of these processes of one node that wait in breakpoint(). Answered by ForkedWaitsFound,
-    with the same number. `host` and `node_id` are those of PausedWorker."""
+    """Find the forked children of these processes that wait in breakpoint(). Answered by ForkedWaitsFound.
+
+    `host` and `node_id` are those of PausedWorker; all processes are on that node.
+    """
 
     number: int
+    """Repeated in the answer."""
     host: str
     node_id: str
     pids: tuple[int, ...]
     may_relay: bool
-    """Whether the relay may be used. Without it a node that needs it has no such children."""
+    """Whether the relay may be used. If not, a node that needs it is reported as having no such children."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendToWorker:
+    """Send a message to a worker."""
+
     worker: WorkerKey
     data: bytes
+    """The JSON of one message, without its header."""
 
 
 @dataclass(frozen=True, slots=True)
 class HangUp:
-    """Close the connection to a worker once everything sent so far is written. No WorkerGone follows."""
+    """Close the connection to a worker, after writing everything sent so far. No WorkerGone follows."""
 
     worker: WorkerKey
 
 
 @dataclass(frozen=True, slots=True)
 class StartDiscovery:
-    """Report WorkersPaused until StopDiscovery. With `patient`, a missing cluster is no failure: it may be starting."""
+    """Report WorkersPaused until StopDiscovery."""
 
     settings: AttachSettings
     patient: bool = False
+    """Whether a missing cluster is no failure, because it may still be starting."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopDiscovery:
-    pass
+    """End discovery: report no more workers, and accept no more calls of agents."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskExitReason:
-    """Ask Ray why this worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
+    """Look up in Ray why a worker has ended, and whether its job has. Answered by WorkersEnded and JobsEnded."""
 
     worker: PausedWorker
 
 
 @dataclass(frozen=True, slots=True)
 class AskLabels:
-    """Ask Ray for the labels of these workers. Answered by WorkersLabelled with the labels that Ray knows."""
+    """Look up the labels of these workers in Ray. Answered by WorkersLabelled, with the labels that Ray has."""
 
     workers: tuple[PausedWorker, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AskActors:
-    """Ask Ray for all actors that are not dead. Answered by ActorsListed."""
+    """List all actors in Ray that are not dead. Answered by ActorsListed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskRayState:
-    """Ask Ray, after so many seconds, for unfinished tasks and what they need. Answered by RayStateListed with the same
-    number, even if Ray does not answer."""
+    """List Ray's unfinished tasks and what they need. Answered by RayStateListed, even if Ray does not answer."""
 
     number: int
+    """Repeated in the answer."""
     delay_s: float = 0.0
+    """Seconds to wait before the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchAlive:
-    """Report WorkersAlive from now on until StopDiscovery, or no longer. Comes after StartDiscovery."""
+    """Start or stop reporting WorkersAlive. Comes after StartDiscovery; StopDiscovery stops it, too."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StartDebuggee:
+    """Start the launched program. Answered by DebuggeeStarted or DebuggeeFailed."""
+
     settings: LaunchSettings
 
 
 @dataclass(frozen=True, slots=True)
 class StopDebuggee:
-    """End the program that StartDebuggee started; DebuggeeStopped follows. `silently`: no other event about it does."""
+    """End the program that StartDebuggee started. DebuggeeStopped follows."""
 
     silently: bool = True
+    """Whether no other event about the program follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenChildPort:
-    """Listen for child sessions of the editor; answered by ChildPortOpened or ChildPortFailed."""
+    """Listen for child sessions of the editor. Answered by ChildPortOpened or ChildPortFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckFiles:
-    """Check which of these files this machine has. Answered by FilesChecked."""
+    """Check which of these files raydap's machine has. Answered by FilesChecked."""
 
     paths: tuple[str, ...]
 
@@ -194,6 +228,8 @@ class ScheduleNextPart:
 
 @dataclass(frozen=True, slots=True)
 class Log:
+    """Write a line to raydap's log."""
+
     level: Literal["debug", "info", "warning", "error"]
     text: str
 

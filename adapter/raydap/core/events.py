@@ -1,6 +1,4 @@
-"""The events that enter the core: what happened. The packages around the core make them of I/O.
-
-The core turns each into a list of effects (effects.py). Both are plain data, so tests read like scripts."""
+"""The events that enter the core: what happened. The packages around the core create them from I/O."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,63 +11,64 @@ from raydap.protocol.types import ClientId, WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class PausedWorker:
-    """A worker process that waits for a debugger, is prepared, or (WorkersAlive) runs.
-
-    `node` is the machine's name for users (its address); `node_id` is Ray's hex id, "" for explicit targets.
-    `pid` is 0 if it is not known. `agent` is the path of the agent's socket, on the worker's node; such a worker needs
-    no port (inworker/agent.py). With `over_relay` only its node reaches that. A CHILD is a subprocess of a worker. It
-    has an agent and a `parent`, or it is reached through its parent's adapter.
-    """
+    """A process that waits for a debugger, has an agent, or (WorkersAlive) runs. `pid` is 0 if it is unknown."""
 
     key: WorkerKey
     host: str
     port: int
+    """The debug port; 0 without one. A process with an agent needs none (inworker/agent.py)."""
     pid: int = 0
     node: str = ""
     node_id: str = ""
+    """Ray's hex id of the node, "" for explicit targets. `node` is its address, as its name for users."""
     worker_type: Literal["WORKER", "DRIVER", "TARGET", "CHILD"] = "WORKER"
+    """A CHILD is a subprocess of a worker. It has an agent and a `parent`, or its parent's adapter serves it."""
     agent: str = ""
+    """The path of the agent's socket on the process's node; "" without an agent."""
     parent: WorkerKey = field(default=WorkerKey(""))
     over_relay: bool = False
+    """Whether only the process's own node reaches the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLabel:
-    """A worker's entries in Ray's task and actor lists. A field is "" if they do not say it (yet).
-
-    `task` is a function's name, or `Class.method` for an actor; `actor` is the actor's class; `actor_name` its
-    registered name; `job` Ray's hex job id; `submission` its id in the Jobs API; `title` tells actors of a class apart,
-    and is the name that a task was given. `started` is when that task began, or the driver's job, in seconds since 1970
-    by the clock of its node; 0.0 if it is not known. It makes no label different: nobody is told of each new task.
-    """
+    """What a worker runs, from Ray's lists of tasks, actors and jobs. A field is "" if they do not contain it (yet)."""
 
     task: str = ""
+    """The name of a function, or `Class.method` for an actor."""
     actor: str = ""
     actor_name: str = ""
+    """The actor's registered name; `actor` is its class."""
     job: str = ""
     submission: str = ""
+    """The job's id in the Jobs API; `job` is Ray's hex id."""
     title: str = ""
-    started: float = field(default=0.0, compare=False)
+    """The name given to a task, or a text that distinguishes an actor from the others of its class."""
+    started: float = field(default=0.0, compare=False)  # Not compared: clients need no event for each new task.
+    """When the task or the driver's job began: seconds since 1970 by its node's clock, 0.0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientConnected:
-    """`child_session`: the client came by the port of OpenChildPort, so it may only join as a child session.
-    `admitted`: it has shown the required token or needs none; otherwise ClientAdmitted follows when it shows one."""
+    """A client has connected."""
 
     client: ClientId
     child_session: bool = False
+    """Whether it uses the port of OpenChildPort, so that it may only join as a child session."""
     admitted: bool = True
+    """Whether it has presented the hub's token or needs none. If not, ClientAdmitted may follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientAdmitted:
+    """A client has presented the hub's token after it connected."""
+
     client: ClientId
 
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """`data` is the JSON of one message, without its header."""
+    """A client has sent a message. `data` is its JSON, without the header."""
 
     client: ClientId
     data: bytes
@@ -77,22 +76,24 @@ class ClientMessage:
 
 @dataclass(frozen=True, slots=True)
 class ClientGone:
+    """The connection of a client has ended; `reason` is for the log."""
+
     client: ClientId
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorkersPaused:
-    """All workers that wait for a debugger now: a snapshot, in the order discovery found them."""
+    """A snapshot of all workers that wait for a debugger, in the order in which discovery found them."""
 
     workers: tuple[PausedWorker, ...]
     age_s: float = field(default=0.0, compare=False)
-    """Seconds since Ray was asked."""
+    """Seconds since the request to Ray."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkersAlive:
-    """All workers and drivers that run now, paused or not, and what they run: a snapshot. It has no child."""
+    """A snapshot of all running workers and drivers, paused or not, with their labels. It contains no CHILD."""
 
     workers: Mapping[PausedWorker, WorkerLabel]
 
@@ -103,46 +104,47 @@ class AgentCalled:
 
     worker: PausedWorker
     waits: bool = False
-    """Whether the process calls again and again until a raydap debugs it."""
+    """Whether the process calls repeatedly until a raydap debugs it."""
     stops: bool = False
-    """Whether the process has reached a breakpoint() and stops there if raydap debugs it."""
+    """Whether the process has reached a breakpoint(), and stops there if raydap debugs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentFound:
+    """raydap has found a running process with an agent."""
+
     worker: PausedWorker
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsEnded:
-    """The processes with these sockets have ended."""
+    """The processes whose agents have these sockets have ended."""
 
     sockets: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
 class NodesAlive:
-    """All nodes of the cluster that are alive now: Ray's hex ids, and their addresses."""
+    """The addresses of all nodes of the cluster that are alive now, by Ray's hex ids."""
 
     nodes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsExpected:
-    """Workers with agents run on any node of the cluster, or will soon. `reason` says how that is known."""
+    """Workers with agents run on any node of the cluster, or will soon. `reason` is the evidence for it."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsSearched:
-    """raydap has looked for agents wherever it was told to by ReachAgents and ReachNodes, and AgentFound has come for
-    each that it has found."""
+    """All places of ReachAgents and ReachNodes have been searched, and AgentFound was sent for each agent there."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentInjected:
-    """`problem` is "" if an agent begins in the worker now, and calls; else the reason why none does, for users."""
+    """The result of InjectAgent. `problem` is "" if an agent starts and is going to call, else a reason for users."""
 
     worker: WorkerKey
     problem: str
@@ -150,7 +152,7 @@ class AgentInjected:
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswered:
-    """`text` is what the agent has answered, or `problem` says why it has not."""
+    """The answer to AskAgent: `text` is what the agent has sent, or `problem` is why it has not."""
 
     number: int
     text: str
@@ -159,8 +161,7 @@ class AgentAnswered:
 
 @dataclass(frozen=True, slots=True)
 class StackSampled:
-    """The stacks of a worker, read from outside. `text` is JSON (model/thread_stacks.py), or `problem` says why there
-    is none."""
+    """The answer to SampleStack: JSON of Stacks (analysis/thread_stacks.py), or in `problem` why there is none."""
 
     worker: WorkerKey
     text: str
@@ -169,21 +170,21 @@ class StackSampled:
 
 @dataclass(frozen=True, slots=True)
 class ForkedWait:
-    """A thread that waits in Ray's breakpoint() in a forked child, where no debugger can attach to it
-    (machine/outside_looks.py). `pid` is the child's, `parent` that of the worker or driver that it descends from.
-    `function`, `path` and `line` are where it called breakpoint()."""
+    """A thread in Ray's breakpoint(), in a forked child to which no debugger can attach (machine/outside_looks.py)."""
 
     parent: int
+    """The pid of the worker or driver that the child descends from; `pid` is the child's own."""
     pid: int
     thread: str
     function: str
     path: str
     line: int
+    """`function`, `path` and `line` are the place from which the thread has called breakpoint()."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkedWaits:
-    """The waiting threads in forked children of one node. `problem` is why some children could not be read, or ""."""
+    """The waiting threads of one node's forked children. `problem` is why some children could not be read, or ""."""
 
     waits: tuple[ForkedWait, ...] = ()
     problem: str = ""
@@ -191,8 +192,7 @@ class ForkedWaits:
 
 @dataclass(frozen=True, slots=True)
 class ForkedWaitsFound:
-    """The answer to FindForkedWaits with this number: JSON of ForkedWaits in `text`, or `problem` says why there is
-    none."""
+    """The answer to FindForkedWaits: JSON of ForkedWaits in `text`, or in `problem` why there is none."""
 
     number: int
     text: str
@@ -201,12 +201,14 @@ class ForkedWaitsFound:
 
 @dataclass(frozen=True, slots=True)
 class WorkersLabelled:
+    """The labels that Ray has now for these workers."""
+
     labels: Mapping[WorkerKey, WorkerLabel]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedActor:
-    """An actor in Ray's list. `actor` is its class, as in WorkerLabel. Only one that is alive has a process."""
+    """An actor in Ray's list. `actor` is its class, as in WorkerLabel. Only an actor that is alive has a process."""
 
     job: str
     actor: str
@@ -217,20 +219,22 @@ class ListedActor:
 
 @dataclass(frozen=True, slots=True)
 class ActorsListed:
-    """All actors that are not dead now; none if Ray does not say."""
+    """All actors that are not dead now; none if Ray does not answer."""
 
     actors: tuple[ListedActor, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RayStateListed:
+    """The answer to AskRayState."""
+
     number: int
     state: RayState
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReady:
-    """Discovery has answered. `where` is the cluster's name for the user; `sockets` the folder of its sockets here."""
+    """Discovery has answered. `where` is the cluster's name for users, `sockets` its local folder of sockets."""
 
     where: str
     sockets: str = ""
@@ -245,12 +249,14 @@ class DiscoveryFailed:
 
 @dataclass(frozen=True, slots=True)
 class WorkerConnected:
+    """The connection that DialWorker has requested is open."""
+
     worker: WorkerKey
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerMessage:
-    """`data` is the JSON of one message, without its header."""
+    """A worker has sent a message. `data` is its JSON, without the header."""
 
     worker: WorkerKey
     data: bytes
@@ -258,7 +264,7 @@ class WorkerMessage:
 
 @dataclass(frozen=True, slots=True)
 class WorkerGone:
-    """The connection ended or never came about. `refused`: nothing listens on the worker's port."""
+    """The connection has ended, or could not be made. `refused`: nothing listens on the worker's port."""
 
     worker: WorkerKey
     reason: str
@@ -267,13 +273,15 @@ class WorkerGone:
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeOutput:
+    """The launched program has printed something."""
+
     category: Literal["stdout", "stderr"]
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeStarted:
-    """The launched program runs. `pid` is 0 for a submitted job. `off`: RAYDAP=off is in its environment."""
+    """The launched program runs. `pid` is 0 for a submitted job. `off`: its environment contains RAYDAP=off."""
 
     name: str
     pid: int
@@ -282,17 +290,19 @@ class DebuggeeStarted:
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeExited:
+    """The launched program has ended. `code` is 128 plus the signal's number if a signal ended it."""
+
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeStopped:
-    """The launched program runs no more, after StopDebuggee. Its workers may still run for a moment."""
+    """The launched program has ended after StopDebuggee. Its workers may still run for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class DebuggeeFailed:
-    """The program could not be started at all."""
+    """The launched program could not be started."""
 
     problem: Problem
 
@@ -307,71 +317,76 @@ class ChildPortOpened:
 
 @dataclass(frozen=True, slots=True)
 class ChildPortFailed:
+    """raydap cannot listen for child sessions."""
+
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class FilesChecked:
-    """Whether this machine has each of the files of CheckFiles; true if the check failed."""
+    """The result of CheckFiles: whether raydap's machine has each file; true for all if the check failed."""
 
     files: Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class EndedWorker:
+    """A worker that has ended; `reason` is Ray's own text."""
+
     row: PausedWorker
     reason: str
-    """Ray's own words."""
     crashed: bool
-    """Whether Ray calls it a crash; one that ends with its job may crash, too (workers/loss.py)."""
+    """Whether Ray reports a crash. A worker that ends with its job may crash, too (workers/loss.py)."""
     ended_ms: int = 0
-    """When it ended, in milliseconds since 1970; 0 if Ray does not report it."""
+    """The time of the end in milliseconds since 1970; 0 if Ray does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkersEnded:
-    """Ray says why these workers have ended, of those that AskExitReason has named."""
+    """The answer to AskExitReason, for all workers whose end Ray reports by now."""
 
     workers: tuple[EndedWorker, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
+    """A job that has ended; `text` is a sentence for users, `ended_ms` as in EndedWorker."""
+
     job: str
-    """Ray's hex id, "" for a job whose driver never started."""
+    """Ray's hex id; "" for a job whose driver never started."""
     text: str
-    """A sentence for users."""
     ended_ms: int = 0
-    """When it ended, in milliseconds since 1970; 0 if Ray does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobsListed:
-    """The names of the jobs that ran at the first contact."""
+    """The names of the jobs that ran at the first contact with the cluster."""
 
     running: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class JobsEnded:
+    """Jobs that have ended. Each job is reported once."""
+
     jobs: tuple[EndedJob, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed. The core has no other clock. `now` is in seconds, monotonic."""
+    """Time has passed; the core has no other clock. `now` is in seconds, monotonic."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class NextPart:
-    """Other events have been handled since ScheduleNextPart."""
+    """The next part of long work may begin: other events have been handled since ScheduleNextPart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shutdown:
-    """The process is about to end. The core lets all held workers go."""
+    """The process is about to end. The core detaches all workers."""
 
 
 Event = (

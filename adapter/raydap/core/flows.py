@@ -1,12 +1,12 @@
 """Conversations with workers, as generators that read from top to bottom, and the runner of these generators.
 
-A flow waits by `yield from` for a Future, such as the answer of a worker (model/worker.py, Worker.ask), or for another
-flow. Then it goes on with the result, or with the exception:
+A flow waits with `yield from` for a Future, such as the answer of a worker (model/worker.py, Worker.ask), or for
+another flow. It then continues with the result, or with the exception:
 
     reply = yield from worker.ask("stackTrace", {"threadId": 1})
     frames = yield from gather({thread: top_frame(thread) for thread in threads})
 
-Nothing here does I/O or knows the time. Setting the result of a Future runs the flows that wait for it, at once.
+Nothing here does I/O or reads a clock. Setting the result of a Future immediately runs the flows that wait for it.
 """
 
 from collections.abc import Callable, Generator, Hashable, Mapping
@@ -19,14 +19,17 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 PART = 500
-"""The number of workers in a part of long work, which takes about 10 ms."""
+"""The number of workers in one part of long work. A part takes about 10 ms."""
 
 Flow = Generator["Future[Any]", None, T]
-"""A conversation that ends with a T, or raises ProblemError."""
+"""A conversation that returns a T or raises ProblemError."""
 
 
 class Future(Generic[T]):
-    """A result that comes later, like asyncio's Future without an event loop. The first result or exception stays."""
+    """A result that arrives later, like asyncio's Future without an event loop.
+
+    Only the first result or exception counts.
+    """
 
     __slots__ = ("_callbacks", "_exception", "_result", "done")
 
@@ -37,34 +40,37 @@ class Future(Generic[T]):
         self._callbacks: list[Callable[[Future[T]], object]] = []
 
     def set_result(self, result: T) -> None:
+        """Finish with a result and call the callbacks, unless the future is done."""
         if not self.done:
             self._result = result
             self._finish()
 
     def set_exception(self, exception: Exception) -> None:
+        """Finish with an exception and call the callbacks, unless the future is done."""
         if not self.done:
             self._exception = exception
             self._finish()
 
     def result(self) -> T:
-        """Raises the exception, if it was set. The future must be done."""
+        """Return the result, or raise the exception that was set. The future must be done."""
         if self._exception is not None:
             raise self._exception
         return self._result  # type: ignore[return-value]  # None is a T here: set_result was called with it.
 
     @property
     def exception(self) -> Exception | None:
+        """The exception that was set, or None."""
         return self._exception
 
     def add_done_callback(self, callback: "Callable[[Future[T]], object]") -> None:
-        """`callback` gets this future when it is done, or now if it is."""
+        """Call `callback` with this future when it is done, or now if it already is."""
         if self.done:
             callback(self)
         else:
             self._callbacks.append(callback)
 
     def forward_exception(self, other: "Future[Any]") -> None:
-        """If this one fails, `other` fails with the same exception."""
+        """If this future fails, fail `other` with the same exception."""
 
         def forward(_: Future[T]) -> None:
             if self._exception is not None:
@@ -85,9 +91,10 @@ class Future(Generic[T]):
 
 
 def start(flow: Flow[T]) -> Future[T]:
-    """Runs a flow until it waits, and again when the awaited result is there. Returns a future of the flow's result.
+    """Run a flow until it waits, and again whenever the awaited result is there. Return a future of its result.
 
-    An exception of the flow becomes that of the future. It never reaches the caller that set the awaited result.
+    An exception of the flow becomes the exception of this future. It never reaches the code that set the awaited
+    result.
     """
     done: Future[T] = Future()
     _advance(flow, done)
@@ -112,9 +119,10 @@ def _advance(flow: Flow[T], done: Future[T], _: object = None) -> None:
 def gather(
     flows: Mapping[K, Flow[T]], next_part: Callable[[], Future[None]] | None = None
 ) -> Future[dict[K, T | ProblemError]]:
-    """Runs all flows at the same time. The result has the result or the error of each flow, in their order.
+    """Run all flows at the same time. Return a future of the result or the ProblemError of each flow, in their order.
 
-    With `next_part` they are started in parts, and its future is done when the next part may begin (model/parts.py).
+    Any other exception of a flow fails the whole future. `next_part` makes the flows start in parts: it returns a
+    future that is done when the next part may begin (model/parts.py).
     """
     gathered: Future[dict[K, T | ProblemError]] = Future()
     futures: dict[K, Future[T]] = {}

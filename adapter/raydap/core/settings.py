@@ -1,6 +1,6 @@
 """The arguments of `attach` and `launch`, checked.
 
-The arguments of editors and of other debuggers are translated first (editor_arguments.py). Any unknown key that is left
+The arguments of editors and of other debuggers are translated first (editor_arguments.py). An unknown key that remains
 is an error that names it, because a misspelt filter would silently attach to everything.
 """
 
@@ -15,93 +15,107 @@ from raydap.errors import Code, Problem, ProblemError
 
 
 class PathMapping(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
-    """One folder as the client sees it and as the worker sees it; `remote_root` "." is the worker's cwd."""
+    """One folder, as the client sees it and as the worker sees it."""
 
     local_root: str
     remote_root: str
+    """The worker's folder; "." is its current directory."""
 
 
 class AttachSettings(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The arguments of `attach`. `None` and empty mean: no restriction.
-
-    dashboard: URL of the Ray dashboard, or a Ray address from which it can be found.
-    workers: explicit `host:port` targets instead of discovery.
-    job, actor, task, node: attach only to workers that match; shell patterns, case-sensitive.
-    workspace_folder: the client's folder that jobs take as their working_dir.
-    sessions: one session for all workers, or a child session for each (spec: StartDebugging Request).
-    max_workers: attach to at most that many at a time; the others stay paused.
-    role: an observer can look, but cannot change anything.
-    join: take part in what another client debugs, and wait until one does; all other arguments but `role` are its.
-    auto_attach: false only lists workers, and attaches to one when `raydap/attach` names it.
-    sub_process: debug the subprocesses of workers, too.
-    reach: where breakpoints hold: in all workers; in all processes that are prepared; or only in those that wait at a
-        breakpoint().
-    redirect_output, show_return_value, break_on_system_exit_zero, variable_presentation: debugpy's own; None leaves
-    them to debugpy.
-    """
+    """The arguments of `attach`. None and empty values restrict nothing."""
 
     dashboard: str | None = None
+    """The URL of the Ray dashboard, or a Ray address from which raydap can find it."""
     workers: tuple[str, ...] | None = None
+    """Explicit targets `host:port` instead of discovery."""
     job: str | None = None
+    """Attach only to workers of this job: a case-sensitive shell pattern for Ray's job id or the submission id."""
     actor: str | None = None
+    """A pattern like `job`, for the actor's class or registered name."""
     task: str | None = None
+    """A pattern like `job`, for the function, the method or the name of a task."""
     node: str | None = None
+    """A pattern like `job`, for the node's address or Ray id."""
     just_my_code: bool = True
+    """Whether to hide frames of libraries and step over them."""
     path_mappings: tuple[PathMapping, ...] = ()
+    """Folders that the client and the workers see under different paths."""
     workspace_folder: str | None = None
+    """The client's folder that jobs use as their working_dir."""
     tune_workers: bool = True
+    """Whether to remove two delays of debugpy in the workers, and to show large arrays by their numbers."""
     max_workers: int | None = None
+    """The most workers to attach to at a time. The others stay paused."""
     sessions: Literal["merged", "perWorker"] = "merged"
+    """One session for all workers, or a child session for each (spec: StartDebugging Request)."""
     role: Literal["debugger", "observer"] = "debugger"
+    """An observer can look, but cannot change anything."""
     join: bool = False
+    """Join the run of another client, and wait until there is one. All arguments but `role` are then that client's."""
     auto_attach: bool = True
+    """False only lists the paused workers. raydap then attaches to a worker when `raydap/attach` names it."""
     redirect_output: bool | None = None
+    """debugpy's option of this name. None leaves it to debugpy."""
     show_return_value: bool | None = None
+    """debugpy's option of this name. None leaves it to debugpy."""
     sub_process: bool = True
+    """Whether to debug the subprocesses of workers, too."""
     reach: Literal["paused", "prepared", "any"] = "prepared"
+    """Where breakpoints stop: in workers that wait at a breakpoint(), in all prepared processes, or in all workers."""
     break_on_system_exit_zero: bool | None = None
+    """debugpy's option of this name. None leaves it to debugpy."""
     variable_presentation: dict[str, str] | None = None
+    """debugpy's option of this name. None leaves it to debugpy."""
 
     @property
     def needs_labels(self) -> bool:
-        """Whether the filters need Ray's task and actor lists."""
+        """Whether the filters need Ray's lists of tasks and actors."""
         return self.job is not None or self.actor is not None or self.task is not None
 
     def debugpy_options(self) -> dict[str, object]:
-        """The arguments that are passed on to each worker's debugpy as they are."""
+        """Return the arguments that each worker's debugpy gets unchanged, without those that are None."""
         return {name: value for name, field in _PASSED_ON.items() if (value := getattr(self, field)) is not None}
 
 
 class LaunchSettings(AttachSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The further arguments of `launch`, for the driver program. It runs as a child of the bridge or as a Ray job.
+    """The arguments of `launch`: those of `attach`, and more for the driver program.
 
-    Exactly one of `program` (a file) and `module`. `env` adds to the environment; a value of None removes a name.
-    `python` is the interpreter, default the one that runs raydap (on the cluster: `python`), and `python_args` are its
-    own options. `env_file` is a file with further variables, which `env` overrides. `console` is where the client wants
-    the program to run; raydap has no terminal for it.
+    The program runs as a child process of the bridge, or as a Ray job. Exactly one of `program` and `module` is given.
     """
 
     program: str | None = None
+    """The driver's file."""
     module: str | None = None
+    """The driver as a module, like `python -m`."""
     args: tuple[str, ...] = ()
     cwd: str | None = None
+    """The folder in which the driver runs; for a submitted job its working_dir."""
     env: dict[str, str | None] = {}
+    """Variables to add to the driver's environment. None removes a variable."""
     env_file: str | None = None
+    """A file with further variables, which `env` overrides."""
     python: str | None = None
+    """The interpreter; by default the one that runs raydap, or `python` on the cluster for a submitted job."""
     python_args: tuple[str, ...] = ()
+    """The interpreter's own options."""
     console: Literal["internalConsole", "integratedTerminal", "externalTerminal"] = "internalConsole"
+    """Where the client wants the program to run. raydap has no terminal for it."""
     submit: bool = False
+    """Whether to run the program as a Ray job."""
 
 
 class HubSettings(msgspec.Struct, frozen=True):
-    """The settings of a hub, which outlives its clients. `settings` are the arguments that it was started with. `hold`:
-    the seconds for which it keeps workers when the last client has gone; None is for ever, 0 lets them run on at once.
-    `shared_files`: the clients have the files of this machine, under the same paths."""
+    """The settings of a hub, which outlives its clients."""
 
     settings: AttachSettings
+    """The arguments that the hub was started with."""
     hold: float | None = None
+    """Seconds to keep workers after the last client has gone: None is indefinitely, 0 detaches them immediately."""
     relay: Literal["auto", "always", "never"] = "auto"
+    """When to use the relay for connections to nodes (runtime/worker_dialer.py)."""
     shared_files: bool = True
+    """Whether the clients have the files of the hub's machine, under the same paths."""
 
 
 _PASSED_ON = {
@@ -117,7 +131,7 @@ S = TypeVar("S", bound=AttachSettings)
 
 
 def parse(kind: type[S], arguments: Any) -> S:
-    """Turns the arguments of a request into settings. Raises ProblemError that names a wrong argument."""
+    """Convert the arguments of a request to settings. Raises a ProblemError that names the wrong argument."""
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
@@ -129,7 +143,7 @@ def parse(kind: type[S], arguments: Any) -> S:
 
 
 def complete(hub: HubSettings, settings: S) -> S:
-    """A client's settings, completed by those of the hub. Raises ProblemError if they contradict each other."""
+    """Return a client's settings, completed by those of the hub. Raises ProblemError if they contradict each other."""
     filled = {}
     for field in msgspec.structs.fields(AttachSettings):
         ours, theirs = getattr(hub.settings, field.name), getattr(settings, field.name)

@@ -1,1 +1,1 @@
-"""`raydap doctor`: looks at a cluster, and says what keeps debugging from working there."""
+"""The work of `raydap doctor`: inspect a cluster, and report what keeps debugging from working there."""

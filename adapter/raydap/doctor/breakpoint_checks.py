@@ -1,6 +1,7 @@
-"""Why a breakpoint is not hit: its line, where workers have its file, and whether anything stops them at it.
+"""Checks why a breakpoint is not hit: its line, where workers have its file, and whether a worker would stop there.
 
-All of that is seen from outside. What is not: which modules a worker has imported, and which lines it will run.
+The checks look at processes from outside. So they cannot find out which modules a worker has imported, or which lines
+it will execute.
 """
 
 import json
@@ -19,6 +20,7 @@ Process = tuple[ListedWorker, ProcessReport]
 
 
 def breakpoints(facts: Facts) -> Iterator[Finding]:
+    """Check each breakpoint of the user and of the sessions that run."""
     for one in facts.breakpoints:
         if one.verified:
             yield ok(f"{one} is set. {one.message}".rstrip())
@@ -31,7 +33,7 @@ def breakpoints(facts: Facts) -> Iterator[Finding]:
 
 
 def code_lines(source: bytes, path: str) -> set[int]:
-    """The lines at which a debugger can stop, as pydevd has them. Raises SyntaxError and ValueError."""
+    """Return the lines at which pydevd can stop. Raises SyntaxError and ValueError."""
     codes: list[object] = [compile(source, path, "exec", dont_inherit=True)]
     lines: set[int] = set()
     while codes:
@@ -43,7 +45,10 @@ def code_lines(source: bytes, path: str) -> set[int]:
 
 
 def _line(one: SourceBreakpoint, source: bytes) -> Iterator[Finding]:
-    """pydevd takes the line before that has code (pydevd_api.py, add_breakpoint)."""
+    """Check whether the line has code.
+
+    If not, pydevd stops at the last line before it that has code (pydevd_api.py, add_breakpoint).
+    """
     try:
         lines = code_lines(source, str(one.path))
     except (SyntaxError, ValueError) as error:
@@ -92,8 +97,11 @@ def _processes(facts: Facts, one: SourceBreakpoint) -> Iterator[Finding]:
 
 
 def _of_its_jobs(processes: list[Process], path: str) -> list[Process]:
-    """Those of jobs that have the file: their driver's program is beside or above it, or a process has a copy. The path
-    itself exists for all others on the same machine, too. All, if no job is known to have it."""
+    """Return the processes of the jobs that have the file, or all processes if no job is known to have it.
+
+    A job has the file if its driver's program is in the file's folder or above it, or if a process has a copy. It is
+    not enough that the path exists, because it exists for all other processes of the machine, too.
+    """
     jobs = set()
     for one, report in processes:
         folder = str(PurePosixPath(report.script).parent)
@@ -104,8 +112,11 @@ def _of_its_jobs(processes: list[Process], path: str) -> list[Process]:
 
 
 def _copy(report: ProcessReport, path: str) -> FoundFile | None:
-    """The file that the process imports in place of the user's: that of its working_dir, or else an installed one, or
-    one under another path if the user's own is not there."""
+    """Return the copy that the process imports in place of the user's file, None if there is none.
+
+    It is the copy in the process's working_dir, or else an installed one. A copy at another path counts only if the
+    user's own path does not exist there.
+    """
     places = report.files.get(path, ())
     others = [place for place in places if place.path != path]
     packed = [place for place in others if paths.package(place.path) is not None]
@@ -115,14 +126,14 @@ def _copy(report: ProcessReport, path: str) -> FoundFile | None:
 
 
 def _roots(local: str, remote: str, cwd: str) -> tuple[str, str]:
-    """The folders that a path mapping takes: what is before the common end of two paths."""
+    """Return the two folders for a path mapping, which are what precedes the common end of both paths."""
     ours, theirs = Path(local).parts, Path(remote).parts
     common = 0
     while common < min(len(ours), len(theirs)) - 1 and ours[-common - 1] == theirs[-common - 1]:
         common += 1
-    # The names of two files with different ends are a mistake of the caller's.
+    # The caller passes two paths that end with the same file name.
     local_root, remote_root = (str(Path(*parts[: len(parts) - common])) for parts in (ours, theirs))
-    # Each upload has another folder; "." is the worker's own.
+    # Ray puts each upload into another folder. "." is the worker's own folder.
     return local_root, "." if remote_root == cwd and paths.package(cwd) is not None else remote_root
 
 
@@ -152,7 +163,7 @@ def _differing(one: SourceBreakpoint, at_path: list[Process]) -> Iterator[Findin
 
 
 def _reached(one: SourceBreakpoint, having: Iterable[Process], mapped: bool) -> Iterator[Finding]:
-    """Whether something makes those that have the file stop."""
+    """Check whether an agent or a debugger makes the workers that have the file stop."""
     having = list(having)
     without = [worker for worker, report in having if not (report.agent or worker.paused or _is_attached(report))]
     reached = [worker for worker, _ in having if worker not in without]
@@ -171,12 +182,15 @@ def _reached(one: SourceBreakpoint, having: Iterable[Process], mapped: bool) -> 
 
 
 def _is_attached(report: ProcessReport) -> bool:
-    """Whether a debugger is connected. One with a debug port and nobody there runs on until its next breakpoint()."""
+    """Return whether a debugger is connected.
+
+    A worker with a debug port but without a connected debugger keeps running until its next breakpoint().
+    """
     return report.port is not None and report.port.peers != ()
 
 
 def _prepared(having: list[Process], name: str) -> str:
-    """How to start the program of these workers so that breakpoints reach it."""
+    """Return the command that starts the program of these workers so that breakpoints reach it."""
     driver = next((one for one in having if one[1].script), None)
     if driver is None:
         return f"raydap run {name}"

@@ -1,4 +1,4 @@
-"""All checks, in the order in which they are made: one row says everything about a check."""
+"""The table of all checks, in the order in which they run."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -17,12 +17,14 @@ from raydap.doctor.finding import Finding
 
 
 class Check(NamedTuple):
-    """`name` is what findings carry, `title` what the check looks at. `needs` are parts of the facts (Facts.missing):
-    without one of them it is skipped."""
+    """One check."""
 
     name: str
+    """The name that its findings carry."""
     title: str
+    """A noun phrase for users that names the subject of the check."""
     needs: tuple[str, ...]
+    """The parts of the facts that it needs. If one of them is in Facts.missing, the check is skipped."""
     run: Callable[[Facts], Iterable[Finding]]
 
 

@@ -1,4 +1,4 @@
-"""Whether the cluster can be asked: its dashboard, its token, a node of it on this machine, and its nodes."""
+"""Checks whether the cluster answers: its dashboard, its token, its node on this machine, and all of its nodes."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _COMMANDS = {
 
 
 def dashboard(facts: Facts) -> Iterator[Finding]:
-    """Whether there is one, and one of Ray's. What wants a token answers, at least."""
+    """Check whether a Ray dashboard answers. The check `token` reports a dashboard that requires a token."""
     problem = facts.problem
     if problem is not None and problem.code not in _TOKEN:
         why = "raydap finds the workers through the dashboard."
@@ -33,6 +33,7 @@ def dashboard(facts: Facts) -> Iterator[Finding]:
 
 
 def token(facts: Facts) -> Iterator[Finding]:
+    """Check whether the cluster accepts raydap's token, or requires none."""
     problem = facts.problem
     if problem is not None and problem.code is Code.TOKEN_WANTED:
         why = "Nothing of this cluster can be seen without it. `ray get-auth-token` on its head node shows it."
@@ -45,6 +46,7 @@ def token(facts: Facts) -> Iterator[Finding]:
 
 
 def local_node(facts: Facts) -> Iterator[Finding]:
+    """Check whether a node of the cluster runs on this machine."""
     if facts.local_nodes:
         yield ok("A node of the cluster runs on this machine, so raydap can reach all others through Ray.")
         return
@@ -56,6 +58,7 @@ def local_node(facts: Facts) -> Iterator[Finding]:
 
 
 def nodes(facts: Facts) -> Iterator[Finding]:
+    """Check which nodes gave no report, and which processes could not be inspected."""
     if facts.reports:
         yield ok(f"{sentence(count(len(facts.reports), 'node'))} said what is there.")
     for node_id, reason in facts.unreported.items():

@@ -1,5 +1,8 @@
-"""The debug ports of workers, seen from outside: a connection to look would end the debugger there (debugpy takes one
-client). So it is the system's list of sockets that tells, on the worker's node. Forked children have no port."""
+"""Checks of the debug ports of workers, and of forked children, which have no debug port.
+
+Never connect to a debug port to check it: debugpy accepts one client, and a dropped connection ends the debugger. The
+checks use the list of sockets of the worker's node instead.
+"""
 
 import os
 from collections.abc import Iterator
@@ -11,6 +14,7 @@ from raydap.doctor.finding import Finding, error, note, ok, warning
 
 
 def dead_adapters(facts: Facts) -> Iterator[Finding]:
+    """Check whether a debugger listens at the debug port of each worker that has one."""
     looked_at = [(one, report.port) for one, report in facts.processes() if report.port is not None]
     for one, port in looked_at:
         if port.listens:
@@ -30,7 +34,7 @@ def dead_adapters(facts: Facts) -> Iterator[Finding]:
 
 
 def forked_children(facts: Facts) -> Iterator[Finding]:
-    """Check whether forked children wait in breakpoint(). They have no debug port."""
+    """Check whether forked children wait in breakpoint()."""
     readable = True
     waits = 0
     for node_id, report in facts.reports.items():
@@ -51,7 +55,7 @@ def forked_children(facts: Facts) -> Iterator[Finding]:
 
 
 def other_debuggers(facts: Facts) -> Iterator[Finding]:
-    """Who is connected to debug ports. raydap's own connections are told, too."""
+    """Check which processes are connected to debug ports. Connections of raydap are reported, too."""
     held = [(one, peer) for one, report in facts.processes() if report.port for peer in report.port.peers]
     ours = [one for one, peer in held if _is_raydap(peer)]
     for one, peer in held:
@@ -74,7 +78,7 @@ def other_debuggers(facts: Facts) -> Iterator[Finding]:
 
 
 def routes(facts: Facts) -> Iterator[Finding]:
-    """Whether this machine reaches debug ports, by ports of the nodes that a connection does not spoil."""
+    """Check whether this machine reaches debug ports, by connections to other ports of the same nodes."""
     exact = {node_id for node_id, report in facts.reports.items() if report.route is not None}
     reached = [facts.node(node_id) for node_id, reason in facts.routes.items() if not reason]
     for node_id, reason in facts.routes.items():
@@ -95,7 +99,7 @@ def routes(facts: Facts) -> Iterator[Finding]:
 
 
 def _is_raydap(peer: Peer) -> bool:
-    """A raydap that is connected directly, or its actor on the node."""
+    """Return whether the peer is a raydap, or raydap's actor on the node."""
     words = peer.command.split()
     return "RaydapRelay" in peer.command or any(os.path.basename(word) == "raydap" for word in words[:4])
 
@@ -107,5 +111,5 @@ def _name(peer: Peer) -> str:
 
 
 def _kill(one: ListedWorker) -> str:
-    """To be run on the worker's node."""
+    """Return the command that ends the worker, to be run on its node."""
     return f"kill {one.worker.pid}"

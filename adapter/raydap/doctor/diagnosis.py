@@ -1,4 +1,4 @@
-"""Makes all checks. They only read facts that are gathered, so none can hang."""
+"""Runs all checks. They only read facts that have been gathered, so none can hang."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -14,12 +14,12 @@ log = logging.getLogger("raydap")
 
 
 def diagnose(facts: Facts, checks: Iterable[Check] = CHECKS) -> list[Finding]:
-    """The findings of all checks, in their order. Raises nothing."""
+    """Return the findings of all checks, in the order of the checks. Raises nothing."""
     return [finding for check in checks for finding in _findings(check, facts)]
 
 
 def is_healthy(findings: Iterable[Finding]) -> bool:
-    """Whether no warning and no error is among them."""
+    """Return whether the findings contain no warning and no error."""
     return not any(finding.severity in FAULTS for finding in findings)
 
 

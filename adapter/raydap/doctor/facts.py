@@ -1,4 +1,4 @@
-"""What is known of a cluster. `gathering.py` finds it out, and the checks read it."""
+"""The facts about a cluster, which `gathering.py` collects and the checks read."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,14 +18,17 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class SourceBreakpoint:
-    """A breakpoint that the user asks about, or one of a session. `path` is absolute; `source` is the text of the file,
-    None if this machine has none. A session has said whether it is `verified`, and why not (`message`)."""
+    """A breakpoint from the command line (`--break`) or of a session."""
 
     path: Path
+    """The absolute path of its file."""
     line: int
     source: bytes | None
+    """The content of the file, None if this machine does not have it."""
     verified: bool = False
+    """Whether the session reports that it is set."""
     message: str = ""
+    """The session's message about it, such as why it is not verified."""
 
     def __str__(self) -> str:
         return f"{self.path.name}:{self.line}"
@@ -33,10 +36,12 @@ class SourceBreakpoint:
 
 @dataclass(frozen=True, slots=True)
 class ListedWorker:
-    """A worker or driver that lives, as the dashboard lists it. `paused` counts threads that wait for a debugger."""
+    """A worker or driver that is alive, as the dashboard lists it."""
 
     worker: PausedWorker
+    """The process, which need not be paused."""
     paused: int = 0
+    """The number of its threads that wait for a debugger."""
     label: WorkerLabel = field(default_factory=WorkerLabel)
 
     def __str__(self) -> str:
@@ -46,7 +51,7 @@ class ListedWorker:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Of raydap's own environment; "" for a package that is not installed."""
+    """The versions in raydap's own environment. A package that is not installed has the version ""."""
 
     python: str = ""
     ray: str = ""
@@ -55,40 +60,56 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`missing` says why a part is not known: "cluster" (what the dashboard tells), "nodes" (`reports`), "legacy".
-
-    `dashboard` is the URL, `problem` why it does not help. `gcs` is the address of the GCS, "" if it is not known.
-    `nodes` are the addresses of all nodes, by Ray's ids, and `ports` those of their raylets; `local_nodes` are on this
-    machine. `unreported` says why a node gave no report, `routes` why this machine does not reach one ("" if it does).
-    `sessions` are the raydaps of this machine that debug this cluster. `deployments` are those of Ray Serve, by
-    `app:deployment`: their `deployment_config` (ray/serve/schema.py, DeploymentSchema).
-    """
+    """The facts about one cluster. Nodes are named by Ray's hex ids."""
 
     dashboard: str = ""
+    """The dashboard's URL, or what the user wrote if no dashboard was found."""
     problem: Problem | None = None
+    """Why the dashboard gave no answer."""
     sends_token: bool = False
+    """Whether raydap sends the dashboard a token."""
     ray_version: str = ""
+    """The cluster's version of Ray, "" if the dashboard does not report it."""
     session: str = ""
+    """The name of the cluster's Ray session."""
     gcs: str = ""
+    """The address of the GCS, "" if it is not known."""
     here: Versions = field(default_factory=Versions)
     nodes: Mapping[str, str] = field(default_factory=dict)
+    """The addresses of all nodes."""
     ports: Mapping[str, int] = field(default_factory=dict)
+    """The ports of the nodes' raylets."""
     local_nodes: frozenset[str] = frozenset()
+    """The nodes on this machine."""
     workers: tuple[ListedWorker, ...] = ()
+    """All workers and drivers but Ray's and raydap's own."""
     actors: tuple[Row, ...] = ()
+    """The rows of all actors but Ray's own."""
     jobs: tuple[Row, ...] = ()
+    """The rows of all jobs, also of jobs that have ended."""
     deployments: Mapping[str, Row] = field(default_factory=dict)
+    """The `deployment_config` of each deployment of Ray Serve, by `app:deployment` (ray/serve/schema.py,
+    DeploymentSchema)."""
     reports: Mapping[str, NodeReport] = field(default_factory=dict)
+    """The reports of nodes about their processes and environments."""
     unreported: Mapping[str, str] = field(default_factory=dict)
+    """The reason for each node that gave no report."""
     routes: Mapping[str, str] = field(default_factory=dict)
+    """For each node that was tried: why this machine does not reach it, "" if it does."""
     legacy: tuple[LegacyBreakpoint, ...] = ()
+    """The breakpoints of Ray's old debugger that wait."""
     sessions: tuple[SessionStatus, ...] = ()
+    """The sessions on this machine that debug this cluster."""
     breakpoints: tuple[SourceBreakpoint, ...] = ()
+    """The breakpoints to check, first those from the command line."""
     missing: Mapping[str, str] = field(default_factory=dict)
+    """The reason for each unknown part: "cluster" (the dashboard's answers), "nodes" (`reports`) or "legacy"."""
 
     def processes(self) -> Iterator[tuple[ListedWorker, ProcessReport]]:
-        """The workers whose processes were looked at. Ray's lists do not say the job of an idle one, but its own
-        environment does."""
+        """Yield the workers whose processes were inspected, with the reports on them.
+
+        Ray's lists do not contain the job of an idle worker, so it is taken from the worker's environment.
+        """
         for one in self.workers:
             report = self.process(one)
             if report is not None:
@@ -96,29 +117,32 @@ class Facts:
                 yield replace(one, label=replace(one.label, job=job)), report
 
     def process(self, one: ListedWorker) -> ProcessReport | None:
+        """Return the report on a worker's process, None if the process was not inspected."""
         node = self.reports.get(one.worker.node_id)
         report = None if node is None else node.processes.get(one.worker.key)
         return report if report is not None and report.visible else None
 
     def environment(self, one: ListedWorker, report: ProcessReport) -> EnvironmentReport | None:
-        """The Python of a process, if that has answered."""
+        """Return what the Python of a process reported, None if it did not answer."""
         return _answering(self.reports[one.worker.node_id].environments.get(report.python))
 
     def common_environments(self) -> Iterator[tuple[str, EnvironmentReport]]:
-        """The Python of workers that have no own one, for each node where it has answered."""
+        """Yield each node's name, and what the common Python of its workers reported, if that answered."""
         for node_id, report in self.reports.items():
             found = _answering(report.environments.get(report.python))
             if found is not None:
                 yield self.node(node_id), found
 
     def node(self, node_id: str) -> str:
-        """The name of a node for users."""
+        """Return the name of a node for users."""
         return self.nodes.get(node_id) or node_id[:8]
 
     def paused(self) -> list[ListedWorker]:
+        """Return the workers that wait for a debugger."""
         return [one for one in self.workers if one.paused]
 
     def by_key(self) -> dict[WorkerKey, PausedWorker]:
+        """Return all workers by their keys."""
         return {one.worker.key: one.worker for one in self.workers}
 
 
@@ -127,7 +151,7 @@ def _answering(found: EnvironmentReport | None) -> EnvironmentReport | None:
 
 
 def names(things: Iterable[object]) -> str:
-    """The first few of them: `a, b and 3 more`. Equal ones are counted."""
+    """Return the first few names as text, such as `a, b and 3 more`. Equal names appear once, with their number."""
     counted = [name if times == 1 else f"{name} ({times} times)" for name, times in Counter(map(str, things)).items()]
     if len(counted) > _MOST_NAMES + 1:
         counted = [*counted[:_MOST_NAMES], f"{len(counted) - _MOST_NAMES} more"]
@@ -135,5 +159,5 @@ def names(things: Iterable[object]) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """`1 worker`, `2 workers`, `2 processes`."""
+    """Return a number with a noun, such as `1 worker`, `2 workers` or `2 processes`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}{'es' if what.endswith('s') else 's'}"

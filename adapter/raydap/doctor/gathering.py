@@ -1,4 +1,7 @@
-"""Finds out what the checks need. Each part has a deadline, and a part that fails is missing, with the reason."""
+"""Gathers the facts that the checks read.
+
+Each part has a deadline. A part that fails is missing, with the reason.
+"""
 
 import asyncio
 import hashlib
@@ -29,13 +32,14 @@ log = logging.getLogger("raydap")
 _CONNECT_TIMEOUT_S = 3.0
 
 _RAYS_ACTORS = ("JobSupervisor", "ServeController", "ProxyActor")
+"""Classes of Ray's own actors."""
 
 _NO_CLUSTER = Problem(
     Code.NO_CLUSTER, "No Ray cluster was found on this machine; start one, or name its dashboard with --dashboard."
 )
 
 Progress = Callable[[str], None]
-"""Gets what is being done, as a few words for the user."""
+"""A function that shows the user, in a few words, what is being done."""
 
 
 async def gather(
@@ -45,8 +49,10 @@ async def gather(
     ask_nodes: bool = True,
     progress: Progress = lambda _: None,
 ) -> Facts:
-    """`dashboard` is the user's argument. Without `ask_nodes` nothing is started on nodes. Raises nothing but OSError,
-    where this machine cannot start a process."""
+    """Return the facts about the cluster that the user means. Raises only OSError, if a process cannot be started here.
+
+    `dashboard` is the user's argument. Without `ask_nodes` nothing is started on nodes.
+    """
     facts = Facts(here=_versions(), breakpoints=tuple(breakpoints))
     progress("looking for the cluster")
     try:
@@ -81,7 +87,7 @@ def _unknown(facts: Facts, error: ProblemError, where: str) -> Facts:
 
 
 async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
-    """Raises ProblemError."""
+    """Return the facts with the answers of the dashboard. Raises ProblemError."""
     listed = await dashboard.listed()
     labels = await dashboard.labels(listed)
     version = await dashboard.version()
@@ -107,15 +113,18 @@ async def _ask_dashboard(facts: Facts, dashboard: Dashboard) -> Facts:
 
 
 def _is_rays(one: ListedWorker, jobs: Collection[str]) -> bool:
-    """Whether it runs no code of users: the actor that starts a submitted job, those that Ray Serve consists of, or the
-    dashboard, which is a driver of jobs that it does not list."""
+    """Return whether the worker executes no code of users.
+
+    That is true of the actor that starts a submitted job, the actors of Ray Serve itself, and the dashboard, which is a
+    driver of jobs that it does not list.
+    """
     if one.worker.worker_type == "DRIVER":
         return bool(jobs) and one.label.job not in jobs
     return one.label.actor in _RAYS_ACTORS
 
 
 async def _ask_nodes(facts: Facts, environ: Mapping[str, str], through_ray: bool, progress: Progress) -> Facts:
-    """Asks all nodes through Ray, or else looks at those of this machine."""
+    """Return the facts with reports of all nodes, requested through Ray, or else of the nodes on this machine."""
     questions = {node_id: _question(facts, node_id) for node_id in facts.nodes}
     reason = "the nodes were not asked (--no-nodes)"
     if through_ray and facts.local_nodes:
@@ -143,7 +152,7 @@ def _reported(facts: Facts) -> Facts:
 
 
 def _question(facts: Facts, node_id: str) -> dict[str, Any]:
-    """That of node_survey.report."""
+    """Return the question for a node, as node_survey.report takes it."""
     return {
         "host": facts.nodes[node_id],
         "processes": [
@@ -160,7 +169,10 @@ def _question(facts: Facts, node_id: str) -> dict[str, Any]:
 
 
 async def _routes(facts: Facts) -> dict[str, str]:
-    """Whether this machine reaches the nodes where workers are paused; they are tried at Ray's own ports."""
+    """Return why this machine does not reach each node with a paused worker, "" if it does.
+
+    The connections go to the ports of the raylets.
+    """
     wanted = {one.worker.node_id for one in facts.paused()} & facts.ports.keys()
     tried = await asyncio.gather(*(_try_to_connect(facts.nodes[one], facts.ports[one]) for one in wanted))
     return dict(zip(wanted, tried, strict=True))
@@ -172,7 +184,7 @@ async def _try_to_connect(host: str, port: int) -> str:
     except asyncio.TimeoutError:
         return f"no answer within {_CONNECT_TIMEOUT_S:g} s"
     except OSError as error:
-        # asyncio's own text has Python objects in it.
+        # The text of asyncio contains Python objects.
         return os.strerror(error.errno) if error.errno else str(error)
     writer.close()
     return ""
@@ -190,7 +202,7 @@ async def _ask_legacy(facts: Facts, environ: Mapping[str, str]) -> Facts:
 
 
 async def _ray_ports(dashboard: Dashboard) -> dict[str, int]:
-    """The ports of the raylets, by Ray's ids of their nodes (ray/dashboard/modules/node/node_head.py)."""
+    """Return the ports of the raylets, by Ray's ids of their nodes (ray/dashboard/modules/node/node_head.py)."""
     try:
         answer = await dashboard.rest.get("/nodes", [("view", "summary")])
         raylets = [node["raylet"] for node in answer["data"]["summary"]]
@@ -201,7 +213,10 @@ async def _ray_ports(dashboard: Dashboard) -> dict[str, int]:
 
 
 async def _deployments(dashboard: Dashboard) -> dict[str, Row]:
-    """Of Ray Serve (ray/serve/schema.py, ServeInstanceDetails), with the class names of their replicas."""
+    """Return the configurations of Ray Serve's deployments (ray/serve/schema.py, ServeInstanceDetails).
+
+    The keys are `app:deployment`, as in the class names of replicas.
+    """
     try:
         answer = await dashboard.rest.get("/api/serve/applications/")
         return {
@@ -215,7 +230,7 @@ async def _deployments(dashboard: Dashboard) -> dict[str, Row]:
 
 
 def _gcs(session: str) -> str:
-    """The address of the GCS, as a raylet of this machine has it; "" if there is none."""
+    """Return the address of the GCS, from the options of a raylet on this machine; "" if there is none."""
     for _, options in raylets():
         if options.get("--session-name") == session:
             return options.get("--gcs-address", "")

@@ -1,4 +1,4 @@
-"""What raydap reaches of workers that wait at no breakpoint(): those with an agent, and others by `"reach": "any"`."""
+"""Checks which workers raydap reaches without a breakpoint(): by their agents, or with `"reach": "any"`."""
 
 from collections.abc import Iterator
 
@@ -23,10 +23,11 @@ _REASONS = {
     "hook": "the program was launched by raydap, or by `raydap run`",
     "": 'a session with "reach": "any" has started the agent while the worker ran',
 }
-"""Why a process has an agent, by the report's `preparation`."""
+"""Reasons why a process has an agent, by the `preparation` in its report."""
 
 
 def reach(facts: Facts) -> Iterator[Finding]:
+    """Check which workers have an agent, and which nodes let raydap attach to workers without one."""
     processes = list(facts.processes())
     yield from _agents(processes)
     free = {"off", "hidden"}
@@ -53,7 +54,7 @@ def reach(facts: Facts) -> Iterator[Finding]:
 
 
 def _agents(processes: list[tuple[ListedWorker, ProcessReport]]) -> Iterator[Finding]:
-    """Report which processes have an agent, and which cannot have one, each with the reason."""
+    """Check which processes have an agent, and which cannot have one, each with the reason."""
     found: dict[tuple[bool, str], list[ListedWorker]] = {}
     for one, report in processes:
         found.setdefault((report.agent, report.preparation), []).append(one)
@@ -74,7 +75,7 @@ def _agents(processes: list[tuple[ListedWorker, ProcessReport]]) -> Iterator[Fin
 
 
 def gdb_obstacle(report: NodeReport) -> str:
-    """Why gdb cannot work on a node, "" if nothing is known to be in its way."""
+    """Return why gdb cannot work on a node, "" if no obstacle is known."""
     if report.gdb_obstacle or not report.has_amx:
         return report.gdb_obstacle
     major = report.gdb.partition(".")[0]

@@ -1,4 +1,4 @@
-"""The breakpoints of the debug sessions that run, as their clients have set them."""
+"""The breakpoints that clients have set in the debug sessions that run."""
 
 import asyncio
 import logging
@@ -18,20 +18,25 @@ log = logging.getLogger("raydap")
 
 
 async def find(dashboard: str) -> tuple[SourceBreakpoint, ...]:
-    """Those on lines, of all sessions of this user on this machine that debug the cluster; the session of an editor, or
-    a hub. One that cannot be asked is passed over. Raises nothing."""
+    """Return the line breakpoints of all sessions of this user on this machine that debug the cluster. Raises nothing.
+
+    The sessions are those of editors and hubs. A session that does not answer is skipped.
+    """
     try:
         ways = session_connections.find()
     except OSError as error:
         log.info("the sessions of this machine are not known: %s", error)
         return ()
     answers = await asyncio.gather(*(_ask(name, connect, dashboard) for name, connect in ways.items()))
-    # Two sessions may be those of one hub and of who is connected to it.
+    # Remove duplicates: a hub and a session that is connected to it have the same breakpoints.
     return tuple(dict.fromkeys(one for answer in answers for one in answer))
 
 
 async def _ask(name: str, connect: Connect, dashboard: str) -> list[SourceBreakpoint]:
-    """Looks on, for a moment: an observer changes nothing, and who joins keeps nothing alive."""
+    """Return the line breakpoints of a session, [] if it debugs another cluster or does not answer.
+
+    It joins as an observer for a moment: an observer changes nothing, and a client that joins keeps no session alive.
+    """
     session = Session("editor", name, lambda *_: None, lambda _: None)
     try:
         await session.connection.open(connect)
@@ -56,6 +61,6 @@ def _read(one: SetBreakpoint) -> SourceBreakpoint:
     try:
         source: bytes | None = safe_files.read_regular(one.path)
     except (OSError, ValueError):
-        # It is on the machine of the editor only.
+        # The file is only on the machine of the editor.
         source = None
     return SourceBreakpoint(Path(one.path), one.line, source, one.verified, one.message)

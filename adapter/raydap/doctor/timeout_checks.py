@@ -1,12 +1,15 @@
-"""Time limits that go on while a worker is stopped. Only those are told that do fire then:
+"""Checks for time limits that continue while a worker is stopped.
+
+Only limits that fire in that case are reported:
 
 - Ray Serve: measured (docs/usage/session.md); ray/serve/_private/constants.py has the defaults.
-- torch: the timeout of a process group ends those that wait in a collective for the stopped one (PyTorch's manual:
-  `init_process_group`; and "ProcessGroupNCCL Environment Variables", where TORCH_NCCL_ASYNC_ERROR_HANDLING is 3). Its
-  heartbeat monitor is left out: by that manual it looks at the watchdog, a thread of native code, which runs on.
+- torch: the timeout of a process group ends the processes that wait in a collective operation for the stopped one
+  (PyTorch's manual: `init_process_group`; and "ProcessGroupNCCL Environment Variables", where
+  TORCH_NCCL_ASYNC_ERROR_HANDLING is 3). torch's heartbeat monitor is left out: according to that manual it watches the
+  watchdog, a thread of native code, which keeps running.
 - RLlib: the manual of `AlgorithmConfig.env_runners(sample_timeout_s)`.
 
-The health checks of Ray itself and of Ray Train are answered by threads that run on.
+Health checks of Ray itself and of Ray Train do not fail, because threads that keep running answer them.
 """
 
 from collections.abc import Iterator
@@ -17,14 +20,14 @@ from raydap.doctor.finding import Finding, note, ok, warning
 from raydap.doctor.variable_checks import settings
 
 LONG_S = 3600.0
-"""A limit from here on is one that somebody has raised for debugging."""
+"""Seconds. A limit of this length or more counts as raised for debugging."""
 
 _SERVE_REPLICA = "ServeReplica:"
 
 _SERVE_PROBES = "RAY_SERVE_USER_HEALTH_CHECK_PROBE_MAX_FAIL"
 
 _SERVE_FIRST_WITH_PROBES = (2, 60)
-"""The oldest Ray with which the probes were measured."""
+"""The oldest version of Ray in which the probes were measured."""
 
 _ENV_RUNNERS = ("SingleAgentEnvRunner", "MultiAgentEnvRunner", "RolloutWorker")
 
@@ -34,6 +37,7 @@ _NO_ERROR_HANDLING = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0")
 
 
 def timeouts(facts: Facts) -> Iterator[Finding]:
+    """Check for libraries whose time limits end a worker or its work while a worker is stopped."""
     found = [*_serve(facts), *_torch(facts), *_rllib(facts)]
     yield from found
     if not found:
@@ -41,7 +45,10 @@ def timeouts(facts: Facts) -> Iterator[Finding]:
 
 
 def _serve(facts: Facts) -> Iterator[Finding]:
-    """Ray Serve ends a replica that fails its health checks, as it does while it is stopped in an `async` method."""
+    """Check the limits of Ray Serve, which ends a replica that fails its health checks.
+
+    A replica that is stopped in an `async` method fails them.
+    """
     replicas = [str(actor.get("class_name")) for actor in facts.actors]
     running = sorted({name.removeprefix(_SERVE_REPLICA) for name in replicas if name.startswith(_SERVE_REPLICA)})
     paused = {one.label.actor.removeprefix(_SERVE_REPLICA) for one in facts.paused()}
@@ -59,7 +66,7 @@ def _serve(facts: Facts) -> Iterator[Finding]:
 
 
 def _torch(facts: Facts) -> Iterator[Finding]:
-    """Of a job whose processes may meet in collectives, when one of them is stopped."""
+    """Check for jobs whose processes may meet in collective operations, which time out while one process is stopped."""
     if _NO_ERROR_HANDLING in settings(facts):
         return
     jobs: dict[str, list[tuple[ListedWorker, bool]]] = {}

@@ -1,4 +1,4 @@
-"""Variables of the environment that change Ray's debugger: of nodes, processes, jobs and actors."""
+"""Checks of the environment variables that change Ray's debugger, on nodes and in processes, jobs and actors."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _NOWHERE = Span(0, 0, 0, 0)
 
 
 def legacy(facts: Facts) -> Iterator[Finding]:
-    """Ray's old debugger, whose breakpoints are sockets of pdb."""
+    """Check whether Ray's old debugger is used, whose breakpoints are sockets of pdb."""
     users = settings(facts).get((DEBUG, "legacy"), [])
     external = [facts.node(node_id) for node_id, report in facts.reports.items() if report.external_debugger]
     if facts.legacy:
@@ -40,7 +40,7 @@ def legacy(facts: Facts) -> Iterator[Finding]:
 
 
 def spelling(facts: Facts) -> Iterator[Finding]:
-    """Names that are misspelt, and values that Ray does not know, as the language server finds them in programs."""
+    """Check for misspelt names and for values that Ray does not know, as the language server does in programs."""
     good = True
     users: dict[str, list[str]] = {}
     commands: dict[str, tuple[str, str]] = {}
@@ -63,7 +63,10 @@ def spelling(facts: Facts) -> Iterator[Finding]:
 
 
 def breakpoint_hook(facts: Facts) -> Iterator[Finding]:
-    """In workers Ray replaces it (ray/_private/worker.py, connect), in drivers only from ray.init() on."""
+    """Check for drivers that were started with PYTHONBREAKPOINT.
+
+    Ray replaces the hook in workers (ray/_private/worker.py, connect), but in drivers only at ray.init().
+    """
     drivers = [
         (str(one), report.variables["PYTHONBREAKPOINT"])
         for one, report in facts.processes()
@@ -79,13 +82,15 @@ def breakpoint_hook(facts: Facts) -> Iterator[Finding]:
 
 
 def _is_users(hook: str) -> bool:
-    """The driver of a submitted job has the hook of the worker that has started it."""
+    """Return whether the user has set the hook. The driver of a submitted job inherits Ray's hook from a worker."""
     return hook != "" and not hook.startswith("ray.")
 
 
 def settings(facts: Facts) -> dict[tuple[str, str], list[str]]:
-    """The variables that are set, with their values, and for whom: what a process has from its node, its job or its
-    actor's runtime_env is told of that."""
+    """Return each variable that is set, with its value, and the nodes, jobs, actors and processes that have it.
+
+    A process is not listed for a variable that comes from its node, its job, or its actor's runtime_env.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for node_id, node in facts.reports.items():
         for item in node.variables.items():
@@ -98,7 +103,7 @@ def settings(facts: Facts) -> dict[tuple[str, str], list[str]]:
                 found.setdefault(item, []).append(f"job {job.get('submission_id') or job.get('job_id')}")
     of_actors: dict[int, dict[str, str]] = {}
     for actor in facts.actors:
-        # Ray adds the variables of the job.
+        # Ray adds the variables of the job to an actor's runtime_env.
         inherited = of_jobs.get(str(actor.get("job_id")), {})
         variables = _env_vars(read_runtime_env(actor))
         of_actors[int(actor.get("pid") or 0)] = variables
@@ -118,7 +123,10 @@ def _env_vars(environment: object) -> dict[str, str]:
 
 
 def _set(user: str, name: str, value: str) -> str:
-    """How that is set for this user of it: for the processes of a node or a driver by the shell that starts them."""
+    """Return the line that sets the variable for `user`, one of the names from `settings`.
+
+    For a node or a driver it is a command for the shell that starts it, otherwise a runtime_env.
+    """
     if user.startswith(("node ", "driver ")):
         return f"export {name}={value}"
     return f'"runtime_env": {{"env_vars": {{"{name}": "{value}"}}}}'

@@ -1,4 +1,4 @@
-"""The versions of Ray, Python and debugpy: on the nodes, in the environments of jobs, and here."""
+"""Checks of the versions of Ray, Python and debugpy: on the nodes, in the environments of jobs, and here."""
 
 import json
 import re
@@ -14,15 +14,16 @@ OLDEST_DEBUGPY = (1, 8, 0)
 OLDEST_PYTHON = (3, 10)
 
 _OWN_ENVIRONMENTS = ("pip", "uv", "conda", "py_executable", "container", "image_uri")
-"""The fields of a runtime_env that give workers another Python, or other packages (ray/runtime_env/runtime_env.py)."""
+"""Fields of a runtime_env that give workers another Python or other packages (ray/runtime_env/runtime_env.py)."""
 
 _WANTED = "debugpy>=1.8,<1.10"
-"""Ray would refuse 1.10 (ray/util/debugpy.py, _try_import_debugpy)."""
+"""The versions of debugpy to install. Ray would refuse 1.10 (ray/util/debugpy.py, _try_import_debugpy)."""
 
 _AS_DRIVER = "raydap joins the cluster as a driver for workers on other nodes, and a driver has to have its versions."
 
 
 def ray(facts: Facts) -> Iterator[Finding]:
+    """Check whether all nodes and raydap have the version of Ray that the head node has."""
     differing = [node for node, found in facts.common_environments() if found.ray not in ("", facts.ray_version)]
     if differing:
         what = f"{names(differing)} has another version of Ray than the head node ({facts.ray_version})."
@@ -35,6 +36,7 @@ def ray(facts: Facts) -> Iterator[Finding]:
 
 
 def python(facts: Facts) -> Iterator[Finding]:
+    """Check whether raydap can debug the workers' Python, and runs with the same minor version."""
     versions: dict[str, list[str]] = {}
     for node, found in facts.common_environments():
         versions.setdefault(found.python, []).append(node)
@@ -50,6 +52,7 @@ def python(facts: Facts) -> Iterator[Finding]:
 
 
 def debugpy(facts: Facts) -> Iterator[Finding]:
+    """Check whether the nodes' common Python has a version of debugpy that Ray accepts."""
     for node_id, report in facts.reports.items():
         common = report.environments.get(report.python)
         if common is not None and common.problem:
@@ -63,7 +66,10 @@ def debugpy(facts: Facts) -> Iterator[Finding]:
 
 
 def runtime_env(facts: Facts) -> Iterator[Finding]:
-    """The environments of jobs and actors. Ray makes them anew, so one without a live worker cannot be looked at."""
+    """Check debugpy in the environments of jobs and actors.
+
+    Ray creates these environments itself, so one without a live worker cannot be inspected.
+    """
     looked_at: dict[str, list[str]] = {}
     for one, report in facts.processes():
         node = facts.reports[one.worker.node_id]
@@ -73,7 +79,7 @@ def runtime_env(facts: Facts) -> Iterator[Finding]:
     for version, workers in looked_at.items():
         yield _debugpy(version, names(workers), f'"runtime_env": {{"pip": ["{_WANTED}"]}}')
     for subject, own in _own_environments(facts):
-        # Those of pip and uv have the packages of the cluster's Python, too; "conda" and images have not.
+        # Environments of pip and uv also have the packages of the cluster's Python; conda and images have not.
         if not looked_at and own not in ("pip", "uv"):
             what = f'The runtime_env of {subject} has "{own}", and no worker of it could be looked at.'
             why = "Without debugpy in that environment its workers skip every breakpoint()."
@@ -81,7 +87,7 @@ def runtime_env(facts: Facts) -> Iterator[Finding]:
 
 
 def _own_environments(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Whose runtime_env makes an own environment, and the field that does so."""
+    """Yield each job and actor whose runtime_env creates an environment of its own, and the field that does so."""
     owners: list[tuple[str, Row]] = []
     for job in facts.jobs:
         if not has_ended(job):
@@ -95,7 +101,7 @@ def _own_environments(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def read_runtime_env(actor: Row) -> Row:
-    """That of an actor's row; empty if it has none."""
+    """Return the runtime_env in the row of an actor, {} if it has none."""
     try:
         return _mapping(json.loads(str(actor.get("serialized_runtime_env") or "{}")))
     except (ValueError, RecursionError):

@@ -1,4 +1,7 @@
-"""Accepts clients: one port for DAP over TCP and over WebSocket, and nothing behind it without the token."""
+"""Accepts clients of a hub on one port, for DAP over TCP and over WebSocket.
+
+A client that has not sent the token learns nothing but the bridge's capabilities.
+"""
 
 import asyncio
 import logging
@@ -27,30 +30,37 @@ log = logging.getLogger("raydap")
 PATH = "/dap"
 
 ORIGINS = frozenset({"vscode-file://vscode-app"})
-"""Pages that may open a WebSocket: VS Code's own window. Browsers give other pages other origins, which a page cannot
-choose. VS Code's webviews are not here, because they show content of others. Programs send no Origin."""
+"""Origins of the pages that may open a WebSocket: VS Code's own window.
+
+A browser sends the origin of each page, and a page cannot change it. VS Code's webviews are missing here on purpose,
+because they show content of others. Programs send no Origin.
+"""
 
 TOKEN_SUBPROTOCOL = "raydap.token."
 """Prefix of the subprotocol that carries the token, for clients that cannot set headers."""
 
 TOKEN_TIMEOUT_S = 30.0
-"""Seconds in which a new connection has to show the token."""
+"""Seconds within which a new connection must send the token."""
 
 MAX_UNAUTHENTICATED = 64
-"""Connections at a time that have not shown the token."""
+"""The most connections at a time that have not sent the token."""
 
 UNAUTHENTICATED_MAX_BYTES = 256 * 1024
-"""Bytes that such a connection may send in all, and bytes that may wait to be sent to it. All of them together take at
-most MAX_UNAUTHENTICATED times as much. `initialize` and `attach` are much shorter."""
+"""Bytes that a connection may send in all before the token, and bytes that may be queued for it.
+
+All such connections together take at most MAX_UNAUTHENTICATED times as much. `initialize` and `attach` are much
+shorter.
+"""
 
 TLS_HANDSHAKE_TIMEOUT_S = 10.0
 """Seconds for the TLS handshake with a client."""
 
 
 class Acceptor:
-    """Makes clients of connections. `names`: the Host names under which the hub may be reached. Must be closed.
+    """Makes a client of the engine from each connection. Must be closed.
 
-    With `tls` it makes the TLS handshakes, too, so that connections which do not complete one are counted.
+    `names` are the names that a Host header may contain, in addition to localhost and literal addresses. With `tls` the
+    acceptor makes the TLS handshakes itself, so that connections which do not complete one count as unauthenticated.
     """
 
     def __init__(
@@ -66,16 +76,19 @@ class Acceptor:
         self._tasks = Tasks()
 
     def protocol(self) -> asyncio.Protocol:
-        """The protocol of a new connection."""
+        """Return the protocol of a new connection."""
         return _Connection(self)
 
     async def wait_left(self) -> None:
-        """Return when all clients that have entered a session have left again. Observers and clients that join the
-        session of another client do not count: such a look neither ends a hub nor keeps it."""
+        """Return when all clients that entered a session have left it.
+
+        Observers and clients that join another client's session do not count: they neither end a hub nor keep it
+        running.
+        """
         await self._left.wait()
 
     async def close(self) -> None:
-        """Ends connections without the token, and all tasks. The other connections are the clients' owner's to end."""
+        """End the connections without the token, and all tasks. The owner of the clients ends the other connections."""
         for connection, timeout in list(self._unauthenticated.items()):
             timeout.cancel()
             connection.abort()
@@ -86,7 +99,7 @@ class Acceptor:
     # The life of a connection.
 
     def accepted(self, connection: "_Connection", transport: asyncio.Transport) -> None:
-        """Count the connection, of whose client nothing is known yet."""
+        """Begin serving a new connection, or reject it if too many have not sent the token."""
         tcp.keep_alive(transport)
         if len(self._unauthenticated) >= MAX_UNAUTHENTICATED:
             self.reject(connection, "too many others have not shown the token")
@@ -112,17 +125,17 @@ class Acceptor:
             connection.begin(secure)
 
     def end_token_timeout(self, connection: "_Connection") -> None:
-        """The client has shown the token, or is gone."""
+        """Stop the timeout, because the client has sent the token or is gone."""
         timeout = self._unauthenticated.pop(connection, None)
         if timeout is not None:
             timeout.cancel()
 
     def speaks_tls(self, connection: "_Connection") -> None:
-        """Ends the connection: a client that speaks TLS to a hub without TLS would wait long for an answer."""
+        """Reject a client that speaks TLS to a hub without TLS, because it would wait long for an answer."""
         self.reject(connection, "it speaks TLS, for which this hub has no --tls-cert")
 
     def speaks_http(self, connection: "_Connection") -> asyncio.Protocol:
-        """The connection has to become a WebSocket."""
+        """Return the protocol that makes a WebSocket of the connection."""
 
         async def decide(request: Request) -> Refusal | None:
             refusal = await self._decide(request)
@@ -138,7 +151,7 @@ class Acceptor:
         return Handshake(decide, open_peer, lambda: self.end_token_timeout(connection))
 
     def speaks_dap(self, connection: "_Connection") -> asyncio.Protocol:
-        """The connection carries DAP, or something that DAP's framing refuses."""
+        """Return the protocol of a client that speaks DAP, or bytes that DAP's framing refuses."""
         if not self._verifier.token_required:
             client = self._add_authenticated(connection, Peer, "TCP")
             connection.hand_over(client)
@@ -179,7 +192,7 @@ class Acceptor:
         make: Callable[[Callable[[bytes], None], Callable[[str], None]], Peer],
         way: str,
     ) -> Peer:
-        """Takes a client that needs no token any more. A token in its arguments is still removed."""
+        """Add a client that needs to send no token. A token in its arguments is still removed."""
 
         def open_peer(on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
             token_filter = TokenFilter(
@@ -211,7 +224,7 @@ class Acceptor:
                 self._left.set()
 
     def reject(self, connection: "_Connection", reason: str) -> None:
-        """End the connection without an answer."""
+        """Log the reason, and end the connection without an answer."""
         log.warning("the connection from %s is closed: %s", connection.address, reason)
         connection.abort()
 
@@ -235,7 +248,10 @@ class Acceptor:
         return Refusal(401, "The hub refuses the token.")
 
     def _check_host(self, headers: Headers) -> Refusal | None:
-        """Refuses unknown names: a page whose name was made to lead here (DNS rebinding) still sends that name."""
+        """Refuse unknown names, as a defence against DNS rebinding.
+
+        A web page whose name was made to resolve to the hub still sends that name.
+        """
         hosts = headers.get_all("Host")
         if len(hosts) != 1:
             return Refusal(400, "There has to be one Host header.")
@@ -246,8 +262,11 @@ class Acceptor:
 
 
 class _Connection(asyncio.Protocol):
-    """A connection until its client has shown the token. It finds out which protocol the client speaks, hands all bytes
-    to the protocol that follows, and ends the connection when there are too many of them."""
+    """A connection until its client has sent the token.
+
+    It detects which protocol the client speaks, passes all bytes to the object for that protocol, and ends the
+    connection if the client sends too many bytes.
+    """
 
     def __init__(self, acceptor: Acceptor) -> None:
         self.address = ""
@@ -259,17 +278,17 @@ class _Connection(asyncio.Protocol):
         self._successor: asyncio.Protocol | None = None
 
     def begin(self, transport: asyncio.Transport) -> None:
-        """Take the transport that carries DAP or HTTP: the accepted one, or that of TLS above it."""
+        """Take the transport that carries DAP or HTTP: the accepted one, or the TLS transport on top of it."""
         self._transport = transport
         self._detect()
 
     def hand_over(self, protocol: asyncio.Protocol) -> None:
-        """Let the client's own protocol have the connection, because the client has shown the token."""
+        """Pass the connection to `protocol`, because the client has sent the token."""
         assert self._transport is not None
         self._transport.set_protocol(protocol)
 
     def abort(self) -> None:
-        """End the connection, in whatever state it is."""
+        """End the connection, in any state."""
         transport = self._transport or self._accepted
         if transport is not None:
             transport.abort()
@@ -309,7 +328,10 @@ class _Connection(asyncio.Protocol):
             self._successor.connection_lost(exc)
 
     def _detect(self) -> None:
-        """Bytes can come before the transport: those behind a TLS handshake."""
+        """Detect the client's protocol, once `begin` has been called and enough bytes have arrived.
+
+        The bytes right after a TLS handshake can arrive before `begin` is called.
+        """
         if self._transport is None or not self._early or self._transport.is_closing():
             return
         if self._early.startswith(_TLS):
@@ -326,7 +348,7 @@ class _Connection(asyncio.Protocol):
 
 _HTTP = b"GET "
 _TLS = b"\x16\x03"
-"""The first bytes of a record of TLS's handshake (RFC 8446, section 5.1)."""
+"""The first bytes of a TLS handshake record (RFC 8446, section 5.1)."""
 
 
 def _check_origin(headers: Headers) -> Refusal | None:
@@ -335,7 +357,10 @@ def _check_origin(headers: Headers) -> Refusal | None:
 
 
 def _token(headers: Headers) -> str | None:
-    """The token of the Authorization header (RFC 6750) or the subprotocol. Raises InvalidHeader and ValueError."""
+    """Return the token of the Authorization header (RFC 6750) or of the subprotocol, None without one.
+
+    Raises InvalidHeader and ValueError for malformed headers.
+    """
     given = headers.get_all("Authorization")
     if given:
         (value,) = given
@@ -347,7 +372,7 @@ def _token(headers: Headers) -> str | None:
 
 
 def _hostname(host: str) -> str:
-    """Without the port; an IPv6 address without its brackets."""
+    """Return the host without its port; an IPv6 address without its brackets."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]

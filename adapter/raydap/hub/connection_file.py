@@ -1,6 +1,6 @@
-"""Connection files: the addresses and tokens of this user's hubs, like those of Jupyter.
+"""Connection files, which contain the addresses and tokens of this user's hubs, like those of Jupyter.
 
-They are in a folder that only the user can enter, one file for each hub. A hub removes its file when it ends.
+There is one file for each hub, in a folder that only the user can enter. A hub removes its file when it ends.
 """
 
 import os
@@ -18,31 +18,36 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class ConnectionInfo(msgspec.Struct, frozen=True):
-    """One hub. `pid` is 0 for a hub on another machine. `token` is None if none is required or known."""
+    """The content of one connection file."""
 
     host: str
+    """The host at which this machine reaches the hub."""
     port: int
     tls: bool
     token: str | None
+    """None if the hub requires no token, or if the token is not known."""
     pid: int
+    """The hub's process, 0 for a hub on another machine."""
     dashboard: str | None = None
+    """The cluster that the hub was started for, None if its first client chooses one."""
 
     @property
     def url(self) -> str:
-        """The URL that `raydap connect` takes."""
+        """The hub's URL, as `raydap connect` takes it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'wss' if self.tls else 'ws'}://{host}:{self.port}/dap"
 
 
 def reachable(host: str) -> str:
-    """The address under which this machine reaches a server that listens on `host`."""
+    """Return the address at which this machine reaches a server that listens on `host`."""
     return _WILDCARDS.get(host, host)
 
 
 def write(connection: ConnectionInfo, path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """Writes the file, by default into `runtime_folder.directory()`, whole or not at all. Raises OSError.
+    """Write the file completely or not at all, and return its path. Raises OSError.
 
-    Only its owner can read it. A symbolic link in its place is replaced, not followed.
+    The default path is in `runtime_folder.directory()`. Only the owner can read the file. A symbolic link at `path` is
+    replaced, not followed.
     """
     if path is None:
         path = runtime_folder.directory(environ) / f"hub-{connection.pid}-{connection.port}.json"
@@ -51,12 +56,12 @@ def write(connection: ConnectionInfo, path: Path | None = None, environ: Mapping
 
 
 def read(path: Path) -> ConnectionInfo:
-    """Raises OSError and, for what is no connection file, ValueError."""
+    """Return the content of a connection file. Raises OSError, and ValueError for any other file."""
     return msgspec.json.decode(safe_files.read_regular(str(path)), type=ConnectionInfo)
 
 
 def remove(path: Path, connection: ConnectionInfo) -> None:
-    """Removes the file, unless another hub has replaced it."""
+    """Remove the file, unless another hub has replaced it."""
     with suppress(OSError, ValueError):
         if read(path) == connection:
             path.unlink()
@@ -65,7 +70,10 @@ def remove(path: Path, connection: ConnectionInfo) -> None:
 def newest(
     host: str | None = None, port: int | None = None, environ: Mapping[str, str] = os.environ
 ) -> ConnectionInfo | None:
-    """The hub that was started last, at this address if one is given. Hubs whose process has ended are left out."""
+    """Return the hub that was started last, None if there is none. Hubs whose process has ended are left out.
+
+    With `host` or `port`, only hubs at that address count.
+    """
     for connection in all_hubs(environ):
         if (host is None or _is_same_host(host, connection.host)) and port in (None, connection.port):
             return connection
@@ -73,7 +81,7 @@ def newest(
 
 
 def all_hubs(environ: Mapping[str, str] = os.environ) -> list[ConnectionInfo]:
-    """All hubs, the one that was started last first. Hubs whose process has ended are left out."""
+    """Return all hubs, the newest first. Hubs whose process has ended are left out."""
     found = sorted(_all(environ), key=lambda one: one[0], reverse=True)
     return [connection for _, connection in found if _is_alive(connection.pid)]
 

@@ -1,6 +1,7 @@
-"""`raydap up` and `raydap down`: put a hub into a cluster, and take it away. `say` gets lines for the user.
+"""The work of `raydap up` and `raydap down`: start a hub inside a cluster, and end it.
 
-All raise ProblemError, and OSError if the connection file cannot be kept.
+The callback `say` prints a result for the user. `up` and `down` raise ProblemError, and OSError if the connection file
+cannot be kept.
 """
 
 import os
@@ -19,7 +20,10 @@ Say = Callable[[str], None]
 
 
 async def up(rest: Rest, options: HubJobOptions, replace: bool, say: Say, note: Say) -> None:
-    """Starts a hub, unless one runs already and is not to be replaced. `note` gets what is no part of the result."""
+    """Start a hub, or show how to reach one that already runs unless `replace` is true.
+
+    `note` prints what is not part of the result.
+    """
     folder = runtime_folder.directory()
     if not is_loopback(options.listen[0]):
         note("warning: without TLS the token and all data cross the network in the clear.")
@@ -35,7 +39,7 @@ async def up(rest: Rest, options: HubJobOptions, replace: bool, say: Say, note: 
     try:
         hub = await hub_job.start(rest, hubs.next_name, options, hub_token.digest(token), os.environ)
     except hub_job.NameTaken:
-        # The hub that was started at the same time is found now; if it has ended meanwhile, ours is started.
+        # Another `raydap up` has started a hub at the same time. Show that hub, or start ours if it has already ended.
         await up(rest, options, False, say, note)
         return
     host = await directions.direct_host(hub)
@@ -47,7 +51,7 @@ async def up(rest: Rest, options: HubJobOptions, replace: bool, say: Say, note: 
 
 
 async def down(rest: Rest, say: Say) -> None:
-    """Ends all hubs that `up` started in the cluster."""
+    """End all hubs that `up` started in the cluster."""
     jobs = (await hub_job.find_hubs(rest)).running
     for job in jobs:
         await _end(job, say)

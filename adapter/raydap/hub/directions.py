@@ -1,4 +1,4 @@
-"""Tells the user how this machine reaches a hub inside a cluster: directly, or through SSH or Kubernetes."""
+"""Instructions for the user to reach a hub inside a cluster: directly, or through SSH or Kubernetes."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ _INPUT = {"id": "raydapToken", "type": "promptString", "description": "raydap's 
 
 
 async def direct_host(hub: Hub) -> str | None:
-    """The host under which this machine reaches the hub without a tunnel; None if there is none. Tries to connect.
+    """Return the host at which this machine can connect to the hub without a tunnel, None if it cannot.
 
     A loopback address is tried only on the hub's own machine. On another machine it may lead to another server, which
     must not get the token.
@@ -38,7 +38,10 @@ async def direct_host(hub: Hub) -> str | None:
 
 
 def describe(hub: Hub, host: str | None, url: str) -> str:
-    """What the user does next. `host` is the result of `direct_host`, `url` is for `raydap connect`."""
+    """Return instructions for the user: what to run, and what to write into launch.json.
+
+    `host` is the result of `direct_host`, and `url` is the argument of `raydap connect`.
+    """
     named = one_line(f"{hub.node} ({hub.machine})" if hub.machine != hub.node else hub.node)
     lines = [f"The hub is the job {hub.job} on {named} and listens on {_bracketed(hub.host)}:{hub.port}.", ""]
     if host is None:
@@ -57,30 +60,30 @@ def describe(hub: Hub, host: str | None, url: str) -> str:
 
 
 def tunnels(hub: Hub) -> list[str]:
-    """The commands that forward the hub's port to the same port of this machine's loopback."""
+    """Return commands that forward the hub's port to the same port of this machine's loopback."""
     inside = "127.0.0.1" if _is_any(hub.host) else hub.host
-    # The names come from the cluster, and the commands are pasted into a shell.
+    # Quote the names: they come from the cluster, and the user pastes the commands into a shell.
     forwarded = _word(f"{hub.port}:{_bracketed(inside)}:{hub.port}")
     commands = [f"ssh -N -L {forwarded} USER@{_word(hub.node)}"]
     if inside == "127.0.0.1":
-        # kubectl forwards to the pod's own loopback only.
+        # kubectl can forward only to the pod's loopback.
         commands.append(f"kubectl port-forward pod/{_word(hub.machine)} {hub.port}:{hub.port}")
     return commands
 
 
 def _vscode(port: int) -> str:
-    """VS Code asks the user for the token, so that no file contains it."""
+    """Return a launch.json with which VS Code prompts for the token, so that no file contains it."""
     configuration = {**_VSCODE, "debugServer": port, "token": _TOKEN}
     return json.dumps({"version": "0.2.0", "configurations": [configuration], "inputs": [_INPUT]}, indent=2)
 
 
 def _listening(hub: Hub) -> str:
-    """The host to connect to: the machine's own address if the hub listens on all addresses."""
+    """Return the host to connect to: the machine's own address if the hub listens on all addresses."""
     return hub.node if _is_any(hub.host) else hub.host
 
 
 def _word(name: str) -> str:
-    """Return the name as one word of a shell, on one line. A loopback IPv6 address needs no quotes."""
+    """Return the name as one shell word, on one line. An IPv6 address in brackets gets no quotes."""
     name = one_line(name)
     return name if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) else shlex.quote(name)
 

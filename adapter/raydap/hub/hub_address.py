@@ -1,4 +1,4 @@
-"""The address of a hub as the user writes it, and the connection to it."""
+"""Hub addresses as users write them, and connections to hubs."""
 
 import asyncio
 import os
@@ -16,29 +16,32 @@ from raydap.transport.websocket_handshake import HandshakeRefused
 from raydap.wire import envelope
 
 CONNECT_TIMEOUT_S = 10.0
-"""Seconds for the connection to a hub."""
+"""Seconds to connect to a hub."""
 
 ANSWER_TIMEOUT_S = 3.0
-"""Seconds in which a hub has to answer a new connection if it lives."""
+"""Seconds within which a running hub answers a new connection."""
 
 _SCHEMES = {"ws": (True, False), "wss": (True, True), "tcp": (False, False), "tcps": (False, True)}
+"""For each scheme of a URL: whether it means WebSocket, and whether it means TLS."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubAddress:
-    """`url` is complete. Over TCP the token goes into `attach`, over WebSocket into the handshake."""
+    """Where a hub is, and how to connect to it."""
 
     url: str
+    """The complete URL, with scheme, port and path."""
     host: str
     port: int
     websocket: bool
+    """Whether the connection is a WebSocket, whose handshake carries the token. Over TCP `attach` does."""
     tls: bool
 
 
 def parse(url: str, environ: Mapping[str, str] = os.environ) -> HubAddress:
-    """`host:port` is a WebSocket, with TLS if the connection file says so.
+    """Return the address that the user wrote. Raises ProblemError (BAD_ARGUMENT) if it is not valid.
 
-    Raises ProblemError (BAD_ARGUMENT) for what is no hub's address.
+    `HOST:PORT` alone means a WebSocket, with TLS if the hub's connection file has `tls`.
     """
     bare = "://" not in url
     try:
@@ -51,7 +54,7 @@ def parse(url: str, environ: Mapping[str, str] = os.environ) -> HubAddress:
         raise _bad(f'"{url}" does not begin with ws://, wss://, tcp:// or tcps://.')
     websocket, tls = known
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        # Other users of the machine see the command line.
+        # Other users of the machine can read the command line.
         raise _bad("A hub's address holds no token; use --token-file or RAYDAP_TOKEN.")
     if not parts.hostname or not port:
         raise _bad(f'"{url}" has no host and port; write it like {parts.scheme}://127.0.0.1:4711.')
@@ -72,7 +75,7 @@ def _bad(text: str) -> ProblemError:
 
 
 def token_for(address: HubAddress, environ: Mapping[str, str]) -> str | None:
-    """The token of RAYDAP_TOKEN, else that of the newest connection file for this address."""
+    """Return the token of RAYDAP_TOKEN, else that of the newest connection file for this address, else None."""
     given = environ.get("RAYDAP_TOKEN", "").strip()
     if given:
         return given
@@ -87,9 +90,9 @@ async def dial(
     on_message: Callable[[bytes], None],
     on_gone: Callable[[str], None],
 ) -> Peer:
-    """Connects to a hub. `authority` is a file with certificates to trust besides those of the system.
+    """Connect to a hub. `authority` is a file with certificates to trust in addition to the system's.
 
-    Raises ProblemError (HUB_UNREACHABLE, HUB_REFUSED, BAD_ARGUMENT); then `on_gone` is not called.
+    Raises ProblemError (HUB_UNREACHABLE, HUB_REFUSED, BAD_ARGUMENT); `on_gone` is not called in that case.
     """
     try:
         context = _tls(authority) if address.tls else None
@@ -116,9 +119,9 @@ async def dial(
 
 
 async def answers(address: HubAddress, token: str | None, authority: str | None) -> bool:
-    """Whether a hub answers there in time. It shows a hub nothing but a client that leaves at once.
+    """Return whether a hub answers `initialize` at this address in time. The client then leaves at once.
 
-    A connection alone says nothing: SSH and kubectl accept one for a port that they forward in vain.
+    A connection alone proves nothing: SSH and kubectl accept one even if they cannot forward it.
     """
     answered = asyncio.get_running_loop().create_future()
 
@@ -146,6 +149,7 @@ def _unreachable(address: HubAddress, error: OSError) -> ProblemError:
 
 
 def token_refused(url: str, token: str | None) -> Problem:
+    """Return the problem of a hub that refuses `token`, or that requires a token if `token` is None."""
     if token is None:
         text = f"The hub at {url} wants its token; give --token-file or set RAYDAP_TOKEN."
     else:
@@ -163,7 +167,10 @@ def _refused(address: HubAddress, token: str | None, refused: HandshakeRefused) 
 
 
 def _tls(authority: str | None) -> ssl.SSLContext:
-    """Raises ProblemError (BAD_ARGUMENT) for a file that holds no certificates."""
+    """Return a client's TLS context that also trusts the certificates in `authority`.
+
+    Raises ProblemError (BAD_ARGUMENT) for a file that contains no certificates or cannot be read.
+    """
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if authority is not None:

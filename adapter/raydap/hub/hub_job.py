@@ -1,6 +1,6 @@
-"""A hub inside a cluster, as a job of Ray's Jobs API: only the dashboard has to be reached.
+"""A hub inside a cluster, as a job of Ray's Jobs API. This machine needs to reach only the dashboard.
 
-Everybody who sees the dashboard sees the job's command line, so it contains only the digest of the token.
+All users of the dashboard can see the job's command line, so it contains only the digest of the token.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from raydap.cluster.jobs.ray_job import RayJob, submit
 from raydap.errors import Code, Problem, ProblemError
 
 METADATA = {"raydap": "hub"}
-"""In the metadata of each job that is a hub. Jobs without it are never stopped."""
+"""Metadata of each job that is a hub. raydap never stops a job without it."""
 
 PACKAGES = (
     "aiohttp>=3.9",
@@ -33,12 +33,14 @@ PACKAGES = (
     "msgspec>=0.18",
     "websockets>=13",
 )
-"""What a hub imports besides Ray; pyproject.toml names the same."""
+"""Packages that a hub imports in addition to Ray, as in pyproject.toml."""
 
 STOP_TIMEOUT_S = 30
-"""Seconds in which the hub can detach from its workers before Ray kills it. Ray's default of 3 s is too short for
-workers that are just being attached. The job's supervisor reads them from its environment
-(ray/dashboard/modules/job/job_supervisor.py)."""
+"""Seconds for the hub to detach from its workers before Ray kills it.
+
+Ray's default of 3 s is too short for workers that are just being attached. The job's supervisor reads the value from
+its environment (ray/dashboard/modules/job/job_supervisor.py).
+"""
 
 _SERVING = re.compile(r"^raydap serving on (\S+):(\d+)$", re.MULTILINE)
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+).*", re.MULTILINE)
@@ -47,17 +49,17 @@ _LAST_LINES = 20
 
 
 class _JobRow(msgspec.Struct, frozen=True):
-    """A row of the Jobs API, as far as raydap reads it."""
+    """A row of the Jobs API, with the fields that raydap reads."""
 
     submission_id: str
-    """The name that the submitter has given. Connection files are named after it, so it must be a plain name."""
+    """The name that the submitter chose. Connection files are named after it, so a hub's must be a plain name."""
     type: str
     status: str = ""
     metadata: dict[str, str] | None = None
 
     @classmethod
     def read(cls, row: object) -> "_JobRow | None":
-        """Return None for what is no submitted job. A dashboard can answer anything."""
+        """Return a row, or None if it is not a submitted job: a dashboard can answer anything."""
         try:
             return msgspec.convert(row, cls)
         except msgspec.ValidationError:
@@ -65,58 +67,66 @@ class _JobRow(msgspec.Struct, frozen=True):
 
     @property
     def is_hub(self) -> bool:
+        """Whether the job is a hub that raydap has submitted."""
         is_ours = METADATA.items() <= (self.metadata or {}).items() and self.type == "SUBMISSION"
         return is_ours and re.fullmatch(r"[\w-]+", self.submission_id, re.ASCII) is not None
 
 
 class NameTaken(Exception):
-    """Another hub has the name: it was started at the same time."""
+    """Another hub has the name, because it was started at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The hubs of a cluster that run or start, and the name of the next one.
-
-    Ray accepts each name once, and all that look at the same time get the same name: only one of them starts a hub.
-    """
+    """The hubs of a cluster, and the name for the next one."""
 
     running: list[RayJob]
+    """The hubs that run or are starting."""
     next_name: str
+    """The name for a new hub's job.
+
+    Processes that look at the same time get the same name, and Ray accepts each name once. So only one of them starts a
+    hub.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class HubJobOptions:
-    """How the hub runs, with the options of `raydap serve`. `python` is the cluster's interpreter.
-
-    `pip`: the cluster installs PACKAGES for the hub, into an environment of its own.
-    """
+    """How the hub runs: the options of `raydap up`."""
 
     listen: tuple[str, int] = ("127.0.0.1", 0)
+    """The host and port to listen on. With port 0 the system chooses one."""
     hold: float | None = None
+    """Seconds to hold workers after the last client has left, None for no limit."""
     shared_files: bool = False
+    """Whether editors have the files of the head node under the same paths."""
     python: str = "python"
+    """The interpreter on the cluster."""
     pip: bool = False
+    """Whether the cluster installs PACKAGES for the hub, into an environment of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A hub that serves. It listens on `host` and `port` of the machine with the address `node`.
-
-    `machine` is what that machine calls itself: in Kubernetes the name of the pod.
-    """
+    """A hub that serves inside a cluster."""
 
     job: str
+    """The submission id of its job."""
     host: str
+    """The address that it listens on."""
     port: int
     node: str
+    """The address of its machine."""
     machine: str
+    """The host name of its machine, in Kubernetes the name of the pod; `node` if the host name is not known."""
 
 
 def entrypoint(options: HubJobOptions, digest: str) -> str:
-    """The shell command of the job. RAY_ADDRESS is the cluster's address as the job sees it.
+    """Return the shell command of the job. RAY_ADDRESS is the cluster's address as the job sees it.
 
-    `exec` leaves no shell that would end before the hub has detached from its workers. `-u` removes the variable by
-    which Ray hands a job's runtime_env and metadata to drivers: programs that the hub launches are no part of its job.
+    `exec` replaces the shell, which would otherwise end before the hub has detached from its workers. `-u` removes the
+    variable in which Ray passes a job's runtime_env and metadata to drivers, because programs that the hub launches are
+    not part of its job.
     """
     host, port = options.listen
     hold = "forever" if options.hold is None else f"{options.hold:.0f}"
@@ -128,7 +138,7 @@ def entrypoint(options: HubJobOptions, digest: str) -> str:
 
 
 def runtime_env(pip: bool) -> dict[str, Any]:
-    """The job's environment. It uploads this raydap, so that the cluster needs none."""
+    """Return the job's runtime_env. It uploads this raydap, so that the cluster needs no installed one."""
     environment: dict[str, Any] = {
         "py_modules": [str(Path(raydap.__file__).parent)],
         "excludes": ["__pycache__"],
@@ -138,12 +148,12 @@ def runtime_env(pip: bool) -> dict[str, Any]:
 
 
 async def find_hubs(rest: Rest) -> Hubs:
-    """Raises ProblemError."""
+    """Return the cluster's hubs. Raises ProblemError."""
     answer = await rest.get("/api/jobs/")
     jobs = map(_JobRow.read, answer if isinstance(answer, list) else ())
     hubs = [job for job in jobs if job is not None and job.is_hub]
-    # Hubs that have ended keep their names. The session makes names of different clusters differ, because connection
-    # files are named after them.
+    # Include hubs that have ended, because Ray does not accept their names again. Include the session, so that hubs of
+    # different clusters have different names: connection files are named after them.
     taken = [await Dashboard(rest).session_name() or rest.url, *sorted(job.submission_id for job in hubs)]
     name = hashlib.sha256("\n".join(taken).encode()).hexdigest()[:8]
     running = [RayJob(rest, job.submission_id) for job in hubs if job.status not in ENDED]
@@ -151,16 +161,17 @@ async def find_hubs(rest: Rest) -> Hubs:
 
 
 async def start(rest: Rest, name: str, options: HubJobOptions, digest: str, environ: Mapping[str, str]) -> Hub:
-    """Runs a hub that admits the token with this digest; returns when it serves.
+    """Start a hub that accepts the token with this digest, and return it when it serves.
 
-    Raises ProblemError and NameTaken. After an error or a cancellation the hub is stopped.
+    Raises NameTaken if another hub has the name, and ProblemError if the hub does not serve. After a ProblemError or a
+    cancellation, the hub's job is stopped.
     """
     job = {
         "submission_id": name,
         "entrypoint": entrypoint(options, digest),
         "runtime_env": runtime_env(options.pip),
         "metadata": {**METADATA, "job_name": "raydap hub"},
-        # Without CPUs the job runs on the head node, however busy that is.
+        # A job without CPUs runs on the head node, however busy that node is.
         "entrypoint_num_cpus": 0,
     }
     ray_job = RayJob(rest, name)
@@ -183,7 +194,7 @@ async def _belongs_to_another(job: RayJob, digest: str) -> bool:
 
 
 async def wait_until_serving(rest: Rest, job: RayJob) -> Hub:
-    """Returns when the hub serves. Raises ProblemError if its job ends first."""
+    """Return the hub when it serves. Raises ProblemError if its job ends first."""
     log = ""
     found: asyncio.Future[re.Match[str]] = asyncio.get_running_loop().create_future()
 
@@ -209,13 +220,16 @@ async def wait_until_serving(rest: Rest, job: RayJob) -> Hub:
 
 
 async def stop(job: RayJob) -> None:
-    """Ends a hub, and returns when it has detached from all its workers. Raises ProblemError."""
+    """End a hub, and return when it has detached from all its workers. Raises ProblemError."""
     await job.stop()
     await job.wait()
 
 
 def failure(job: str, details: Mapping[str, Any], log: str) -> Problem:
-    """Why a hub does not serve. `detail` is the end of its log, or Ray's message if the job never ran."""
+    """Return why a hub does not serve.
+
+    The problem's `detail` is the end of the hub's log, or Ray's message if the job never ran.
+    """
     missing = _MISSING.search(log)
     if missing is not None:
         why = (
@@ -235,7 +249,7 @@ def failure(job: str, details: Mapping[str, Any], log: str) -> Problem:
 
 
 async def _host_name(rest: Rest, node_id: str) -> str:
-    """The node's host name; "" if the dashboard does not say it."""
+    """Return the node's host name, "" if the dashboard does not report it."""
     try:
         answer = await rest.get(f"/nodes/{node_id}")
         return str(answer["data"]["detail"]["hostname"])

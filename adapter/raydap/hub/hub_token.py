@@ -1,4 +1,4 @@
-"""The hub's own token. A client that has it may debug every worker, and so run code there."""
+"""The token of a hub. A client that has it can debug every worker, and so run code there."""
 
 import asyncio
 import hashlib
@@ -9,32 +9,41 @@ import shlex
 import stat
 
 FIRST_DELAY_S = 0.1
+"""Seconds before the first wrong token is answered. Each further wrong token doubles the delay."""
+
 LONGEST_DELAY_S = 5.0
-"""Seconds until a wrong token is answered: after the first one, and at most. Each further one doubles them."""
+"""The longest delay in seconds."""
 
 
 class TokenError(Exception):
-    """No token can be read where it should be; the text is one sentence with what to do."""
+    """A token file cannot be used. The text is one sentence with what to do."""
 
 
 def new() -> str:
-    """256 random bits, as text for headers, URLs and JSON strings."""
+    """Return 256 random bits, as text for headers, URLs and JSON strings."""
     return secrets.token_urlsafe(32)
 
 
 def digest(token: str) -> str:
-    """SHA-256 in hex, without salt, because the token has 256 random bits. A hub keeps the digest only."""
+    """Return the SHA-256 of a token in hex. A hub keeps only this digest.
+
+    It has no salt, because the token has 256 random bits.
+    """
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_digest(text: str) -> bool:
+    """Return whether the text is a SHA-256 in lowercase hex."""
     return len(text) == 64 and all(character in "0123456789abcdef" for character in text)
 
 
 def read(path: str) -> str:
-    """Return the first line of a file that only its owner can read, who is this user or root. Raises TokenError."""
+    """Return the token in the first line of a file. Raises TokenError.
+
+    The file must belong to this user or to root, and only its owner may have access to it.
+    """
     try:
-        # A pipe of another user would never be opened.
+        # Check the owner first: opening a pipe of another user could block forever.
         _check(path, os.stat(path))
         with open(path, encoding="ascii", errors="replace") as file:
             _check(path, os.fstat(file.fileno()))
@@ -56,12 +65,12 @@ def _check(path: str, status: os.stat_result) -> None:
 
 
 def is_sendable(token: str) -> bool:
-    """Whether a header can carry it."""
+    """Return whether an HTTP header can carry the token."""
     return bool(token) and token.isascii() and token.isprintable() and " " not in token
 
 
 class TokenVerifier:
-    """Knows the right token by its digest. Without a digest no token is required."""
+    """Compares tokens with the digest of the right one. Without a digest no token is required."""
 
     def __init__(self, digest: str | None) -> None:
         self._digest = digest
@@ -69,10 +78,14 @@ class TokenVerifier:
 
     @property
     def token_required(self) -> bool:
+        """Whether clients must send a token."""
         return self._digest is not None
 
     def accepts(self, token: str | None) -> bool:
-        """Compares in constant time. Each refusal doubles the delay of `delay_refusal`; a success resets it."""
+        """Return whether the token is right, by a comparison in constant time.
+
+        Each wrong token doubles the delay of `delay_refusal`. A right token resets it.
+        """
         if self._digest is None:
             return True
         accepted = bool(token) and hmac.compare_digest(digest(token or ""), self._digest)
@@ -80,5 +93,5 @@ class TokenVerifier:
         return accepted
 
     async def delay_refusal(self) -> None:
-        """Waits before a wrong token is answered. All connections share the number of failures."""
+        """Wait before a wrong token is answered. All connections share the number of wrong tokens."""
         await asyncio.sleep(min(FIRST_DELAY_S * 2 ** min(self._failures - 1, 16), LONGEST_DELAY_S))

@@ -1,4 +1,4 @@
-"""What raydap knows of this machine and user: hubs, sessions, clusters, and the workers that are paused there."""
+"""The status of this machine for this user: hubs, sessions, clusters, and paused workers."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -22,73 +22,98 @@ from raydap.hub.connection_file import ConnectionInfo
 from raydap.tcp_sockets import TcpSocket
 
 MACHINE_TIMEOUT_S = 10.0
+"""Seconds to list the raydaps and clusters of this machine."""
+
 CLUSTER_TIMEOUT_S = 3.0
+"""Seconds for each request to a dashboard."""
+
 NAMED_TIMEOUT_S = 5.0
-"""Seconds for a look at the machine's processes, for each question to a dashboard, and to find the dashboard of the
-cluster that is named."""
+"""Seconds to find the dashboard of the cluster that the user names."""
 
 
 class PausedStatus(msgspec.Struct, frozen=True):
-    """A worker that waits for a debugger. `name` is what it runs, "" if Ray does not say. `stuck`: nothing listens at
-    its debug port, so it waits for ever; None for workers of other machines."""
+    """A worker that waits for a debugger."""
 
     worker: str
+    """The worker's key: its hex id in Ray."""
     name: str
+    """The function or method that the worker runs, "" if Ray does not report it."""
     pid: int
     node: str
+    """The address of its node."""
     port: int
+    """Its debug port."""
     stuck: bool | None
+    """Whether nothing listens at the debug port, so that the worker waits forever. None if that cannot be seen here, as
+    for workers of other machines."""
 
 
 class ClusterStatus(msgspec.Struct, frozen=True):
-    """A cluster. Only those of this user are asked what they run: `jobs` and `paused` are None for all others, and
-    where `problem` says why there is no answer. `owner` and `started` are None for a cluster of another machine."""
+    """A cluster. raydap sends requests only to clusters of this user."""
 
     dashboard: str
+    """The dashboard's URL, or else the address of the GCS or what the user wrote."""
     owner: str | None
+    """The name of the user who started it, None for a cluster of another machine."""
     ours: bool
+    """Whether it counts as a cluster of this user. A cluster that the user names does."""
     started: float | None
+    """Seconds since 1970, None for a cluster of another machine."""
     jobs: list[str] | None = None
+    """The program or submission id of each running job, None if the dashboard did not report them."""
     paused: list[PausedStatus] | None = None
+    """The paused workers, None if the dashboard did not report them."""
     problem: str | None = None
+    """Why the dashboard gave no answer."""
 
 
 class HubStatus(msgspec.Struct, frozen=True):
-    """A hub. `url` is for `raydap connect`. `pid` is None for one of another machine; `forwarded` says then whether its
-    port is, None if that is not known. `clients` counts connections. `debugs` are dashboards."""
+    """A hub of this user."""
 
     url: str
+    """The argument for `raydap connect`."""
     pid: int | None
+    """None for a hub on another machine."""
     started: float | None
+    """Seconds since 1970, None if that is not known."""
     clients: int | None
+    """The number of connections to the hub, None if that is not known."""
     debugs: list[str]
+    """The dashboards of the clusters that it debugs."""
     forwarded: bool | None = None
+    """For a hub on another machine: whether its port is forwarded, None if that is not known."""
 
 
 class SessionStatus(msgspec.Struct, frozen=True):
-    """A process that speaks DAP for one editor. `parent` is the program that started it; `debugs` are the dashboards or
-    hubs that it is connected to."""
+    """A process that speaks DAP for one editor."""
 
     pid: int
     command: str
+    """The command of raydap that it executes, such as `adapter` or `connect`."""
     parent: str
+    """The program that started it."""
     started: float
+    """Seconds since 1970."""
     debugs: list[str]
+    """The dashboards and hubs that it is connected to."""
 
 
 class MachineStatus(msgspec.Struct, frozen=True):
-    """`problem`: why hubs without a file, sessions and clusters are not known."""
+    """What `raydap status` shows."""
 
     hubs: list[HubStatus]
     sessions: list[SessionStatus]
     clusters: list[ClusterStatus]
     problem: str | None = None
+    """Why the processes of this machine cannot be listed. Sessions, local clusters, and hubs without a connection file
+    are missing then."""
 
 
 async def look(dashboard: str | None, environ: Mapping[str, str]) -> MachineStatus:
-    """Looks at everything at once. `dashboard` names one more cluster, else the variables of Ray can.
+    """Return the hubs, sessions and clusters of this machine.
 
-    A cluster that does not answer is one with a problem. Never connects to a debug port, nor to a hub.
+    `dashboard` names one more cluster; without it, Ray's environment variables can. A cluster that does not answer is
+    listed with its problem. This never connects to a debug port or a hub.
     """
     problem = None
     found: dict[str, Any] = {"clusters": [], "processes": []}
@@ -114,7 +139,10 @@ async def look(dashboard: str | None, environ: Mapping[str, str]) -> MachineStat
 
 
 async def look_at_default(environ: Mapping[str, str]) -> list[ClusterStatus]:
-    """The cluster whose dashboard is at Ray's default address, such as a forwarded port; none if it does not answer."""
+    """Return the cluster whose dashboard is at Ray's default address, [] if none answers there.
+
+    The port of a cluster elsewhere may be forwarded to that address.
+    """
     try:
         url = dashboard_address.default().url
     except ProblemError:
@@ -133,7 +161,7 @@ async def _local(cluster: LocalCluster, environ: Mapping[str, str]) -> ClusterSt
 
 
 async def _named(dashboard: str | None, environ: Mapping[str, str], known: list[str]) -> list[ClusterStatus]:
-    """The cluster of the argument or the variables, unless it is known already."""
+    """Return the cluster that the argument or the variables name, [] if its dashboard is in `known`."""
     try:
         url = (await wait_for(dashboard_address.resolve(dashboard, environ), NAMED_TIMEOUT_S)).url
     except (ProblemError, OSError, asyncio.TimeoutError) as error:
@@ -144,7 +172,7 @@ async def _named(dashboard: str | None, environ: Mapping[str, str], known: list[
 
 
 async def _asked(status: ClusterStatus, environ: Mapping[str, str]) -> ClusterStatus:
-    """The status with what the dashboard answers."""
+    """Return the status with the answers of the dashboard."""
     rest = Rest(status.dashboard, environ, CLUSTER_TIMEOUT_S)
     try:
         dashboard = Dashboard(rest)
@@ -166,10 +194,13 @@ async def _asked(status: ClusterStatus, environ: Mapping[str, str]) -> ClusterSt
 
 
 async def _stuck(dashboard: Dashboard, paused: Iterable[PausedWorker]) -> dict[Any, bool | None]:
-    """Whether each worker is stuck. A connection would tell, too, but debugpy takes one only, and dies of it."""
+    """Return whether each worker is stuck, according to the list of sockets.
+
+    Never connect to check: debugpy accepts one client, and dies when that client disconnects.
+    """
     stuck = _silent(paused)
     if any(stuck.values()):
-        # A worker that has gone on in between does not wait any more.
+        # A worker that has resumed in between is not stuck.
         still = {worker.key for worker in await dashboard.paused()}
         stuck = {key: value and key in still for key, value in stuck.items()}
     return stuck
@@ -191,7 +222,7 @@ def _hubs(
     sockets: Iterable[TcpSocket] | None,
     places: Mapping[tuple[str, int], str],
 ) -> list[HubStatus]:
-    """Those with a connection file, then the others that run here, such as jobs of `raydap up`."""
+    """Return the hubs with a connection file, then the others that run here, such as jobs of `raydap up`."""
     serving = {process["pid"]: process for process in processes if process["command"] == "serve"}
     hubs = []
     for hub in known:
@@ -227,13 +258,13 @@ def _sessions(processes: Iterable[Mapping[str, Any]], places: Mapping[tuple[str,
 
 
 def _debugs(process: Mapping[str, Any], places: Mapping[tuple[str, int], str]) -> list[str]:
-    """The places that the process is connected to."""
+    """Return the names of the places that the process is connected to."""
     peers = {(host, port) for host, port in process["peers"]}
     return sorted({name for place, name in places.items() if place in peers})
 
 
 def _place(url: str) -> tuple[str, int]:
-    """The address of a dashboard; one that no socket has for what is no URL with a port."""
+    """Return host and port of a URL; if the URL is malformed or lacks them, an address that no socket has."""
     with suppress(ValueError):
         parts = urlsplit(url)
         return parts.hostname or "", parts.port or 0

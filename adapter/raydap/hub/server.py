@@ -1,4 +1,4 @@
-"""The hub as a server: checks its options before it listens, and serves until it is ended."""
+"""The hub as a server: it checks its options, listens, and serves until it is ended."""
 
 import asyncio
 import os
@@ -18,36 +18,38 @@ from raydap.transport import runtime_folder, tcp
 
 
 class StartRefused(Exception):
-    """The hub does not start; the text is one sentence with what to do."""
+    """The hub does not start. The text is one sentence with what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How the hub serves.
-
-    digest: of the token that clients have to show; None for no token.
-    token: for the connection file, if it is known. has_own_token: it was made for this hub, so the
-    user has not seen it. print_token: a person reads the output, and no log contains it.
-    write_connection_file: to `connection_file`, or without it into the user's runtime folder.
-    names: Host names besides `host`. once: end when the last client has left.
-    """
+    """How the hub serves: the options of `raydap serve`."""
 
     host: str
+    """The address to listen on."""
     port: int
+    """The port to listen on. With 0 the system chooses one."""
     hub_settings: HubSettings
     digest: str | None
+    """The digest of the token that clients must send, None if they need no token."""
     token: str | None = None
+    """The token for the connection file, None if only its digest is known."""
     has_own_token: bool = False
+    """Whether `token` was made for this hub, so that the user has not seen it."""
     print_token: bool = False
+    """Whether to print `token`: only if a person reads the output, so that no log contains it."""
     write_connection_file: bool = True
     connection_file: Path | None = None
+    """The path of the connection file, None for one in the user's runtime folder."""
     names: tuple[str, ...] = ()
+    """Names that a Host header may contain, in addition to `host`."""
     once: bool = False
+    """Whether the hub ends when the last client has left."""
     tls: ssl.SSLContext | None = None
 
 
 def tls_context(certificate: str, key: str) -> ssl.SSLContext:
-    """TLS 1.2 or later, with the files of `--tls-cert` and `--tls-key` (PEM). Raises StartRefused."""
+    """Return a context for TLS 1.2 or later, with a certificate and its key (PEM). Raises StartRefused."""
     for option, path in (("--tls-cert", certificate), ("--tls-key", key)):
         try:
             with open(path, "rb"):
@@ -57,7 +59,7 @@ def tls_context(certificate: str, key: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        # Without a password here OpenSSL would ask for one on the terminal.
+        # Without a password here, OpenSSL would prompt for one on the terminal.
         context.load_cert_chain(certificate, key, password="")
     except (ssl.SSLError, ValueError) as error:
         reason = getattr(error, "reason", None) or str(error)
@@ -67,7 +69,7 @@ def tls_context(certificate: str, key: str) -> ssl.SSLContext:
 
 
 def check(options: ServerOptions) -> list[str]:
-    """Warnings for the user. Raises StartRefused for an address of the network without a token."""
+    """Return warnings for the user. Raises StartRefused if the hub would listen on the network without a token."""
     if is_loopback(options.host):
         return []
     if options.digest is None:
@@ -81,7 +83,7 @@ def check(options: ServerOptions) -> list[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` is certainly loopback. A name other than localhost may lead anywhere."""
+    """Return whether `host` is certainly loopback. A name other than localhost may lead anywhere."""
     if host.lower() == "localhost":
         return True
     try:
@@ -91,9 +93,10 @@ def is_loopback(host: str) -> bool:
 
 
 async def serve(options: ServerOptions, ended: "asyncio.Future[int]", say: Callable[[str], None]) -> None:
-    """Serves until `ended` or, with `once`, until the last client has left; then detaches from every worker.
+    """Serve until `ended` or, with `once`, until the last client has left; then detach from every worker.
 
-    `say` gets lines for the user. Raises StartRefused, before anything listens or if the address cannot be used.
+    `say` prints a line for the user. Raises StartRefused if the options are refused, the hub cannot listen, or the
+    connection file cannot be written.
     """
     for warning in check(options):
         say(warning)
@@ -144,7 +147,7 @@ async def _serve(
 
 
 def _connect_command(options: ServerOptions, info: ConnectionInfo) -> str:
-    """The command for editors that start a program, as a line for the shell with a remark."""
+    """Return the command for editors that start a program, followed by a shell comment about the token."""
     command = f"raydap connect {info.url}"
     if options.digest is None:
         return command

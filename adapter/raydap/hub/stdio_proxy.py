@@ -1,4 +1,7 @@
-"""`raydap connect`: carries messages between an editor on stdio and a hub, and answers for a hub that is gone."""
+"""The proxy of `raydap connect`, which forwards messages between an editor on stdio and a hub.
+
+When the hub is gone, the proxy answers the editor's requests itself.
+"""
 
 import asyncio
 import sys
@@ -15,7 +18,10 @@ from raydap.wire import envelope
 from raydap.wire.envelope import Envelope
 
 DISCONNECT_TIMEOUT_S = 5.0
-"""Seconds in which an editor can disconnect when the hub is gone. For editors an adapter that just ends has crashed."""
+"""Seconds for the editor to send `disconnect` after the hub is gone.
+
+If the adapter exits first, editors report that it has crashed.
+"""
 
 
 async def carry(
@@ -26,12 +32,12 @@ async def carry(
     ended: "asyncio.Future[int]",
     say: Callable[[str], None],
 ) -> int:
-    """Makes this process an adapter on stdio for the hub at `address`, until one of the two goes or until `ended`.
+    """Act as an adapter on stdio for the hub at `address`, and return the exit code of the process.
 
-    With a `problem` there is no hub, and the editor is told so. `say` writes to standard error, which editors do not
-    show. Returns the exit code.
+    It returns when the editor or the hub is gone, or when `ended` is done. With a `problem` it connects to no hub, and
+    reports the problem to the editor. `say` writes to standard error, which editors do not show.
     """
-    # Over WebSocket the handshake shows the token.
+    # Over WebSocket the handshake carries the token.
     in_attach = None if address is None or address.websocket else token
 
     async def hub_answers() -> bool:
@@ -61,11 +67,10 @@ async def carry(
 
 
 class StdioProxy:
-    """Forwards messages as they come, both ways.
+    """Forwards each message between an editor and a hub when it arrives.
 
-    `token` is put into `attach` and `launch`; None if the hub has been shown it in another way. `hub_answers` tells
-    whether a hub whose connection is lost answers a new one. Set `editor`, and either `hub` or `problem`, before
-    messages come. `problem` is what ended the session, as the user has been told.
+    Set `editor`, and either `hub` or `problem`, before messages arrive. `token` is added to `attach` and `launch`,
+    unless it is None. `hub_answers` returns whether the hub answers a new connection after this one is lost.
     """
 
     def __init__(
@@ -74,6 +79,7 @@ class StdioProxy:
         self.editor: Peer | None = None
         self.hub: Peer | None = None
         self.problem: Problem | None = None
+        """The reason why the session ended, as reported to the user."""
         self._url = url
         self._token = token
         self._say = say
@@ -86,10 +92,11 @@ class StdioProxy:
         self._ended = asyncio.Event()
 
     async def wait_ended(self) -> None:
-        """Returns when there is nothing left to carry."""
+        """Return when there is nothing left to forward."""
         await self._ended.wait()
 
     def from_editor(self, data: bytes) -> None:
+        """Forward a message of the editor to the hub, or answer it if there is no hub."""
         message = _read(data)
         if message is not None and message.type == "request":
             if self.hub is None and (self._looking is None or message.command == "disconnect"):
@@ -102,6 +109,7 @@ class StdioProxy:
             self.hub.send(data)
 
     def from_hub(self, data: bytes) -> None:
+        """Forward a message of the hub to the editor."""
         message = _read(data)
         command = ""
         if message is not None:
@@ -115,10 +123,11 @@ class StdioProxy:
             self._compare_versions(message)
 
     def editor_gone(self, reason: str) -> None:
+        """End, because the editor's connection has ended."""
         self._ended.set()
 
     def hub_gone(self, reason: str) -> None:
-        """Answers all that is open. The editor is told, unless the hub had ended the session."""
+        """Answer all open requests, and report the loss to the editor unless the hub had ended the session."""
         self.hub = None
         leaving = self._disconnected or "disconnect" in self._unanswered.values()
         if leaving or self._terminated:
@@ -127,14 +136,18 @@ class StdioProxy:
             self._looking = asyncio.ensure_future(self._look(reason))
 
     async def _look(self, reason: str) -> None:
-        """The user can start again only if the hub lives. What the editor asks meanwhile waits."""
+        """Check whether the hub still answers, then report the loss.
+
+        The report depends on it: only if the hub lives can the user start again. Until then, requests of the editor
+        wait.
+        """
         answers = await self._hub_answers()
         self._looking = None
         self._end(_lost(self._url, reason, answers))
 
     def _end(self, problem: Problem) -> None:
         if not self._disconnected:
-            # An editor that has disconnected waits for no answer: dap-mode would show it an error.
+            # After `disconnect` an editor expects no answers: dap-mode would show these as errors.
             self._answer_all(problem)
         if self._disconnected:
             self._ended.set()
@@ -160,15 +173,15 @@ class StdioProxy:
             self.problem = token_refused(self._url, self._token)
 
     def _compare_versions(self, answer: Envelope) -> None:
-        """Tells the user which side is older if the hub speaks another protocol. The session goes on."""
+        """Report which side is older if the hub speaks another version of the protocol. The session continues."""
         problem = _version_problem(self._url, _server(answer))
         if problem is not None:
             self._say(str(problem))
-            # 0 is no number of the hub's messages, which begin with 1.
+            # The hub numbers its messages from 1, so 0 is free.
             self._event(0, "output", _output(problem))
 
     def _with_token(self, message: Envelope, data: bytes) -> bytes:
-        """A `token` of the editor's own is preferred to ours."""
+        """Return the message with the token added, unless the editor sends a `token` itself."""
         if self._token is None:
             return data
         try:
@@ -225,13 +238,16 @@ def _lost(url: str, reason: str, answers: bool) -> Problem:
 
 
 def _output(problem: Problem) -> dict[str, Any]:
-    """The body of an `output` event that tells of a problem."""
+    """Return the body of an `output` event that reports a problem."""
     data = OutputData(raydap=ProblemData(code=problem.code.value))
     return {"category": "important", "output": f"{problem}\n", "data": data}
 
 
 def _version_problem(url: str, server: dict[str, Any]) -> Problem | None:
-    """`server` as in raydap_messages.Server; a hub from before that type sends nothing."""
+    """Return the problem if the hub speaks another version of the protocol, else None.
+
+    `server` is the hub's raydap_messages.Server. A hub older than that type sends none, so `server` is {}.
+    """
     protocol = server.get("protocol")
     if protocol == PROTOCOL:
         return None
@@ -245,7 +261,7 @@ def _version_problem(url: str, server: dict[str, Any]) -> Problem | None:
 
 
 def _read(data: bytes) -> Envelope | None:
-    """None for what is no DAP message: the other side will say so."""
+    """Return the message, None for bytes that are no DAP message: the receiver reports those."""
     try:
         return envelope.read(data)
     except envelope.EnvelopeError:
@@ -261,12 +277,12 @@ def _body(answer: Envelope) -> dict[str, Any]:
 
 
 def _error_code(answer: Envelope) -> object:
-    """The number of a failure (spec: ErrorResponse)."""
+    """Return the error number of a failed response (spec: ErrorResponse), None without one."""
     error = _body(answer).get("error")
     return error.get("id") if isinstance(error, dict) else None
 
 
 def _server(answer: Envelope) -> dict[str, Any]:
-    """The field `raydap` of the answer to `initialize` (raydap_messages.Server)."""
+    """Return the field `raydap` of the answer to `initialize` (raydap_messages.Server), {} without one."""
     server = _body(answer).get("raydap")
     return server if isinstance(server, dict) else {}

@@ -1,4 +1,4 @@
-"""Takes the token out of a client's `attach` and `launch`, and checks it, before the core sees the message."""
+"""Removes the token from a client's `attach` and `launch`, and checks it, before the core gets the message."""
 
 import logging
 from asyncio import Task
@@ -12,19 +12,24 @@ from raydap.wire import envelope
 log = logging.getLogger("raydap")
 
 UNAUTHENTICATED_MAX_MESSAGES = 100
-"""Messages that a client may send in all without the token: the answer to a short one is long."""
+"""Messages that a client may send in all without the token.
+
+A limit of bytes is not enough, because a short message can have a long answer.
+"""
 
 _COMMANDS = ("attach", "launch")
 _ARGUMENT = "token"
 
 
 class TokenFilter:
-    """Passes the messages of one client on, in their order and without the token.
+    """Passes the messages of one client to `on_message`, in order and without the token.
 
-    `on_authenticated` is called at the first right token, before its message is passed on. A message with a wrong token
-    is passed on after the verifier's delay; the core refuses it, because `on_authenticated` has not been called.
-    `abort` ends the connection. `authenticated`: the client has shown the token in another way. `on_session` is called
-    when an authenticated client begins a session or enters one, unless it only observes it or joins it.
+    At the first right token it calls `on_authenticated`, and then passes the message on. It passes a message with a
+    wrong token on after the verifier's delay; the core refuses that message, because `on_authenticated` was not called.
+
+    `abort` ends the connection. `authenticated` is true for a client that has already sent the token in another way, or
+    needs none. `on_session` is called when an authenticated client begins or enters a session, unless it only observes
+    or joins the session.
     """
 
     def __init__(
@@ -49,7 +54,7 @@ class TokenFilter:
         self._delaying: Task[None] | None = None
 
     def receive(self, data: bytes) -> None:
-        """One message of the client."""
+        """Take one message of the client."""
         if not self._authenticated:
             self._unauthenticated_messages += 1
             if self._unauthenticated_messages > UNAUTHENTICATED_MAX_MESSAGES:
@@ -61,7 +66,7 @@ class TokenFilter:
             self._held.append(data)
 
     def close(self) -> None:
-        """The client is gone."""
+        """Drop the messages that wait, because the client is gone."""
         self._held.clear()
         if self._delaying is not None:
             self._delaying.cancel()
@@ -101,5 +106,5 @@ class TokenFilter:
 
 
 def _is_guest(arguments: dict[str, object]) -> bool:
-    """Whether the client keeps no session alive: it only observes, or joins the session of another client."""
+    """Return whether the client keeps no session alive: it only observes, or joins the session of another client."""
     return arguments.get("join") is True or arguments.get("role") == "observer"

@@ -1,8 +1,9 @@
-"""Lets breakpoints stop the threads of a threaded actor, before Python 3.12; runs in the worker.
+"""Tracing of the threads of threaded actors, so that breakpoints stop them; runs in workers before Python 3.12.
 
-Before Python 3.12 a thread has to ask to be traced. pydevd does that for the threads that it finds at work and for
-those that Python starts. Those of a threaded actor are Ray's own, made in C++, and idle between calls: pydevd never
-sees them. So each call of an actor's method asks for its own thread, while raydap debugs the worker.
+Before Python 3.12 each thread has to enable its own tracing. pydevd does that in the threads that it finds running
+Python code, and in the threads that Python starts. Ray creates the threads of a threaded actor in C++, and they are
+idle between calls, so pydevd never sees them. Therefore each call of an actor's method enables tracing in its own
+thread while raydap debugs the worker.
 """
 
 import sys
@@ -12,9 +13,10 @@ from typing import Any
 
 
 def trace_actor_threads() -> None:
-    """Do so whenever raydap debugs this process. Do nothing in a process that is no Ray worker, and the second time.
+    """Enable tracing in each call of an actor's method while raydap debugs this process.
 
-    The override is never undone; while raydap does not debug the process it only ends what is traced still.
+    Do nothing if this process is no Ray worker, or if the override is already in place. The override is never undone.
+    While raydap does not debug the process, it only ends tracing that an earlier session has left enabled.
 
     Source: ray/_private/function_manager.py, which makes an executor of each method when the actor's class is loaded.
     """
@@ -32,18 +34,18 @@ def trace_actor_threads() -> None:
             current = raydaps_debugger()
             if current is not None:
                 traced.add(threading.get_ident())
-                # pydevd traces no thread that the module `threading` does not list; this lists it.
+                # pydevd traces only threads that `threading` lists. This call lists the current one.
                 threading.current_thread()
                 current.enable_tracing()
             elif threading.get_ident() in traced:
-                # The thread was idle when the debugger left.
+                # The thread was idle when the debugger detached, so it is still traced.
                 traced.discard(threading.get_ident())
-                # The program may have its own trace function there.
+                # Keep a trace function of the program.
                 if type(sys.gettrace()).__module__.startswith("_pydevd"):
                     sys.settrace(None)
             return execute(*args, **kwargs)
 
-        # Ray looks at the method, to tell coroutines from others.
+        # Ray reads the attribute `method`, to distinguish coroutines from other methods.
         vars(actor_method_executor).update(vars(execute))
         return actor_method_executor
 
@@ -62,10 +64,10 @@ def raydaps_debugger() -> Any:
 
 
 def replace_executors(traced_executor: Callable[[Any], Any]) -> None:
-    """In a worker whose actor's class is loaded already: its methods have their executors, in two tables of Ray."""
+    """Wrap the executors in Ray's two tables, for an actor class that is already loaded."""
     manager: Any = sys.modules["ray"]._private.worker.global_worker.function_actor_manager
     for table in (getattr(manager, name, {}) for name in ("_function_execution_info", "execution_infos")):
         for key, info in list(table.items()):
-            # Only the executors of methods have this.
+            # Only executors of methods have this attribute.
             if hasattr(getattr(info, "function", None), "method"):
                 table[key] = info._replace(function=traced_executor(info.function))

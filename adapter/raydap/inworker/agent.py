@@ -1,17 +1,21 @@
-"""Lets raydap debug this process over a Unix socket, without breakpoint() and without a debugpy adapter.
+"""The agent of a process: lets raydap debug it over a Unix socket, without breakpoint() or a debugpy adapter.
 
-Runs in workers and drivers, from before their first line of code. Its source travels by value, so it needs nothing
-but Python and, once it debugs, debugpy. The process costs one thread that waits; debugpy is imported only when raydap
-wants to debug.
+Runs in workers and drivers, starting before their first line of code. Its source is sent by value, so it needs only
+Python and, to debug, debugpy. It costs the process one waiting thread. debugpy is imported only when raydap wants to
+debug.
 
-**The connection.** Either this process calls raydap when it begins (`call`), or raydap connects to its socket later
-(`serve`). Both ends check that the other has the same user id. This process sends one line first, its `hello`; raydap
-answers with one line. If that asks for a debugger, this process says in a second line whether it has one. Then DAP
-follows, spoken by pydevd itself. If it asks for the stack, and for what it `waits`, or for the value of an expression,
-this process sends that and ends the connection.
+**The connection.** Either this process calls raydap when it begins (`call`), or raydap connects to the agent's socket
+later. Both ends check the user id of the other. This process sends one line first, its `hello`, and raydap answers with
+one line:
 
-**One debugger at a time.** pydevd has one debugger object in a process. While somebody debugs, `hello` says who. If
-Ray's own breakpoint() came first, there is an adapter already, and `hello` has its port.
+- If raydap requests a debugger, this process sends a second line, whose `error` is "" or the reason why there is no
+  debugger. Then pydevd itself speaks DAP on the connection.
+- If raydap requests the stacks (with `waits` also what each thread waits for) or the value of an expression, this
+  process sends the result and closes the connection.
+
+**One debugger at a time.** pydevd has one debugger object in a process. While a client debugs the process, `hello`
+contains the client's name. If Ray's own breakpoint() came first, an adapter already exists, and `hello` contains its
+port.
 """
 
 from __future__ import annotations
@@ -45,52 +49,61 @@ if TYPE_CHECKING:
     from .agent_session import Session
 
 VERSION = 1
-"""The version of these lines. raydap leaves a process alone whose agent has another one."""
+"""Version of the lines before DAP. raydap leaves a process alone if its agent has another version."""
 
 CALL_TIMEOUT_S = 1.0
-"""Seconds until the process goes on if nobody takes its call, so that a dead raydap delays no worker for long."""
+"""Seconds for raydap to accept a call. The limit keeps a dead raydap from delaying a worker for long."""
 
 ANSWER_TIMEOUT_S = 20.0
-"""Seconds for raydap's answer. If raydap ends meanwhile, the process goes on at once."""
+"""Seconds for raydap's answer to `hello`. If raydap ends earlier, the process continues at once."""
 
 CONFIGURED_TIMEOUT_S = 30.0
-"""Seconds until the process goes on, although raydap has not set its breakpoints yet."""
+"""Seconds for raydap to set its breakpoints. After that the process continues without them."""
 
 LEAVE_TIMEOUT_S = 3.0
-"""Seconds until a client is told that another one debugs this process. It may be the client's own last session, whose
-end takes half a second (measured)."""
+"""Seconds to wait for the end of the current session before `hello` names its client. The client that connects may be
+the same one: the end of its last session takes half a second (measured)."""
 
 ACCEPT_INTERVAL_S = 0.5
-"""Seconds until a process without a free descriptor looks again whether it can take a connection."""
+"""Seconds between attempts to accept a connection while the process has no free descriptor."""
 
 OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-"""Errors of accept(2) while a process is short of descriptors or memory. The connection waits."""
+"""Errors of accept(2) while a process is short of descriptors or memory. The connection stays pending."""
 
 
 class Agent:
-    """The one agent of a process. `identity` is what `hello` says of it; `raydap` is the path that its children call.
-    `changing` is held while a session begins or ends. `forked`: the process is a forked child."""
+    """The agent of a process. A process has at most one."""
 
     def __init__(self, folder: str, identity: dict[str, Any], raydap: str) -> None:
         self.folder = folder
+        """The folder of the agent's socket."""
         self.raydap = raydap
+        """The path of the raydap that child processes call, "" if there is none."""
         self.forked = False
+        """Whether this process is a forked child."""
         self._reset(identity)
 
     def _reset(self, identity: dict[str, Any]) -> None:
         self.identity = identity
+        """What `hello` reports about the process (runtime/agent_connections.py, Hello)."""
         self._pid = os.getpid()
         self.session: Session | None = None
+        """The session that debugs the process or is being started, None without one."""
         self.changing = RLock()
+        """Held while a session begins or ends, while modules are loaded, and during a fork."""
         self._lock = allocate_lock()
         self.is_served = False
         self._sockets: set[AgentSocket] = set()
+        """All open sockets of the agent. A forked child closes its copies."""
 
     def begin(self, raydap: str) -> None:
-        """Listens, and calls the raydap at this path, or without one those that listen in the folder, unless somebody
-        debugs the process already. Returns when the breakpoints of the one that debugs it are set."""
+        """Listen, call raydap, and return when the breakpoints are set if a raydap debugs this process.
+
+        Call the raydap at the path `raydap`, or without a path the raydaps that listen in the folder. Do not call if a
+        raydap has already started a session.
+        """
         path = os.path.join(self.folder, f"raydap-{os.getpid()}")
-        # First, because a raydap may find the socket at once, and hello has to say it.
+        # A raydap may connect as soon as the socket exists, and `hello` must contain its path.
         self.identity = {**self.identity, "socket": path}
         self._serve(path)
         remove_some(self.folder)
@@ -98,7 +111,7 @@ class Agent:
         if session is None:
             call_raydaps(self.call, self.folder, raydap, wait=not self.forked)
         else:
-            # That raydap has found the socket already.
+            # A raydap has already found the socket.
             session.configured.wait(CONFIGURED_TIMEOUT_S)
 
     def call_at_breakpoint(self) -> bool:
@@ -110,18 +123,20 @@ class Agent:
             self.identity = {**self.identity, "stops": False}
 
     def identity_of_child(self) -> dict[str, Any]:
-        """The identity of a process that this one starts."""
+        """Return the identity of a process that this one starts."""
         parent = self._key(self.identity) if self.session is None else self.session.key
         own = {"worker_type": "CHILD", "worker_id": "", "parent": parent, "waits": False, "stops": False}
         return {**self.identity, **own}
 
     def _key(self, identity: dict[str, Any]) -> str:
-        """By what raydap knows a process that has said this of itself (runtime/agents.py, Hello.row)."""
+        """Return raydap's key for a process with this identity (runtime/agent_connections.py, Hello.row)."""
         return identity.get("worker_id") or f"pid-{self._pid}"
 
     def leave_parent(self) -> Session | None:
-        """In a forked child: leaves the sockets and the session to its parent; returns that session, if there is one.
-        The child is as before `begin`, with an identity of its own."""
+        """Separate this forked child from its parent's sockets and session; return that session or None.
+
+        The agent is then as before `begin`, with an identity of its own.
+        """
         session, identity = self.session, self.identity_of_child()
         for each in self._sockets:
             each.drop()
@@ -133,7 +148,7 @@ class Agent:
         return session
 
     def _serve(self, path: str) -> None:
-        """Listens, in a thread, on a socket that only this user can use."""
+        """Listen in a new thread, on a socket that only this user can use."""
         listener = AgentSocket()
         self._sockets.add(listener)
         listen_privately(listener, path, 8)
@@ -141,9 +156,9 @@ class Agent:
         self.is_served = True
 
     def stop_importing(self) -> None:
-        """Wait while a thread of the agent imports modules, and let none begin to, because the program ends.
+        """Wait until no thread of the agent imports modules, and let none begin to; called at the program's end.
 
-        Python ends such a thread in the middle, and would then wait for its import lock forever, or crash.
+        Python ends such a thread in the middle, and then waits forever for its import lock, or crashes.
         """
         self.changing.acquire(timeout=CHANGE_TIMEOUT_S)
 
@@ -153,8 +168,10 @@ class Agent:
             load_rest()
 
     def call(self, path: str) -> bool:
-        """Asks raydap whether it wants to debug this process, and waits until its breakpoints are set. Returns whether
-        it debugs it. Does not wait for a stopped raydap. Raises OSError if no raydap listens at this path."""
+        """Call the raydap at this path, wait for its breakpoints, and return whether it debugs this process.
+
+        Do not wait for a stopped raydap. Raise OSError if no raydap listens at this path.
+        """
         connection = AgentSocket()
         connection.settimeout(CALL_TIMEOUT_S)
         try:
@@ -181,7 +198,7 @@ class Agent:
             try:
                 self._begin_to_talk(connection, peer_pid(connection))
             except Exception as error:
-                # It has too many threads, or ends and can start none any more.
+                # The process has too many threads, or is ending and cannot start any.
                 self._sockets.discard(connection)
                 connection.close()
                 if is_ending():
@@ -193,8 +210,8 @@ class Agent:
     def _begin_to_talk(self, connection: AgentSocket, pid: int) -> threading.Event | None:
         """Greet raydap, the process with this pid, and handle its answer in a thread.
 
-        Return an event that is set when this process may continue. Return None if raydap hangs up after the greeting,
-        as when it only asks for the identity; then the rest of the code is not loaded.
+        Return an event that is set when this process may continue. Return None if raydap closes the connection after
+        the greeting, as it does when it only wants the identity. In that case the rest of the code is not loaded.
         """
         key = ""
         if not is_loaded():
@@ -209,14 +226,14 @@ class Agent:
         return configured
 
     def _greet_alone(self, connection: AgentSocket, pid: int) -> str:
-        """Greet and return the result of `_greet`, "" if raydap hangs up after it."""
+        """Greet and return the result of `_greet`, or "" if raydap closes the connection after it."""
         self._sockets.add(connection)
         try:
             key = self._greet(connection)
             if key and not hangs_up(connection, pid):
                 return key
         except OSError:
-            pass  # raydap has gone.
+            pass  # raydap has ended or closed the connection.
         self._sockets.discard(connection)
         connection.close()
         return ""
@@ -224,7 +241,7 @@ class Agent:
     def _talk(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
         """Handle one connection. Set `configured` when the process may continue, also after an error.
 
-        `key` is the result of `_greet`, "" if the connection was not greeted yet.
+        `key` is the result of `_greet`, or "" if `hello` was not sent yet.
         """
         self._sockets.add(connection)
         try:
@@ -232,9 +249,9 @@ class Agent:
             if key:
                 self._answer(connection, configured, key)
         except OSError:
-            pass  # raydap has gone.
+            pass  # raydap has ended or closed the connection.
         except Exception:
-            # A process that ends can begin no thread any more, and needs no debugger.
+            # A process that is ending cannot start threads, and needs no debugger.
             if not is_ending():
                 log_exception()
         finally:
@@ -243,12 +260,12 @@ class Agent:
             connection.close()
 
     def _greet(self, connection: AgentSocket) -> str:
-        """Send `hello` and return its key (`_key`). Return "" if the peer belongs to another user."""
+        """Send `hello` and return the key in it (`_key`). Return "" if the peer belongs to another user."""
         if not peer_is_trusted(connection):
             return ""
         current = self.session
         if current is not None:
-            # A client that comes back at once is not told that it is still there.
+            # A client that reconnects at once must not be named as the holder.
             current.left.wait(LEAVE_TIMEOUT_S)
         holder = "" if self.session is None else self.session.client
         hello = {"raydap": VERSION, **self.identity, "pid": os.getpid(), "holder": holder, "port": self._port()}
@@ -258,7 +275,7 @@ class Agent:
         return self._key(hello)
 
     def _answer(self, connection: AgentSocket, configured: threading.Event, key: str) -> None:
-        """Read raydap's line, and send the stacks or a value, or run a session."""
+        """Read raydap's line, then send the stacks or a value, or run a session."""
         from .agent_session import Session
         from .agent_threads import hide_threads, show_threads
         from .running_values import evaluate_running
@@ -291,7 +308,7 @@ class Agent:
             session.left.set()
 
     def _port(self) -> int:
-        # In a forked child Ray would never answer, and has no adapter.
+        # A forked child has no adapter, and Ray would never answer there.
         return 0 if self.session is not None or self.forked else adapter_port()
 
     def _claim(self, session: Session) -> bool:
@@ -302,16 +319,15 @@ class Agent:
 
 
 def adapter_port() -> int:
-    """The port of the adapter that Ray's breakpoint() has started in this process, which no agent debugs; 0 if there
-    is none.
+    """Return the port of the adapter that Ray's breakpoint() has started in this process, or 0.
 
-    Ray ends a process at once, with exit code 1, that asks it for the port after its shutdown. So it is asked only if
-    debugpy listens.
+    Call this only while no agent debugs the process. After Ray's shutdown, reading the port ends the process with exit
+    code 1, so read it only if debugpy listens.
     """
     api = sys.modules.get("debugpy.server.api")
     ray: Any = sys.modules.get("ray")
     worker: Any = getattr(getattr(getattr(ray, "_private", None), "worker", None), "global_worker", None)
-    # debugpy 1.8.0 has no such mark.
+    # debugpy 1.8.0 does not set `called`.
     listens = getattr(getattr(api, "listen", None), "called", False) or global_debugger() is not None
     if not listens or not getattr(worker, "connected", False):
         return 0
@@ -320,7 +336,10 @@ def adapter_port() -> int:
 
 
 def log_exception() -> None:
-    """On standard error, which Ray brings to the driver: the process runs on undebugged, and somebody has to know."""
+    """Write the current exception to standard error, which Ray forwards to the driver.
+
+    The process continues without a debugger, and the user has to see why.
+    """
     import traceback
 
     sys.stderr.write("raydap cannot debug this process: " + traceback.format_exc().strip().rpartition("\n")[2] + "\n")
@@ -333,10 +352,11 @@ def is_ending() -> bool:
 
 
 AGENT: Agent | None = None
+"""The agent of this process, None before it is started."""
 
 
 def load() -> None:
-    """Run the rest of the agent's code."""
+    """Run the rest of the agent's code, whether or not this process has an agent yet."""
     if AGENT is None:
         load_rest()
     else:
@@ -344,13 +364,16 @@ def load() -> None:
 
 
 def current_debugger() -> Any:
-    """pydevd's debugger object while raydap debugs this process, else None."""
+    """Return pydevd's debugger object while raydap debugs this process, else None."""
     session = None if AGENT is None else AGENT.session
     return None if session is None else session.debugger
 
 
 def start_without_socket(folder: str, identity: dict[str, Any], raydap: str = "") -> Agent:
-    """The agent of this process, which cannot be called yet: raydap finds no socket under the path that it says."""
+    """Return the agent of this process; create it if there is none.
+
+    It does not listen yet: the socket in its identity does not exist.
+    """
     global AGENT
     if AGENT is None:
         AGENT = Agent(folder, {**identity, "socket": os.path.join(folder, f"raydap-{os.getpid()}")}, raydap)
@@ -360,8 +383,10 @@ def start_without_socket(folder: str, identity: dict[str, Any], raydap: str = ""
 
 
 def start(folder: str, identity: dict[str, Any], raydap: str) -> None:
-    """Starts the agent of this process, once for each folder, which is for its socket. `raydap` is the path to call, ""
-    if none is known."""
+    """Start the agent of this process, once for each folder of its socket.
+
+    `raydap` is the path to call, "" if none is known.
+    """
     agent = start_without_socket(folder, identity, raydap)
     if not (agent.is_served and agent.folder == folder):
         agent.folder, agent.identity = folder, identity

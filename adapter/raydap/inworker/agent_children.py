@@ -1,11 +1,11 @@
-"""Gives each forked child of a process with an agent an agent of its own; runs in the process, and in its children.
+"""Agents for the forked children of a process with an agent; runs in the process and in its children.
 
-A forked child has its parent's descriptors and pydevd's state, but only one of its threads. So nobody would read the
-connection in the child, and what the child wrote there would be taken for its parent's. The hooks that Python calls
-around a fork take all of that away in the child. Only when the fork is over, and all other hooks are, too, the child's
-own agent begins and calls raydap: until then the locks of other modules may be held (as logging's is).
+A forked child has its parent's descriptors and pydevd's state, but only one of its threads. So no thread would read the
+connection in the child, and raydap would take what the child writes there for messages of the parent. The hooks that
+Python calls around a fork remove this state from the child. The child's own agent begins and calls raydap after the
+fork and all other hooks are over, because the locks of other modules, such as logging's, may be held until then.
 
-A child that `subprocess` forks has no agent; it is about to become another program.
+A child that `subprocess` forks gets no agent, because it is about to become another program.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 class Forks:
-    """Follows all forks of a process, and those of its children.
-
-    `agent` is the one agent of the process (agent.py). `wanted`: children have agents, too. Otherwise they run on
-    undebugged.
-    """
+    """The hooks around all forks of a process and of its forked children."""
 
     def __init__(self, agent: Any, wanted: bool) -> None:
         self.agent = agent
+        """The agent of the process (agent.py)."""
         self.wanted = wanted
+        """Whether children get agents. Otherwise they run without a debugger."""
         self._settled = False
+        """Whether no session was beginning or ending at the fork. False if one still was after CHANGE_TIMEOUT_S."""
         self._complained_in = 0
+        """The pid of the process that has reported that its breakpoint() does nothing."""
         self._calling = allocate_lock()
         os.register_at_fork(before=self._before, after_in_parent=self._in_parent, after_in_child=self._in_child)
         for name in ("fork", "forkpty"):
@@ -53,8 +53,11 @@ class Forks:
             self.agent.changing.release()
 
     def _in_child(self) -> None:
-        """Raises nothing: Python would only print it."""
-        self._calling = allocate_lock()  # A thread of the parent may hold the other.
+        """Remove the parent's session from this child, and override Ray's breakpoint() if it has no debugger.
+
+        Raise nothing: Python would only print the exception.
+        """
+        self._calling = allocate_lock()  # A thread of the parent may hold the inherited lock.
         try:
             session = self.agent.leave_parent()
             if session is not None and "pydevd" in sys.modules:
@@ -70,13 +73,13 @@ class Forks:
         return None if self.agent.session is None else self.agent.session.debugger
 
     def _call_at_rays_breakpoint(self) -> None:
-        """Call raydap from a forked child without a debugger. Write once why its breakpoint() does nothing."""
+        """Call raydap from a forked child without a debugger; if none attaches, report that once."""
         if not self._call_at_breakpoint() and self._complained_in != os.getpid():
             self._complained_in = os.getpid()
             report_no_stop("no raydap is attached to this forked child")
 
     def _call_at_breakpoint(self) -> bool:
-        """Return whether raydap debugs this child. Another thread of the child may have called already."""
+        """Call raydap, unless another thread of this child has done so; return whether it debugs the child."""
         with self._calling:
             if self._debugger() is not None:
                 return True
@@ -87,9 +90,10 @@ class Forks:
                 return False
 
     def _replace_breakpoint(self) -> None:
-        """In a forked child of a launched driver: let breakpoint() stop, as it does in the driver.
+        """Let breakpoint() stop in a forked child of a launched driver, as it does in the driver.
 
-        It does what it does without raydap if none attaches, and where the program has its own hook, as Ray's workers.
+        It keeps its original effect if no raydap attaches, and if the program has a hook of its own, as Ray's workers
+        do.
         """
         original = sys.breakpointhook
         if not self.agent.raydap or original is not sys.__breakpointhook__ or "PYTHONBREAKPOINT" in os.environ:
@@ -103,19 +107,21 @@ class Forks:
         sys.breakpointhook = stop_here
 
     def _begin(self) -> None:
-        """Begins the agent of this child. In a child whose parent has debugpy's adapter, pydevd does that its own
-        way."""
+        """Begin this child's agent. If the parent has debugpy's adapter, pydevd connects the child to that instead."""
         try:
             if self.wanted and self._settled and not has_debugger() and is_wanted() and has_real_threads():
                 self.agent.begin(self.agent.raydap)
         except OSError:
-            pass  # raydap has gone, and its folder.
+            pass  # raydap has ended, and its folder is removed.
         except Exception as error:
             report(error)
 
 
 def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Prepare:
-    """`fork` is os.fork or os.forkpty; `begin` is called in the child."""
+    """Return a `Prepare` (replaced_functions.py) that calls `fork`, and then `begin` in the child.
+
+    `fork` is os.fork or os.forkpty.
+    """
 
     def new_fork() -> Any:
         filters = add_filter()
@@ -126,7 +132,7 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Prepare:
         pid = result if isinstance(result, int) else result[0]
         if pid != 0:
             warn_of_fork(fork.__name__)
-        # os.spawnv forks to become another program.
+        # A child of os.spawnv is about to become another program.
         elif sys._getframe(2).f_code.co_name != "_spawnvef":
             begin()
         return result
@@ -135,10 +141,10 @@ def followed(fork: Callable[[], Any], begin: Callable[[], None]) -> Prepare:
 
 
 def has_real_threads() -> bool:
-    """Return whether threading starts threads of the system.
+    """Return whether `threading` starts threads of the system.
 
-    gevent and eventlet let it start greenlets, and their subprocess modules fork in Python before they become another
-    program. An agent would wait there for a greenlet that never runs.
+    gevent and eventlet make it start greenlets, and their subprocess modules fork in Python before the child becomes
+    another program. An agent in that child would wait for a greenlet that never runs.
     """
     gevent: Any = sys.modules.get("gevent.monkey")
     eventlet: Any = sys.modules.get("eventlet.patcher")
@@ -149,14 +155,16 @@ def has_real_threads() -> bool:
 
 
 def has_debugger() -> bool:
+    """Return whether pydevd has a debugger object in this process, for raydap or another client."""
     return global_debugger() is not None
 
 
 def forget_debugger(debugger: Any) -> None:
-    """In a forked child: pydevd traces nothing any more, and knows nothing of its parent's session. `debugger` is
-    its object in the parent, None if the session had none yet.
+    """End pydevd's tracing in a forked child, and drop its data about the parent's session.
 
-    Source: pydevd.py, settrace_forked, which does a part of this and then connects to the parent's adapter.
+    `debugger` is pydevd's object in the parent, or None if the session had none yet.
+
+    Source: pydevd.py, settrace_forked, which does part of this and then connects to the parent's adapter.
     """
     from .pydevd_lifetime import list_threads_as_before, put_tracers_back
 
@@ -178,6 +186,7 @@ def forget_debugger(debugger: Any) -> None:
 
 
 def report(error: Exception) -> None:
+    """Write to standard error that this child cannot be debugged."""
     sys.stderr.write(f"raydap cannot debug the child {os.getpid()}: {error!r}\n")
 
 
@@ -185,15 +194,18 @@ CHILDREN = True
 """Whether the children of this process have agents. driver_setup.py and sitecustomize.py may change it."""
 
 AT_START = ""
-"""The folder of sitecustomize.py, from which a Python begins with an agent; "" if there is none. They set it."""
+"""The folder of sitecustomize.py, which gives a new Python its agent; "" if there is none. driver_setup.py and
+sitecustomize.py set it."""
 
 PACKED_START_FILES = ""
-"""The files for such a folder, where that one does not exist, as on another machine (agent_code.py, child_settings)."""
+"""The files of such a folder, for a machine where AT_START does not exist (agent_code.py, child_settings)."""
 
 
 def follow_children(agent: Any) -> None:
-    """Called once in a process, before its agent begins. Raises nothing: a Python whose children cannot be followed is
-    debugged without them."""
+    """Give agents to the children of this process; called once, before its own agent begins.
+
+    Raise nothing: a process whose children cannot get agents is debugged without them.
+    """
     try:
         Forks(agent, CHILDREN)
         if CHILDREN and (PACKED_START_FILES or os.path.isdir(AT_START)):
@@ -203,7 +215,7 @@ def follow_children(agent: Any) -> None:
 
 
 def at_start_folder(agent: Any) -> str:
-    """Return AT_START, or a folder that is like it. Raises OSError."""
+    """Return AT_START, or a folder with the same files if it does not exist. Raise OSError."""
     if os.path.isdir(AT_START):
         return AT_START
     agent.load()

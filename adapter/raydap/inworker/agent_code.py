@@ -1,7 +1,7 @@
-"""The code of an agent, which is compiled once for many processes; runs in drivers, and in prepared clusters' workers.
+"""The code of an agent, compiled once for many processes; runs in drivers, and in workers of prepared clusters.
 
-Compiling takes 10 to 18 ms (measured), by which each worker would start later. The Pythons that a program starts have
-another cache (`cache_start_code`): one file that at_start/sitecustomize.py reads without importing anything.
+Compiling takes 10 to 18 ms (measured), which would delay the start of each worker. The Pythons that a program starts
+use another cache (`cache_start_code`): a single file, which at_start/sitecustomize.py reads without importing anything.
 """
 
 import __future__
@@ -21,31 +21,31 @@ from types import CodeType
 from typing import NamedTuple
 
 IDLE: tuple[str, ...] = ("light_start", "agent")
-"""An idle agent has these modules and the modules that they import at their top (light_start.py)."""
+"""An idle agent consists of these modules and of the modules that they import at their top (light_start.py)."""
 
 REST: tuple[str, ...] = ("actor_threads", "driver_agent", "first_frame")
-"""The code that starts an agent uses these modules, too. The rest of an agent consists of them and of the modules that
-they and the idle agent import, also in functions."""
+"""The code that starts an agent also uses these modules. The rest of an agent consists of them and of all modules that
+they and the idle agent import, including imports in functions."""
 
 _IMPORT = re.compile(r"^( *)from \.(\w+) import ", re.MULTILINE)
 
 COMPILED_AS = "<raydap agent>"
-"""The file name of all this code (agent_session.FILE)."""
+"""The file name under which all this code is compiled (agent_session.FILE)."""
 
 
 class Modules(NamedTuple):
-    """The names of modules, each after those that it imports at its top."""
+    """The names of modules, each after the modules that it imports at its top."""
 
     idle: list[str]
     """The modules of an idle agent."""
     rest: list[str]
-    """The others of an agent."""
+    """The other modules of an agent, which run when raydap needs them."""
     driver: list[str]
-    """These modules give agents to the workers of a driver; they are run when `ray` is imported."""
+    """The modules that give agents to the workers of a driver. They run when `ray` is imported."""
 
 
 def find_modules(folder: str) -> Modules:
-    """Follow the imports of the modules in the folder. Raises OSError."""
+    """Find the modules of an agent by following the imports of the files in the folder. Raise OSError."""
     idle: list[str] = []
     later = [*REST]
     for name in IDLE:
@@ -59,7 +59,7 @@ def find_modules(folder: str) -> Modules:
 
 
 def _follow(folder: str, name: str, found: list[str], later: list[str]) -> None:
-    """Add a module to `found`, after those that it imports; those that its functions import go into `later`."""
+    """Add a module to `found`, after its imports; add the imports in its functions to `later`."""
     if name in found:
         return
     for indent, imported in _IMPORT.findall(read_text(folder, f"{name}.py")):
@@ -71,14 +71,16 @@ def _follow(folder: str, name: str, found: list[str], later: list[str]) -> None:
 
 
 def read_code(folder: str) -> list[tuple[str, CodeType]]:
-    """Return the modules of an agent, from Python's own cache of compiled files if that has them. Raises OSError and
-    SyntaxError."""
+    """Return the names and the code of an agent's modules, from Python's own cache where that has them.
+
+    Raise OSError or SyntaxError.
+    """
     found = find_modules(folder)
     return [(name, _code(os.path.join(folder, f"{name}.py"))) for name in found.idle + found.rest]
 
 
 def agent_texts(folder: str) -> dict[str, str]:
-    """Return the sources of the modules of an agent, in the order in which they are run. Raises OSError."""
+    """Return the sources of an agent's modules by name, in the order in which they run. Raise OSError."""
     found = find_modules(folder)
     return {name: read_text(folder, f"{name}.py") for name in found.idle + found.rest}
 
@@ -94,13 +96,14 @@ def _renamed(code: CodeType | None) -> CodeType:
 
 
 def cache_start_code(folder: str, path: str) -> bytes:
-    """Compile the modules in the folder, and write the code to this path if possible; return the written bytes.
+    """Compile the modules in the folder, write the code to `path` if possible, and return the written bytes.
 
-    at_start/sitecustomize.py reads it (`start_code`). Write the compiled file of that one, too: Python itself does not
-    with PYTHONDONTWRITEBYTECODE, and would compile it at each start. Raises OSError and SyntaxError.
+    at_start/sitecustomize.py reads them (`start_code`). Its own compiled file is written, too: with
+    PYTHONDONTWRITEBYTECODE, Python does not write that file, and would compile the source at each start. Raise OSError
+    or SyntaxError.
     """
     modules = find_modules(folder)
-    # First, because a file that is changed now must not count as read.
+    # Read the versions first: a file that changes during the compilation must count as changed.
     versions = {file: file_version(folder, file) for file in start_files(folder)}
     code = [
         marshal.dumps([(name, compile_lightly(read_text(folder, f"{name}.py"))) for name in part]) for part in modules
@@ -113,14 +116,16 @@ def cache_start_code(folder: str, path: str) -> bytes:
 
 
 def start_files(folder: str) -> list[str]:
-    """Return the files that a Python needs to begin with an agent (at_start/sitecustomize.py). Raises OSError."""
+    """Return the files that a Python needs to begin with an agent (at_start/sitecustomize.py). Raise OSError."""
     names = sorted(each for part in find_modules(folder) for each in part)
     return ["at_start/sitecustomize.py", "worker_setup.py", *(f"{name}.py" for name in names)]
 
 
 def compile_lightly(text: str) -> CodeType:
-    """Compile the text of a file of ours without what only its readers need: docstrings, and the import of
-    `__future__`, whose module Python would import."""
+    """Compile a source without its docstrings and its import of `__future__`.
+
+    Only readers of the source need them, and Python would import the module `__future__` at run time.
+    """
     tree = ast.parse(text)
     futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     tree.body = [node for node in tree.body if node not in futures]
@@ -130,34 +135,41 @@ def compile_lightly(text: str) -> CodeType:
 
 
 def file_version(folder: str, name: str) -> tuple[int, int]:
+    """Return the modification time in nanoseconds and the size in bytes of a file. Raise OSError."""
     status = os.stat(os.path.join(folder, name))
     return status.st_mtime_ns, status.st_size
 
 
 def packed_code(folder: str) -> tuple[bytes, bytes, dict[str, str]]:
-    """For worker_setup.py, `unpacked`: what the modules of an agent compile to, as in a `.pyc`, and their text for
-    another version of Python. Raises OSError and SyntaxError."""
+    """Return what worker_setup.py (`unpacked`) needs to run the modules of an agent in any version of Python.
+
+    It consists of Python's magic number and the marshalled code, as in a `.pyc`, and the sources for another version.
+    Raise OSError or SyntaxError.
+    """
     return importlib.util.MAGIC_NUMBER, marshal.dumps(read_code(folder)), agent_texts(folder)
 
 
 def packed_start_files(folder: str) -> str:
-    """For start_files.py, `unpack`: the files of `start_files`. Raises OSError."""
+    """Return the files of `start_files` as a text for start_files.py (`unpack`). Raise OSError."""
     texts = {name: bare_source(read_text(folder, name)) for name in start_files(folder)}
     return base64.b85encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
 def bare_source(text: str) -> str:
-    """Return a source without the lines of its comments and docstrings, which take two fifths of its packed size."""
+    """Return a source without its lines of comments and docstrings, two fifths of its packed size."""
     return re.sub(r'^ *(?:#.*|"""(?:[^"]|"(?!""))*""")\n', "", text, flags=re.MULTILINE)
 
 
 def child_settings(folder: str, wanted: bool) -> dict[str, bool | str]:
-    """What agent_children.py is told in a worker, perhaps on a machine where the folder does not exist. `wanted`: the
-    worker's children have agents. Raises OSError."""
+    """Return the settings of agent_children.py for a worker, perhaps on a machine without this folder.
+
+    `wanted` is whether the worker's children have agents. Raise OSError.
+    """
     settings: dict[str, bool | str] = {"CHILDREN": wanted, "AT_START": os.path.join(folder, "at_start")}
     return {**settings, "PACKED_START_FILES": packed_start_files(folder)} if wanted else settings
 
 
 def read_text(folder: str, file: str) -> str:
+    """Return the text of a file in the folder. `file` is a relative path with slashes. Raise OSError."""
     with open(os.path.join(folder, *file.split("/")), encoding="utf-8") as source:
         return source.read()

@@ -1,4 +1,4 @@
-"""The lines that an agent and raydap exchange before DAP begins, and what the agent checks of the other process."""
+"""The lines that an agent and raydap exchange before DAP, and the agent's checks of the raydap process."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 LINE_LIMIT = 256 * 1024
-"""Bytes of raydap's line. An expression that compares a value has 12 KB."""
+"""Maximum length of raydap's line in bytes. An expression that compares a value has 12 KB."""
 
 STOPPED_INTERVAL_S = 1.0
-"""Seconds between two looks whether the raydap that a process waits for is stopped, as by Ctrl-Z."""
+"""Seconds between two checks whether the raydap that a process waits for is stopped, for example by Ctrl-Z."""
 
 
 def is_wanted(environ: Mapping[bytes, bytes] | None = None) -> bool:
-    """Return whether a process may have an agent; `environ` is its environment, by default that of this process.
+    """Return whether a process with this environment may have an agent; without `environ`, whether this one may.
 
     RAYDAP=off keeps a process and its children free of raydap.
     """
@@ -32,16 +32,16 @@ def is_wanted(environ: Mapping[bytes, bytes] | None = None) -> bool:
 
 
 def wait_unless_stopped(event: threading.Event, pid: int, seconds: float) -> None:
-    """Return when the event is set, when the process with this pid is stopped, or after so many seconds."""
+    """Return when the event is set, when the process with this pid is stopped, or after `seconds`."""
     until = time.monotonic() + seconds
     while not is_stopped(pid) and time.monotonic() < until and not event.wait(STOPPED_INTERVAL_S):
         pass
 
 
 def hangs_up(connection: _socket.socket, pid: int) -> bool:
-    """Return whether raydap, the process with this pid, ends the connection before it sends anything.
+    """Return whether raydap, the process with this pid, closes the connection before it sends anything.
 
-    Return False if it is stopped, and if it has done neither after STOPPED_INTERVAL_S.
+    Return False if raydap is stopped, or if it has done neither after STOPPED_INTERVAL_S.
     """
     if is_stopped(pid):
         return False
@@ -53,7 +53,10 @@ def hangs_up(connection: _socket.socket, pid: int) -> bool:
 
 
 def is_stopped(pid: int) -> bool:
-    """Source: proc(5), /proc/PID/stat: the state follows the name in parentheses. Without /proc nothing is stopped."""
+    """Return whether the process with this pid is stopped; False for all processes without /proc.
+
+    Source: proc(5), /proc/PID/stat: the state follows the name in parentheses.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] == b"T"
@@ -62,11 +65,15 @@ def is_stopped(pid: int) -> bool:
 
 
 def write_line(connection: _socket.socket, line: dict[str, Any]) -> None:
+    """Send one line of JSON. Raise OSError."""
     connection.sendall(to_json(line).encode() + b"\n")
 
 
 def read_line(connection: _socket.socket) -> dict[str, Any]:
-    """Return the answer, {} if there is none. Read no further than the line, because DAP follows."""
+    """Return the object in raydap's line of JSON, or {} if there is none. Raise ValueError if it is not JSON.
+
+    Read no further than the line, because DAP follows.
+    """
     line = b""
     while not line.endswith(b"\n") and len(line) < LINE_LIMIT:
         seen = connection.recv(4096, _socket.MSG_PEEK)

@@ -1,4 +1,4 @@
-"""A session of raydap in a process with an agent, from its first request to `disconnect`; runs there."""
+"""A session of raydap in a process with an agent, from its first request to `disconnect`; runs in that process."""
 
 import threading
 from typing import Any
@@ -9,49 +9,52 @@ from .breakpoint_hooks import BreakpointHooks, global_debugger
 from .pydevd_lifetime import WithoutSleep, import_debugpy, prepare, stop, unknown_debugpy
 
 FILE = "<raydap agent>"
-"""The file name under which the sources of an agent are compiled. pydevd neither traces nor shows code from there."""
+"""The file name under which an agent's sources are compiled. pydevd neither traces nor shows code from there."""
 
 
 class Session:
-    """A session of raydap over one connection.
-
-    `client` is raydap's name for others. `key` is the key of the process: a driver gets another one when `ray.init` has
-    given it an id. `configured` is set when the breakpoints are set, and `left` when the session has ended.
-    """
+    """A session of raydap over one connection."""
 
     def __init__(self, connection: "AgentSocket", client: str, key: str, configured: threading.Event) -> None:
         self.connection = connection
+        """The connection to raydap, on which pydevd speaks DAP."""
         self.client = client
+        """The name of this raydap, which `hello` reports to other clients."""
         self.key = key
+        """This raydap's key for the process. A driver has another key after `ray.init` has given it an id."""
         self.configured = configured
+        """Set when the breakpoints are set."""
         self.left = threading.Event()
+        """Set when the session has ended."""
         self.hooks: BreakpointHooks | None = None
+        """The hooks of breakpoint(), None until pydevd is started."""
         self.started: Any = None
-        """pydevd's debugger object, from its start on."""
+        """pydevd's debugger object, None until pydevd has connected."""
         self.has_ended = False
+        """Whether raydap has disconnected or ended. pydevd may still be active."""
 
     @property
     def debugger(self) -> Any:
         """Return pydevd's debugger object from `configurationDone` to the end of the session, else None.
 
-        A thread of pydevd sets the event, and then answers. The program may be at a breakpoint() before any other
-        thread runs.
+        This reads pydevd's own event. A thread of pydevd sets the event and then answers, so the program may reach a
+        breakpoint() before any other thread runs.
         """
         started = self.started
         is_active = started is not None and not self.has_ended and started._on_configuration_done_event.is_set()
         return started if is_active else None
 
     def start(self, hooks: "BreakpointHooks") -> str:
-        """Start pydevd on the connection. Return "" or the reason why it cannot start.
+        """Start pydevd on the connection; return "" or the reason why it cannot start.
 
-        pydevd writes one line before DAP (`_start`). Raise the error if that line was sent. After an error, nothing of
-        pydevd is active.
+        pydevd's start sends one line before DAP (`_start`). If an error follows that line, raise the error. After an
+        error, nothing of pydevd is active.
         """
         try:
             import_debugpy()
             self._start()
             hooks.replace()
-        except BaseException as error:  # pydevd ends a process in which it fails.
+        except BaseException as error:  # Not only Exception: pydevd ends a process in which it fails.
             hooks.restore()
             left = self.started or global_debugger()
             if left is not None:
@@ -62,7 +65,7 @@ class Session:
         return ""
 
     def run(self, hooks: "BreakpointHooks", changing: Any) -> None:
-        """Return when raydap has disconnected or has ended, and pydevd was stopped. `changing` is Agent.changing."""
+        """Run until raydap disconnects or ends, then stop pydevd. `changing` is Agent.changing."""
         debugger = self.started
         try:
             reader = debugger.reader
@@ -77,11 +80,14 @@ class Session:
                 stop(debugger)
 
     def _start(self) -> None:
-        """Run pydevd's `settrace`. It can only make a connection, so replace the function for that during the call."""
+        """Run pydevd's `settrace` on the existing connection.
+
+        `settrace` can only make a new connection, so the function that does this is replaced during the call.
+        """
         import pydevd
 
         def start_client(host: str, port: int) -> "AgentSocket":
-            # Keep the object: if raydap hangs up now, it is no longer pydevd's global one.
+            # Keep the object: if raydap closes the connection now, pydevd drops it as its global debugger.
             debugger = pydevd.get_global_debugger()
             prepare(debugger)
             self.started = debugger
@@ -94,7 +100,7 @@ class Session:
         # Otherwise pydevd would use the host and port of an earlier session.
         pydevd.SetupHolder.setup = None
         try:
-            # Requests wait until all threads are traced. Otherwise a thread could pass a breakpoint of raydap.
+            # Hold back requests until all threads are traced. Otherwise a thread could pass a breakpoint of raydap.
             with self.connection.reading:
                 pydevd.settrace(
                     host="localhost",

@@ -1,7 +1,8 @@
 """A socket of an agent, in a program that may close all its descriptors.
 
-Programs do that, for example to become daemons. What they open next gets the same numbers. An agent must not read from
-there, write to it, or close it. So each use first looks whether the number is still that of the agent's socket.
+Programs do that, for example to become daemons. The files that they open next get the same descriptor numbers. An agent
+must not read, write or close those files. So each use of the socket first checks that the descriptor is still the
+agent's.
 """
 
 from __future__ import annotations
@@ -19,25 +20,28 @@ if TYPE_CHECKING:
 
 
 class AgentSocket(_socket.socket):
-    """A new Unix socket without a timeout, or one with this `number` as its descriptor, which moves (`high`).
+    """A Unix stream socket that checks its descriptor before each use.
 
-    Its methods raise OSError (EBADF) when the program has closed the descriptor; `close` and `drop` raise nothing.
-    Hold `reading` to keep other threads from reading.
+    Without `number` it is a new socket. Otherwise it takes over the descriptor with this number and moves it (`high`).
+    It has no timeout. Its methods raise OSError (EBADF) when the program has closed the descriptor; `close` and `drop`
+    raise nothing.
     """
 
     def __init__(self, number: int | None = None) -> None:
         if number is None:
             number = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM).detach()
         super().__init__(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, high(number))
-        self.settimeout(None)  # The program may have another default.
+        self.settimeout(None)  # The program may have set another default.
         self._file = self._present()
+        """The device and the inode of the socket."""
         self.reading = allocate_lock()
+        """Held by each `recv`. Hold it to keep other threads from reading."""
 
     def accept(self) -> AgentSocket:
-        """Wait for a connection.
+        """Wait for a connection and return its socket.
 
-        accept(2) would keep the lowest free descriptor number while it waits. So the program's next files would get
-        other numbers than without an agent.
+        Do not wait in accept(2): it would reserve the lowest free descriptor number, so the program's next files would
+        get other numbers than without an agent.
         """
         self.setblocking(False)
         while True:
@@ -53,30 +57,35 @@ class AgentSocket(_socket.socket):
             return AgentSocket(number)
 
     def recv(self, *args: Any) -> bytes:
+        """Receive up to this many bytes, b'' at the end of the stream."""
         with self.reading:
             self._check()
             return super().recv(*args)
 
     def sendall(self, *args: Any) -> None:
+        """Send all bytes."""
         self._check()
         super().sendall(*args)
 
     def setsockopt(self, *args: Any) -> None:
+        """Set an option of the socket."""
         self._check()
         super().setsockopt(*args)
 
     def shutdown(self, how: int) -> None:
+        """Shut down one direction or both."""
         self._check()
         super().shutdown(how)
 
     def close(self) -> None:
+        """Close the descriptor, unless the program has closed it and may have reused its number."""
         if self._is_ours():
             super().close()
         else:
             self.detach()
 
     def drop(self) -> None:
-        """Closes the descriptor of this process only; for a forked child, whose parent goes on with its own."""
+        """Close the descriptor in a forked child, without ending the connection of its parent."""
         ours, number = self._is_ours(), self.detach()
         if ours:
             os.close(number)
@@ -97,13 +106,14 @@ class AgentSocket(_socket.socket):
 
 
 HIGH_NUMBERS = (960, 192)
-"""Descriptors from here on are rarely a program's, below a limit of 1024 or 256."""
+"""Descriptor numbers from here on are rarely used by programs. The second is for a limit of 256 descriptors, the first
+for 1024."""
 
 
 def high(number: int) -> int:
-    """Move a descriptor to a high number; return the new number.
+    """Move a descriptor to a high number; return the new number, or the old one if that fails.
 
-    The program opens its files under the numbers that they have without an agent, and those below 192 are its own.
+    The program's files then get the same numbers as without an agent. Numbers below 192 are left to the program.
     """
     for lowest in HIGH_NUMBERS:
         try:

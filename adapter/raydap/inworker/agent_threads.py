@@ -1,12 +1,13 @@
 """Threads of raydap that the program does not notice; runs in workers and drivers, as a part of the agent.
 
-Functions of threading.settrace and threading.setprofile do not reach them. They block all signals: otherwise they would
-receive a signal that the program blocks in its own threads to wait for it (sigwait).
+Functions that the program has set by threading.settrace and threading.setprofile do not run in these threads. The
+threads block all signals: otherwise they would receive a signal that the program blocks in its own threads in order to
+wait for it (sigwait).
 
-The agent's own threads are not started by `threading` (light_start.start_thread), so `threading.enumerate()` and
-`threading.active_count()` are what they are without an agent. pydevd makes a `Thread` object for each thread that it
-finds and that has none. So during a session each has an object that pydevd ignores, and hides from
-`threading.enumerate()` with its own threads.
+The agent's own threads are started without `threading` (light_start.start_thread), so `threading.enumerate()` and
+`threading.active_count()` return what they return without an agent. pydevd makes a `Thread` object for each thread that
+has none. So during a session each thread of the agent has an object that pydevd ignores and, like pydevd's own threads,
+hides from `threading.enumerate()`.
 """
 
 import collections
@@ -22,7 +23,7 @@ from .light_start import AGENT_THREADS, THREAD_HOOKS, allocate_lock, blocked_sig
 
 
 class AgentThread(threading.Thread):
-    """The object of a running thread of the agent during a session."""
+    """The `Thread` object of a running thread of the agent, during a session."""
 
     pydev_do_not_trace = is_pydev_daemon_thread = True
 
@@ -33,21 +34,23 @@ class AgentThread(threading.Thread):
         self._started.set()  # type: ignore[attr-defined]
 
     def is_alive(self) -> bool:
+        """Return whether the thread still runs."""
         return self._ident in AGENT_THREADS
 
     def join(self, timeout: float | None = None) -> None:
+        """Raise RuntimeError: the program cannot wait for a thread of the agent."""
         raise RuntimeError("a thread of raydap's agent cannot be joined")
 
     def _after_fork(self, new_ident: "int | None" = None) -> None:
-        return  # In a forked child the thread does not exist, and has no handle as a Thread has since 3.13.
+        return  # A forked child has no such thread, and the object has no handle, which threads have since Python 3.13.
 
 
 class Signal:
-    """An Event for a thread of pydevd, with a lock of Python's own.
+    """An Event for a thread of pydevd, based on one of Python's own locks.
 
     gevent replaces the locks of `threading.Event`. A thread that waits for a lock of gevent makes a hub, and the hub
-    imports modules. The import locks are gevent's, too, so the threads of pydevd wait for each other, and Python can
-    crash when it ends.
+    imports modules. gevent replaces the import locks, too, so the threads of pydevd would wait for each other, and
+    Python could crash when it ends.
     """
 
     def __init__(self) -> None:
@@ -55,18 +58,23 @@ class Signal:
         self._unset.acquire()
 
     def is_set(self) -> bool:
+        """Return whether the event is set."""
         return not self._unset.locked()
 
     def set(self) -> None:
-        with contextlib.suppress(RuntimeError):  # It was set.
+        """Set the event and wake the threads that wait for it."""
+        with contextlib.suppress(RuntimeError):  # It is set already.
             self._unset.release()
 
     def clear(self) -> None:
+        """Reset the event."""
         self._unset.acquire(False)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return whether another thread set it in time. A `clear` during the wait may have no effect; pydevd checks why
-        it wakes."""
+        """Return whether the event is set within `timeout` seconds.
+
+        A `clear` during the wait may have no effect. pydevd tolerates this: it checks why it wakes.
+        """
         is_set = self._unset.acquire(True, -1 if timeout is None else timeout)
         if is_set:
             self.set()
@@ -74,12 +82,14 @@ class Signal:
 
 
 class UncountedThreads:
-    """The module `threading` as pydevd's class of threads sees it: its threads get a name at once.
+    """The module `threading` as pydevd's class of threads uses it: pydevd's threads get a name at once.
 
     Otherwise Python would count them in the default names of the program's threads, such as `Thread-1`.
     """
 
     class Thread:
+        """A stand-in for threading.Thread, of which pydevd calls `__init__`."""
+
         @staticmethod
         def __init__(thread: threading.Thread) -> None:
             threading.Thread.__init__(thread, name="pydevd")
@@ -89,8 +99,11 @@ class UncountedThreads:
 
 
 def forget_dummy_threads(debugger: Any) -> None:
-    """Let this debugger of pydevd take away the object of each thread that `_thread.start_new_thread` has started, when
-    the thread ends. pydevd makes it, and before Python 3.13 it would stay in `threading.enumerate()`."""
+    """Make this debugger of pydevd remove a dummy `Thread` object when its thread ends.
+
+    pydevd makes such an object for each thread that `_thread.start_new_thread` has started. Before Python 3.13 the
+    object would stay in `threading.enumerate()`.
+    """
     from _pydevd_bundle.pydevd_constants import get_thread_id
 
     notify = debugger.notify_thread_not_alive
@@ -105,11 +118,13 @@ def forget_dummy_threads(debugger: Any) -> None:
 
 
 def start_unnoticed(thread: Any) -> None:
-    """Start this thread of pydevd. All that precedes its `run` is code in C, for which Python calls no trace function.
+    """Start this thread of pydevd so that the program does not notice it.
 
-    Make it a daemon thread, so that no program waits for it at its end. pydevd has one thread that is none, which
-    writes the last messages; `pydevd.stoptrace` does so at the program's end, too, and gives up after a second
-    (pydevd.py, CheckAliveThread and dispose_and_kill_all_pydevd_threads).
+    All that precedes its `run` is code in C, for which Python calls no trace function.
+
+    It becomes a daemon thread, so that no program waits for it at its end. pydevd has one thread that is not a daemon,
+    which writes the last messages. `pydevd.stoptrace` writes them at the program's end, too, and gives up after a
+    second (pydevd.py, CheckAliveThread and dispose_and_kill_all_pydevd_threads).
     """
     thread.daemon = True
     for name in ("_event", "_wait_event"):
@@ -117,7 +132,7 @@ def start_unnoticed(thread: Any) -> None:
             setattr(thread, name, Signal())
     queued = getattr(thread, "_cmd_queue", None)
     if queued is not None:
-        # Its locks are Python's own, too.
+        # SimpleQueue uses Python's own locks, too.
         thread._cmd_queue = SimpleQueue()
         while not queued.empty():
             thread._cmd_queue.put(queued.get())
@@ -128,15 +143,15 @@ def start_unnoticed(thread: Any) -> None:
         thread.run,
     )
     thread.run = functools.partial(collections.deque, map(operator.methodcaller("__call__"), steps), 0)
-    # Python would ask `threading` for the id of the thread. gevent replaces the function for that, and Python would
-    # print a KeyError at the end of the program.
+    # Thread._delete gets the thread's id from `threading`. gevent replaces that function, and Python would print a
+    # KeyError at the end of the program.
     thread._delete = lambda: _active().pop(get_ident(), None)
     threading.Thread.start(thread)
 
 
 def block_signals() -> Any:
-    """Return a function in C that blocks the signals of the current thread."""
-    # signal.pthread_sigmask is a function in Python.
+    """Return a C function that blocks the signals of the thread that calls it."""
+    # signal.pthread_sigmask is written in Python.
     from _signal import SIG_BLOCK, pthread_sigmask  # type: ignore[import-not-found,unused-ignore]
 
     return functools.partial(pthread_sigmask, SIG_BLOCK, blocked_signals())
@@ -149,7 +164,7 @@ def thread_has_begun() -> None:
 
 
 def thread_has_ended() -> None:
-    """Take the object of this thread away, if it has one."""
+    """Remove the object of this thread, if it has one."""
     if isinstance(_active().get(get_ident()), AgentThread):
         del _active()[get_ident()]
 
@@ -158,14 +173,14 @@ THREAD_HOOKS.append((thread_has_begun, thread_has_ended))
 
 
 def show_threads() -> None:
-    """Give each thread an object, before pydevd looks for threads."""
+    """Give each thread of the agent an object, before pydevd lists the threads."""
     with threading._active_limbo_lock:  # type: ignore[attr-defined]
         for ident in AGENT_THREADS - _active().keys():
             _active()[ident] = AgentThread(ident)
 
 
 def hide_threads() -> None:
-    """Take the objects away, after the session."""
+    """Remove the objects of the agent's threads, after the session."""
     with threading._active_limbo_lock:  # type: ignore[attr-defined]
         for ident in [ident for ident, thread in _active().items() if isinstance(thread, AgentThread)]:
             del _active()[ident]

@@ -1,9 +1,9 @@
-"""Lets every request have an answer, whatever is in it and whatever the user's code raises; runs in the worker.
+"""An answer to every request, whatever it contains and whatever the user's code raises; runs in the worker.
 
-pydevd's commands catch Exception. Whatever else comes out of them, such as the SystemExit of `exit()`, is logged there,
-and the request is never answered. pydevd's reader catches nothing: an argument of a wrong type, such as a `name` that
-is null, ended the debugger. A `completions` that fails, as for a frame that runs on just then, was answered in a
-protocol that no DAP client reads, which ended the session, too.
+pydevd's commands catch only Exception. pydevd logs anything else that they raise, such as the SystemExit of `exit()`,
+and never answers the request. pydevd's reader catches nothing: an argument of a wrong type, such as a `name` that is
+null, ended the debugger. When `completions` failed, as for a frame that had just resumed, pydevd answered in a protocol
+that no DAP client reads, which also ended the session.
 """
 
 import json
@@ -15,14 +15,13 @@ from .time_limits import TimeLimits
 
 
 def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:
-    """A command that fails, or takes too long, answers its request with the error, and the worker stays alive.
+    """Answer the request with the error if a command fails or takes too long, and keep the worker alive.
 
-    With `wake`, every command for a thread ends by setting the event of that thread. A suspended thread waits on after
-    it has taken the command that lets it run, until somebody sets its event or a poll of 0.2 s ends (pydevd.py,
-    _do_wait_suspend). pydevd means to set it, but with several threads it sets that of any of them
-    (pydevd_additional_thread_info_regular.py, _update_stepping_info: a loop's variable takes the place of the
-    argument), so steps in Ray workers took up to 0.2 s. debugpy before 1.8.6 has no such event: there a suspended
-    thread polls every 10 ms.
+    With `wake`, every command for a thread ends by setting the event of that thread. A suspended thread first handles
+    the command that resumes it, and then waits until its event is set or a poll of 0.2 s ends (pydevd.py,
+    _do_wait_suspend). pydevd is meant to set this event. With several threads it sets the event of any of them, because
+    a loop's variable replaces the argument (pydevd_additional_thread_info_regular.py, _update_stepping_info). So steps
+    in Ray workers took up to 0.2 s. debugpy before 1.8.6 has no such event: a suspended thread polls every 10 ms there.
     """
     wake = wake and hasattr(debugger, "get_internal_queue_and_event")
 
@@ -52,14 +51,17 @@ def answer_commands(debugger: Any, limits: TimeLimits, wake: bool) -> None:
 
 
 def answer_commands_no_more(debugger: Any) -> None:
+    """Undo `answer_commands`."""
     vars(debugger).pop("post_method_as_internal_command", None)
     vars(debugger.cmd_factory).pop("make_error_message", None)
 
 
 def make_error_message(seq: int, text: str) -> Any:
-    """The answer to a `completions` that failed, in DAP. pydevd's method of this name answers in XML
-    (pydevd_net_command_factory_xml.py), and pydevd uses it for no other request of DAP (pydevd_comm.py,
-    internal_get_completions)."""
+    """Return the answer to a `completions` that failed, in DAP.
+
+    pydevd's method of this name answers in XML (pydevd_net_command_factory_xml.py). pydevd uses it for no other request
+    of DAP (pydevd_comm.py, internal_get_completions).
+    """
     from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
     from _pydevd_bundle.pydevd_net_command import NetCommand
 
@@ -69,7 +71,7 @@ def make_error_message(seq: int, text: str) -> Any:
 
 
 def refuse_bad_requests(debugger: Any) -> None:
-    """A request that pydevd's reader cannot process is answered with the error, and the reader goes on."""
+    """Answer a request that pydevd's reader cannot process with the error, and keep the reader alive."""
     refuse_bad_requests_no_more(debugger)
     reader = debugger.reader
     process = reader.process_net_command_json
@@ -86,6 +88,7 @@ def refuse_bad_requests(debugger: Any) -> None:
 
 
 def refuse_bad_requests_no_more(debugger: Any) -> None:
+    """Undo `refuse_bad_requests`."""
     process = debugger.reader.process_net_command_json
     debugger.reader.process_net_command_json = getattr(process, "original", process)
 

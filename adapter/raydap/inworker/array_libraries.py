@@ -1,7 +1,7 @@
-"""What is said of the arrays of each library; runs in the worker.
+"""Descriptions of arrays by their numbers, for each library; runs in the worker.
 
-The numbers are found on the array's own device. None of the libraries is imported: who has an array has imported its
-library.
+The numbers are computed on the array's own device. No library of arrays is imported here: a process that has an array
+has imported the array's library already.
 """
 
 import contextlib
@@ -14,37 +14,40 @@ from .jax_numbers import jax_number, of_jax, without_jax_modes
 from .torch_numbers import of_torch, torch_number, without_torch_modes
 
 VALUES = 100_000
-"""Values of a table of pandas by which one sees whether two are equal. Of a larger table only some rows count."""
+"""Values of a pandas table that are hashed to compare it with another one. Some rows of a larger table are skipped."""
 
 CELLS = 10_000
-"""The same for pyarrow, which takes longer for each."""
+"""The same for pyarrow, where each value takes longer."""
 
 OBJECTS = 1000
-"""Values of an array of objects that are looked at."""
+"""About how many elements of an array of objects are inspected."""
 
 
 def library_of(kind: type) -> str:
-    """The name under LIBRARIES of the array's library, "" if it is no array."""
+    """Return the array's library as a key of LIBRARIES, or "" if the type is not that of an array."""
     names = {(str(getattr(each, "__module__", "")).partition(".")[0], each.__name__) for each in kind.__mro__}
     return next((LIBRARIES_OF[name] for name in names if name in LIBRARIES_OF), "")
 
 
 MODES: "dict[str, Callable[[], contextlib.AbstractContextManager[None]]]"
 MODES = {"torch": without_torch_modes, "jax": without_jax_modes}
+"""For each library with modes, a context manager that keeps raydap's operations out of the user's modes."""
 
 
 def leaving_modes(library: str) -> "contextlib.AbstractContextManager[None]":
-    """In it, what is done with arrays of this library is no part of the user's program."""
+    """Return a context in which operations on this library's arrays do not affect the user's program."""
     return MODES.get(library, contextlib.nullcontext)()
 
 
 def shape_of(array: Any, library: str) -> "tuple[int, ...] | None":
+    """Return the shape of an array, None if it has none."""
     with leaving_modes(library):
         shape: tuple[int, ...] | None = getattr(array, "shape", None)
         return shape
 
 
 def of_numpy(array: Any, until: float) -> dict[str, Any]:
+    """Describe a numpy array. `until` is a time of time.monotonic(), as in all of these functions."""
     found = {"shape": list(array.shape), "dtype": str(array.dtype), "device": "cpu"}
     if array.dtype.hasobject:
         return {**found, **of_cells(array.reshape(-1)[:: max(1, array.size // OBJECTS)].tolist(), array.size)}
@@ -52,7 +55,7 @@ def of_numpy(array: Any, until: float) -> dict[str, Any]:
 
 
 def of_cells(cells: list[Any], size: int) -> dict[str, Any]:
-    """By the texts of some cells."""
+    """Describe an array without numbers by the texts of some of its cells. `size` is the number of all cells."""
     import hashlib
 
     cells = cells[: 2 * OBJECTS]
@@ -63,7 +66,7 @@ def of_cells(cells: list[Any], size: int) -> dict[str, Any]:
 
 
 def of_pandas(table: Any, until: float) -> dict[str, Any]:
-    """The numbers of all columns together."""
+    """Describe a pandas DataFrame or Series by the numbers of all columns together."""
     pandas: Any = sys.modules["pandas"]
     columns = [table.iloc[:, each] for each in range(table.shape[1])] if table.ndim == 2 else [table]
     step = -(-table.size // VALUES) or 1
@@ -79,7 +82,7 @@ def of_pandas(table: Any, until: float) -> dict[str, Any]:
 
 
 def of_pyarrow(table: Any, until: float) -> dict[str, Any]:
-    """An array, a column or a table."""
+    """Describe a pyarrow array, column or table by the numbers of all columns together."""
     import hashlib
 
     columns = list(getattr(table, "columns", [table]))
@@ -101,7 +104,7 @@ def of_pyarrow(table: Any, until: float) -> dict[str, Any]:
 
 
 def described_table(shape: Any, kinds: list[Any], equal: str, step: int) -> dict[str, Any]:
-    """With the hash of each `step`th row."""
+    """Describe a table without its numbers. `equal` is a hash of each `step`th row."""
     names = list(dict.fromkeys(map(str, kinds)))
     found = {"shape": list(shape), "dtype": ", ".join(names[:5]), "device": "cpu"}
     return {**found, "hash": equal if step == 1 else "", "places": equal}
@@ -110,8 +113,11 @@ def described_table(shape: Any, kinds: list[Any], equal: str, step: int) -> dict
 def of_columns(
     columns: list[tuple[int, Any]], part: "Callable[[Any, int, int], tuple[Any, int]]", until: float
 ) -> dict[str, Any]:
-    """`part` gives the values of a column from one row to another, None for what are no numbers, and how many are
-    missing, which the values may have as NaN."""
+    """Return the numbers of all columns together. A column comes with its length.
+
+    `part` returns the values of a column from one row to another, or None if they are not numbers, and how many of them
+    are missing. The values may contain the missing ones as NaN.
+    """
     import numpy
 
     def add_of(column: Any) -> "Add":
@@ -144,9 +150,10 @@ LIBRARIES_OF = {
     ("pyarrow", "RecordBatch"): "pyarrow",
     ("pyarrow", "Table"): "pyarrow",
 }
-"""By the package and the name of a class, which may be a base class."""
+"""The library of an array, by the package and the name of its class or of a base class."""
 
 LIBRARIES = {"numpy": of_numpy, "torch": of_torch, "jax": of_jax, "pandas": of_pandas, "pyarrow": of_pyarrow}
+"""For each library, the function that describes an array."""
 
 NUMBER_OF = {"numpy": lambda array, until: array.item(), "torch": torch_number, "jax": jax_number}
-"""What an array without dimensions is."""
+"""For each library, the function that returns the value of an array without dimensions."""

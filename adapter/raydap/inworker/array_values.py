@@ -1,8 +1,8 @@
-"""Shows large arrays of numpy, torch and jax by their numbers, and a part of their rows at a time; runs in the worker.
+"""Large arrays of numpy, torch and jax, shown by their numbers and by ranges of rows; runs in the worker.
 
-pydevd shows an array by its `repr`, which says little of a large one, and lists all attributes or rows at once. It asks
-one function for the text of a value and one method for its parts; both are overridden, on what pydevd has of them. All
-other values are left to pydevd, and so is an array that cannot be read.
+pydevd shows an array by its `repr`, which shows little of a large one, and lists all attributes or rows at once. It
+calls one function for the text of a value and one method for its parts. Both are overridden, in pydevd's module and on
+its object. All other values are left to pydevd, and so are arrays that cannot be read.
 """
 
 import math
@@ -15,32 +15,32 @@ from .array_text import array_text
 from .jax_numbers import devices_of, is_on_cpu
 
 REPR_SIZE = 1000
-"""Elements up to which the `repr` of an array has all of them, as numpy and torch decide it."""
+"""Elements up to which the `repr` of an array contains all of them. numpy and torch use this limit by default."""
 
 ROWS = 100
 """Rows, or ranges of rows, that are listed at once."""
 
 LISTING_S = 0.1
-"""Seconds for the numbers of all arrays of a list; those after that are shown without."""
+"""Seconds for the numbers of all arrays in a list. Arrays after that are shown without numbers."""
 
 ARRAY_S = 0.03
-"""Seconds for those of one of them."""
+"""Seconds for the numbers of one array in a list."""
 
 GAP_S = 0.05
-"""Seconds without an array after which the next one is of another list."""
+"""Seconds without an array after which the next one belongs to another list."""
 
 NUMBERS_S = 1.0
 """Seconds for the numbers of an array whose parts are listed."""
 
 _CONTEXTS = (None, "variables", "hover")
-"""In which the text of a value is for a list. In the others its `repr` was asked for."""
+"""The contexts in which pydevd needs the text of a value for a list. In other contexts it needs the `repr`."""
 
 Part = tuple[str, Any, "str | None"]
-"""The name, the value, and what evaluates it when it is put behind the array's own expression."""
+"""The name, the value, and the text that evaluates to it when appended to the array's own expression."""
 
 
 class Rows:
-    """The rows of an array from `first` until before `end`."""
+    """A range of an array's rows, from `first` until before `end`."""
 
     def __init__(self, array: Any, first: int, end: int) -> None:
         self.array = array
@@ -49,19 +49,21 @@ class Rows:
 
 
 class ArrayValues:
-    """What pydevd asks for the texts and the parts of values."""
+    """The overrides of pydevd's functions for the texts and the parts of values."""
 
     def __init__(self) -> None:
         self._libraries: dict[Any, str] = {}
         self._until = self._last = 0.0
 
     def override(self) -> None:
+        """Replace pydevd's functions with the methods of this object."""
         from _pydevd_bundle import pydevd_xml
 
         pydevd_xml._str_from_providers = self._text
         pydevd_xml._TYPE_RESOLVE_HANDLER._get_type = self._get_type
 
     def restore(self) -> None:
+        """Undo `override`."""
         from _pydevd_bundle import pydevd_xml
 
         handler = pydevd_xml._TYPE_RESOLVE_HANDLER
@@ -69,7 +71,7 @@ class ArrayValues:
         vars(handler).pop("_get_type", None)
 
     def get_contents_debug_adapter_protocol(self, value: Any, fmt: Any = None) -> list[Part]:
-        """Takes the place of a resolver of pydevd, which lists the parts of a value."""
+        """Return the parts of a large array or of a range of its rows, as a resolver of pydevd does."""
         array = value.array if type(value) is Rows else value
         with leaving_modes(library_of(type(array))):
             if type(value) is Rows:
@@ -77,7 +79,7 @@ class ArrayValues:
             return [*attributes(value), *numbers_and_rows(value)]
 
     def _get_type(self, value: Any, kind: Any, name: str) -> tuple[Any, str, Any]:
-        """Takes the place of pydevd's method: the class, its name, and the resolver."""
+        """Return the class of a value, its name, and its resolver, in place of pydevd's method."""
         from _pydevd_bundle import pydevd_xml
 
         if kind is Rows:
@@ -89,20 +91,20 @@ class ArrayValues:
         return found
 
     def _text(self, value: Any, kind: Any, name: str, context: "str | None" = None) -> Any:
-        """Takes the place of pydevd's function: the text of a value, None for its `repr`."""
+        """Return the text of a value, or None for its `repr`, in place of pydevd's function."""
         if kind is Rows:
             return str(value.end - value.first) + " rows"
         if context in _CONTEXTS and self._is_large(value, kind):
             try:
                 return array_text(self._summary(value, kind))
             except Exception:
-                return None  # Its library refuses, as torch does for some layouts.
+                return None  # The library raises for it, as torch does for some layouts.
         from _pydevd_bundle import pydevd_xml
 
         return pydevd_xml._TYPE_RESOLVE_HANDLER.str_from_providers(value, kind, name, context)
 
     def _is_large(self, value: Any, kind: Any) -> bool:
-        """Never raises: it is asked of each value."""
+        """Return whether a value is a large array. Raise nothing, because it may be any value."""
         try:
             library = self._libraries.get(kind)
             if library is None:
@@ -112,7 +114,10 @@ class ArrayValues:
             return False
 
     def _summary(self, value: Any, kind: Any) -> dict[str, Any]:
-        """What is said of the array. jax compiles for each shape on an accelerator, which takes too long for a list."""
+        """Return the description of an array, without its numbers if the time for the list is over.
+
+        On an accelerator, jax compiles for each shape, which takes too long for a list.
+        """
         now = time.monotonic()
         if now > self._last + GAP_S:
             self._until = now + LISTING_S
@@ -127,7 +132,10 @@ class ArrayValues:
 
 
 def numbers_and_rows(value: Any) -> Iterator[Part]:
-    """Rows are not listed of an array without numbers: to write them would wait for the same device."""
+    """Yield the numbers of an array, and its rows.
+
+    If an array has no numbers, yield no rows: formatting them would wait for the same device.
+    """
     found = LIBRARIES[library_of(type(value))](value, time.monotonic() + NUMBERS_S)
     if "reason" in found:
         yield "no numbers", found["reason"], None
@@ -141,20 +149,22 @@ def numbers_and_rows(value: Any) -> Iterator[Part]:
 
 
 def attributes(value: Any) -> Iterator[Part]:
-    """What users look for, without those that torch computes or warns of."""
+    """Yield the attributes that users look for, but none that torch computes or warns about."""
     for name in ("shape", "dtype", "device", "requires_grad", "grad_fn", "sharding"):
         try:
             found = getattr(value, name)
         except Exception:
-            continue  # It has none, or its library refuses, as jax does for deleted arrays.
+            continue  # It does not exist, or the library raises, as jax does for deleted arrays.
         yield name, found, "." + name
     if getattr(value, "is_leaf", False):
         yield "grad", value.grad, ".grad"
 
 
 def own_rows(value: Any) -> Iterator[Part]:
-    """The rows of an array; of one that lies in several processes, those in this one. To read the others, all of these
-    processes would have to work together."""
+    """Yield the rows of an array; if it is distributed, only the rows in this process.
+
+    To read the other rows, all processes of the array would have to work together.
+    """
     if hasattr(value, "to_local"):
         yield "the part in this process", value.to_local(), ".to_local()"
     elif not getattr(value, "is_fully_addressable", True):
@@ -165,13 +175,13 @@ def own_rows(value: Any) -> Iterator[Part]:
 
 
 def rows(array: Any, first: int, end: int) -> Iterator[Part]:
-    """The rows from `first` until before `end`, or ranges of them if there are many."""
+    """Yield the rows from `first` until before `end`, or ranges of them if there are many."""
     step = 1
     while (end - first) > step * ROWS:
         step *= ROWS
     for start in range(first, end, step):
         last = min(start + step, end)
-        # The names count from the array's first row, what evaluates them from that of the range.
+        # Names count from the array's first row, expressions from the first row of the range.
         if step == 1:
             yield f"[{start}]", array[start], f"[{start - first}]"
         else:
@@ -179,9 +189,13 @@ def rows(array: Any, first: int, end: int) -> Iterator[Part]:
 
 
 def dtype_name(value: Any) -> str:
+    """Return the array's dtype without `torch.`."""
     return str(value.dtype).replace("torch.", "")
 
 
 def device_of(value: Any) -> str:
-    """Arrays of numpy before 2 do not say, and one of jax may lie on several."""
+    """Return the device of an array, or the devices of an array of jax.
+
+    Arrays of numpy before 2.0 have no attribute for it; they are on the CPU.
+    """
     return devices_of(value) if hasattr(value, "sharding") else str(getattr(value, "device", "cpu"))

@@ -1,7 +1,7 @@
-"""Tells which of the threads that are to pause cannot, and where they are; runs in the worker.
+"""Threads that are to pause but cannot, and where they are; runs in the worker.
 
 pydevd stops a thread at its next line of Python. A thread in a lock, in `ray.get` or in native code reaches none before
-that returns, so its pause stays pending. Where it is can be shown all the same (stack_reader.py).
+that call returns, so its pause stays pending. Its position can be shown anyway (stack_reader.py).
 """
 
 import time
@@ -11,16 +11,18 @@ from typing import Any
 from .stack_reader import as_json, read_coroutines, read_stacks
 
 STOP_TIMEOUT_S = 0.2
-"""Seconds in which a thread that runs Python code stops; it takes 5 to 60 ms (measured)."""
+"""Seconds for a thread that runs Python code to stop, which takes 5 to 60 ms (measured)."""
 
 
 def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[int]) -> str:
-    """The stacks of the threads that have not stopped, as JSON. `threads` are DAP's ids, none for all of the process.
-    Each thread has its `id` beside what read_stacks tells. `held` are those that raydap knows to be stopped.
+    """Return the stacks of the threads that have not stopped, as JSON.
 
-    Without `threads`, the result has the threads that run code of the user's, or whose coroutines do, or the main
-    thread if there is none. The pause of every other thread is taken back: it would stop much later, when nobody
-    expects it.
+    `threads` are ids of DAP; if there are none, all threads of the process are to pause. `held` are the threads that
+    raydap knows to be stopped. In the result, each thread has its `id` in addition to the fields of read_stacks.
+
+    Without `threads`, the result contains the threads that run the user's code themselves or in a coroutine. If there
+    are none, and no thread has stopped, it contains the main thread. The pause of every other thread is cancelled: the
+    thread would stop much later, when the user does not expect it.
     """
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
@@ -29,7 +31,7 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
     while (pending := _pending(debugger, threads)) and time.monotonic() < deadline:
         time.sleep(0.01)
     stacks: dict[str, Any] = read_stacks(pending.values()) if pending else {"cwd": "", "threads": []}
-    # Some may have stopped meanwhile.
+    # Some threads may have stopped in the meantime.
     still = {ident: key for key, ident in _pending(debugger, threads).items()}
     stopped = {each["ident"] for each in stacks["threads"] if each["activity"] == "stopped"}
     told = [each for each in stacks["threads"] if each["ident"] in still and each["ident"] not in stopped]
@@ -38,7 +40,7 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
         has_stopped = bool(debugger.raydap.threads.waiting)
         users = [each for each in told if each["is_users"]]
         told = users or ([] if has_stopped else [each for each in told if each["main"]])
-        # One that stops while it starts has had another id for pydevd then.
+        # A thread that stops while it starts is stopped under another pydevd id, so it still seems to be pending.
         held = stopped.union(each["ident"] for each in told)
         _take_back(key for ident, key in still.items() if ident not in held)
     for each in told:
@@ -47,8 +49,10 @@ def blocked_threads(debugger: Any, threads: Collection[int], held: Collection[in
 
 
 def _show_coroutines(threads: list[dict[str, Any]]) -> None:
-    """While all coroutines of an event loop wait, its thread runs no code of the user's. It is shown where the oldest
-    of them waits: there it goes on."""
+    """Show the thread of an event loop at its oldest coroutine, if all coroutines of the loop wait.
+
+    While they wait, the thread runs none of the user's code. The thread will continue in that coroutine.
+    """
     loops = {each["ident"]: each for each in threads if not each["is_users"]}
     for coroutine in read_coroutines() if loops else ():
         thread = loops.pop(coroutine["ident"], None)
@@ -57,7 +61,7 @@ def _show_coroutines(threads: list[dict[str, Any]]) -> None:
 
 
 def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:
-    """The idents of the threads that are to pause and have not stopped, by pydevd's ids."""
+    """Return the idents of the threads that are to pause and have not stopped, by pydevd's ids."""
     from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
     from _pydevd_bundle.pydevd_utils import get_non_pydevd_threads
 
@@ -74,9 +78,10 @@ def _pending(debugger: Any, threads: Collection[int]) -> dict[str, int]:
 
 
 def _report_again(debugger: Any, threads: Collection[int], held: Collection[int]) -> None:
-    """Let threads report their stops again that were continued and paused before they noticed: pydevd reports nothing.
+    """Make stopped threads report their stops again, except those that raydap knows to be stopped.
 
-    Each does so itself, in the loop in which it waits: from outside it cannot be seen whether it stays there.
+    pydevd reports nothing for a thread that is continued and then paused before it has noticed the first. Each thread
+    reports for itself, in the loop in which it waits, because only the thread itself can be sure that it stays there.
     """
     control = debugger.raydap.threads
     wanted = {control._key(thread) for thread in threads} or control.waiting
@@ -87,10 +92,10 @@ def _report_again(debugger: Any, threads: Collection[int], held: Collection[int]
 
 
 def _report_pause(debugger: Any, key: str, thread: Any) -> None:
-    """Report that this thread has stopped, always for a pause.
+    """Report that this thread has stopped, always with a pause as the reason.
 
-    raydap ignores a pause of a thread that has stopped (core/workers/stops.py), and this one may have reported its stop
-    at a breakpoint, which raydap has not received yet.
+    raydap ignores a pause of a thread that has stopped (core/workers/stops.py). The thread may have reported its stop
+    at a breakpoint already, and raydap may not have received that report yet.
     """
     from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
     from _pydevd_bundle.pydevd_constants import STATE_SUSPEND

@@ -1,7 +1,7 @@
-"""Lets breakpoint(), Ray's set_trace and Ray's post mortem stop in a process that raydap debugs through its agent.
+"""Stops at breakpoint(), Ray's set_trace and Ray's post mortem, in a process that raydap debugs through its agent.
 
-Ray's own way opens a port for an adapter, behind which debugpy could not start. pydevd's own hooks, which it puts in
-place when it is imported, know nothing of Ray and stay when the debugger leaves: breakpoint() would be skipped.
+Ray's own code opens a port for an adapter, which debugpy could not start here. pydevd installs hooks of its own when it
+is imported. They ignore Ray, and stay when the debugger detaches, so breakpoint() would be skipped.
 """
 
 from __future__ import annotations
@@ -22,23 +22,27 @@ PLACES: tuple[tuple[Any, str], ...] = (
     (sys, "__breakpointhook__"),
     (builtins, "breakpoint"),
 )
-"""The modules and names by which a program calls breakpoint()."""
+"""The modules and names through which a program calls breakpoint()."""
 
 PYDEVDS = ("debugpy", "pydevd", "_pydev", "pydev_")
-"""How the names of the modules of debugpy and pydevd begin."""
+"""The beginnings of the module names of debugpy and pydevd."""
 
 
 class BreakpointHooks:
-    """Those that the process has now, before pydevd is imported. `debugger()` is pydevd's debugger object while raydap
-    debugs this process, else None."""
+    """The original functions behind breakpoint(), and their replacements.
+
+    This object must be made before pydevd is imported.
+    """
 
     def __init__(self, debugger: Callable[[], Any]) -> None:
         self.debugger = debugger
+        """Returns pydevd's debugger object while raydap debugs this process, else None."""
         self.original = [getattr(module, name) for module, name in PLACES]
+        """The functions in PLACES before pydevd was imported."""
         self._replacements = [self._replacement(original) for original in self.original]
 
     def _replacement(self, original: Any) -> Callable[..., None]:
-        """Return the function that takes the place of this one while raydap debugs this process."""
+        """Return the function that replaces `original` while raydap debugs this process."""
         import functools
 
         @functools.wraps(original, (*functools.WRAPPER_ASSIGNMENTS, "__text_signature__"))
@@ -48,14 +52,15 @@ class BreakpointHooks:
         return stop_here
 
     def replace(self) -> None:
+        """Replace the functions in PLACES, and Ray's breakpoint()."""
         for (module, name), replacement in zip(PLACES, self._replacements, strict=True):
             setattr(module, name, replacement)
         override_rays_breakpoint(self.debugger)
 
     def restore(self) -> None:
-        """Put back what `replace` has replaced, and pydevd when it was imported.
+        """Restore what `replace` has replaced, and what pydevd has replaced when it was imported.
 
-        Keep a hook that the program has set since. Ray's override stays, too; it has no effect without a debugger.
+        Keep a hook that the program has set since then. Ray's override stays, too; it has no effect without a debugger.
         """
         for (module, name), original in zip(PLACES, self.original, strict=True):
             current = getattr(module, name)
@@ -69,13 +74,13 @@ def global_debugger() -> Any:
 
 
 def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
-    """Stops the calling thread at the line where the frame is. Raises only what signal handlers of the program raise.
+    """Stop the calling thread at the current line of the frame. Raise only what the program's signal handlers raise.
 
     debugpy's own breakpoint() stops at the next line, like a step, and so not at all after a program's last line.
     """
     current = debugger()
     if current is None:
-        return  # raydap has just left.
+        return  # raydap has just detached.
     try:
         _stop_at(current, debugger, frame)
     except Exception as error:
@@ -86,6 +91,7 @@ def stop_at(debugger: Callable[[], Any], frame: Any) -> None:
 
 
 def report_no_stop(reason: str) -> None:
+    """Write to standard error why breakpoint() does not stop."""
     sys.stderr.write(f"raydap cannot stop at this breakpoint() of process {os.getpid()}: {reason}\n")
     sys.stderr.flush()
 
@@ -98,7 +104,8 @@ def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
 
     thread = threading.current_thread()
     set_additional_thread_info(thread)
-    # A thread that is to stop stops in the next traced line, and pydevd's own way to wait has some.
+    # After set_suspend, the thread stops at its next traced line. Without this, that would be a line of pydevd's own
+    # wait.
     current.disable_tracing()
     try:
         current.set_suspend(thread, CMD_SET_BREAK)
@@ -106,41 +113,45 @@ def _stop_at(current: Any, debugger: Callable[[], Any], frame: Any) -> None:
     finally:
         current.enable_tracing()
         if sys.version_info >= (3, 12):
-            # The user may have begun a step where nothing was traced: pydevd asks Python for lines only while it needs
-            # them.
+            # The user may have begun a step where nothing was traced, and pydevd requests line events only while it
+            # needs them.
             from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
             pydevd_sys_monitoring.update_monitor_events()
             pydevd_sys_monitoring.restart_events()
         elif debugger() is not current:
-            # raydap has left meanwhile; it may have ended the tracing of all threads before this one began its own.
+            # raydap has detached during the stop. It may have ended the tracing of all threads before this thread
+            # enabled its own again.
             current.disable_tracing()
 
 
 def override_rays_breakpoint(debugger: Callable[[], Any], call: Callable[[], None] | None = None) -> None:
-    """Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if that gives None.
+    """Override the function that Ray's breakpoint() calls first, so that it stops through raydap's agent.
 
-    `call` is for a forked child, where Ray's own breakpoint() asks the cluster and hangs (forked_children.py). The
-    child calls it at a breakpoint() if it has no debugger; raydap may attach then.
+    `call` is for a forked child, where Ray's own breakpoint() sends a request to the cluster and hangs
+    (forked_children.py). It is called at a breakpoint() of a child without a debugger; raydap may attach then.
+
+    Source: ray/util/debugpy.py; `set_trace` calls `_try_import_debugpy` first, and returns if the result is None.
     """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
     original = getattr(ray_debugpy, "_try_import_debugpy", None)
     if original is None or (hasattr(original, "is_raydaps_agent") and call is None):
         return
 
-    # With the mark of forked_children.py, if the original has it: neither is replaced again in the next session.
+    # `wraps` copies the mark of forked_children.py, if the original has it: neither is replaced again in the next
+    # session.
     @wraps(original)
     def _try_import_debugpy(*args: Any, **named: Any) -> Any:
         caller: Any = sys._getframe(1)
         while caller.f_code.co_name == "_try_import_debugpy":
-            # That of forked_children.py, which has come later.
+            # Skip the override of forked_children.py, which was added later.
             caller = caller.f_back
         if debugger() is None and call is not None and caller.f_code.co_name == "set_trace":
             call()
         if debugger() is None or caller.f_code.co_name != "set_trace":
             return original(*args, **named) if call is None else None
         if caller.f_locals.get("breakpoint_uuid") is not None:
-            # Ray gives one for its post mortem only.
+            # Ray sets it only for its post mortem.
             try:
                 ray_debugpy._debugpy_excepthook()
             except Exception as error:

@@ -1,15 +1,15 @@
 """Expressions that the core lets workers evaluate, and how their results are read.
 
-The functions themselves are in the other files of this package; they run in the worker. `enter` sends all of them but
-file_queries.py, and leaves one object in the worker, `raydap`, as an attribute of pydevd's debugger object; later
-expressions are calls of that object. It is no module, so nothing appears in the worker's sys.modules, and `leave` takes
-it away again.
+The functions that these expressions call are in the other files of this package; they run in the worker. `enter` sends
+the changes to pydevd (changes.py), and leaves one object in the worker, as the attribute `raydap` of pydevd's debugger
+object. Later expressions call that object, or send functions of their own, which are dropped after the call. The object
+is not a module, so nothing appears in the worker's sys.modules, and `leave` removes it.
 
-All expressions but `summary` and those of breakpoints are for `evaluate` without a frame, and with the context
-"clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then puts another `sys.stdout` in place,
-and takes it away while other threads print (redirected_output.py). Those that change something give None, because older
-debugpys print whatever else an evaluate gives; `read_result` reads what the others give. Those for files do not need
-`enter`.
+All expressions but `summary` and those of breakpoints are for an `evaluate` without a frame and with the context
+"clipboard", whose results pydevd does not shorten. Never use "repl": pydevd then replaces `sys.stdout`, and restores it
+while other threads print (redirected_output.py). Expressions that change something evaluate to None, because older
+debugpys print any other value of an evaluate; `read_result` reads the results of the others. Expressions for files do
+not need `enter`.
 """
 
 import ast
@@ -25,11 +25,12 @@ from importlib import resources
 from typing import Any, Literal
 
 PART = 250_000
-"""Characters in a part of a long text. JSON in JSON has at most 14 bytes for one, and debugpy before 1.8.22 sends such
-results twice; that is less than a message may have (message_limit.py)."""
+"""Characters in a part of a long text. JSON in JSON has at most 14 bytes for a character, and debugpy before 1.8.22
+sends such results twice. The total stays below the limit of a message (message_limit.py)."""
 
 MAX_SUMMARY = 16_000
-"""Characters of what is said of a value: a text of TEXT characters is twice written as ASCII."""
+"""Maximum length of a value's summary in characters. Its text of up to TEXT characters (value_summary.py) is escaped to
+ASCII twice."""
 
 _DEBUGGER = "__import__('pydevd').get_global_debugger()"
 
@@ -40,6 +41,7 @@ _OWN_RANK = (
 
 
 COLLECTIVES = ("torch.distributed", "ray.util.collective")
+"""The libraries that `collectives` can find."""
 
 _COLLECTIVES = (
     "lambda m=__import__('sys').modules, d=__import__('sys').modules.get('torch.distributed'): "
@@ -47,10 +49,10 @@ _COLLECTIVES = (
     f"{COLLECTIVES[1]!r} if getattr(getattr(m.get('ray.util.collective.collective'), '_group_mgr', None), "
     "'_name_group_map', None) else ''"
 )
-"""Ray keeps its groups there (ray/util/collective/collective.py, GroupManager)."""
+"""Ray keeps its groups in `_group_mgr` (ray/util/collective/collective.py, GroupManager)."""
 
 OWN = ("(lambda names: ", "(lambda value, names: ", f"{_DEBUGGER}.raydap.")
-"""How all expressions begin but `enter`, which no code of the user's can delay."""
+"""The beginnings of all expressions except `enter`, which the user's code cannot delay."""
 
 
 class ResultError(ValueError):
@@ -58,10 +60,10 @@ class ResultError(ValueError):
 
 
 def _source(*modules: str) -> str:
-    """The source of these modules as one text, without what a worker does not need.
+    """Return the source of these modules as one text, without what a worker does not need.
 
-    Left out are comments, docstrings, annotations of functions, what they import from each other, and three of four
-    spaces of each indentation.
+    Left out are comments, docstrings, annotations of functions, imports from each other, and three of four spaces of
+    each indentation.
     """
     return "\n".join(map(_module_source, modules))
 
@@ -81,8 +83,10 @@ def _module_source(module: str) -> str:
 
 
 class _JoinedStrings(ast.NodeTransformer):
-    """Replaces f-strings with texts in their braces. Python 3.12 and newer write these with quotes inside of quotes,
-    which older Pythons cannot read."""
+    """A transformer that replaces f-strings with constants in their braces.
+
+    Python 3.12 and newer unparse these with nested quotes, which older Pythons cannot parse.
+    """
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         self.generic_visit(node)
@@ -108,15 +112,18 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 def _packed(code: str, names: str = "{}") -> str:
-    """Runs `code`, whose names go into a mapping. It is compressed, because it is long: 6 KB instead of 16."""
+    """Return an expression that runs `code`, compressed (6 KB instead of 16). Its names go into the mapping `names`."""
     return f"exec({_compressed(code.encode())}, {names})"
 
 
 def _compiled(code: str) -> str:
-    """Runs `code`, which is there twice: a worker with raydap's version of Python need not compile it. That takes 9 ms
-    (measured), so it is for what is long and sent to each worker once."""
+    """Return an expression that runs `code`, and contains it both compiled and as text.
+
+    A worker with raydap's version of Python need not compile it, which takes 9 ms (measured). So this is for long code
+    that is sent to each worker once.
+    """
     compiled = _compressed(marshal.dumps(compile(code, "<string>", "exec")))
-    # base85 is shorter. Reading it takes 2 ms more (measured), in a worker with another Python only.
+    # base85 is shorter. Decoding it takes 2 ms more (measured), only in a worker with another Python.
     text = _compressed(code.encode(), "b85")
     same = f"__import__('importlib.util').util.MAGIC_NUMBER == {importlib.util.MAGIC_NUMBER!r}"
     return f"exec(__import__('marshal').loads({compiled}) if {same} else {text}, {{}})"
@@ -142,7 +149,7 @@ _FUNCTIONS = {
     "hits": ("safe_values", "line_hits"),
 }
 """The modules of the functions that an expression calls. Their text is made when it is first sent: making all of them
-takes longer than all else that raydap does when it starts."""
+takes longer than everything else at raydap's start."""
 
 
 @functools.cache
@@ -177,134 +184,151 @@ def entering_code(tune: bool) -> str:
 
 @functools.cache
 def enter(tune: bool) -> str:
-    """At attach; once more in a worker that is attached again. changes.py lists the changes."""
+    """Return the expression that makes the changes of changes.py, at each attach of a worker."""
     return _compiled(entering_code(tune))
 
 
 def show_arrays() -> str:
-    """Before variables are listed, once in each attached worker (array_values.py). There is no result."""
+    """Return the expression that shows large arrays by their numbers (array_values.py), without a result.
+
+    It is evaluated once in each attached worker, before variables are listed.
+    """
     return _with("arrays", f"{_DEBUGGER}.raydap.show_arrays(names['ArrayValues']())")
 
 
 def leave(tune: bool) -> str:
-    """Before `disconnect`, with the `tune` of `enter`: undoes its changes, but for one (relisten.py), and those of
-    `show_arrays`."""
+    """Return the expression, for before `disconnect`, that undoes most changes; `tune` is that of `enter`."""
     return f"{_DEBUGGER}.raydap.leave({tune})"
 
 
 def resume_thread(thread: int) -> str:
-    """With the worker's own id of a stopped thread. Fails where `enter` has failed."""
+    """Return the expression that resumes a stopped thread, by the worker's own id. It fails if `enter` has failed."""
     return f"{_DEBUGGER}.raydap.threads.resume({thread})"
 
 
 def resume_step(thread: int) -> str:
-    """Like `resume_thread`. At a stop for an exception, a step that it has interrupted goes on."""
+    """Return the expression that resumes a thread, and continues a step that an exception has interrupted."""
     return f"{_DEBUGGER}.raydap.threads.resume_step({thread})"
 
 
 def resume_unseen(thread: int) -> str:
-    """Like `resume_thread`, for a stop without frames. A thread that has frames by now stays stopped."""
+    """Return the expression that resumes a thread at a stop without frames, unless it has frames by now."""
     return f"{_DEBUGGER}.raydap.threads.resume_unseen({thread})"
 
 
 def pause_thread(thread: int) -> str:
-    """With the worker's own id of a thread."""
+    """Return the expression that pauses a thread, by the worker's own id."""
     return f"{_DEBUGGER}.raydap.threads.pause({thread})"
 
 
 def blocked_threads(threads: Iterable[int], held: Iterable[int] = ()) -> str:
-    """With the worker's own ids of threads that are to pause, none for all of the process, and of those that are known
-    to be stopped. The result is a `str`, JSON of the threads that have not stopped (blocked_threads.py)."""
+    """Return the expression for the threads that are to pause and have not stopped (blocked_threads.py).
+
+    `threads` are the worker's own ids, none for all threads of the process; `held` are the ids of threads that are
+    known to be stopped. The result is a `str` of JSON.
+    """
     call = f"names['answer'](names['blocked_threads'], {_DEBUGGER}, {(*threads,)!r}, {(*held,)!r})"
     return _with("stacks", call)
 
 
 def all_stacks() -> str:
-    """The result is a `str`, JSON of the stacks of all threads (stack_reader.py)."""
+    """Return the expression for the stacks of all threads (stack_reader.py). The result is a `str` of JSON."""
     return _with("stacks", "names['answer'](lambda: names['as_json'](names['read_stacks']()))")
 
 
 def all_waits() -> str:
-    """The same, and what each thread waits for (thread_waits.py)."""
+    """Return the expression for all stacks and what each thread waits for (thread_waits.py), a `str` of JSON."""
     return _with("waits", "names['answer'](lambda: names['as_json'](names['read_waits']()))")
 
 
 def frame_variables(frames: Iterable[int]) -> str:
-    """With the worker's own ids of frames of stopped threads. The result is a `str`, JSON of a list for each
-    of them: its variables, each with `name`, `value` and `type` (frame_variables.py)."""
+    """Return the expression for the variables of frames of stopped threads (frame_variables.py).
+
+    `frames` are the worker's own ids. The result is a `str`, JSON of a list for each frame, whose variables have
+    `name`, `value` and `type`.
+    """
     call = f"names['answer'](names['frame_variables'], {_DEBUGGER}, {(*frames,)!r})"
     return _with("variables", call)
 
 
 def running_value(expression: str, seconds: float) -> str:
-    """With an expression that is evaluated in the user's code where it runs. The result is a `str`, JSON of the value's
-    text (running_values.py); `seconds` is the time for it."""
+    """Return the expression that evaluates `expression` where the user's code runs (running_values.py).
+
+    The result is a `str`, JSON of the value's text. `seconds` is the time for the evaluation.
+    """
     call = f"names['answer'](lambda: names['evaluate_running']({expression!r}, {seconds!r}))"
     return _with("running", call)
 
 
 def job_folders() -> str:
-    """The result is a `list[str]`: the current directory, and the folders of `py_modules`."""
+    """Return the expression for a `list[str]`: the current directory, and the folders of `py_modules`."""
     return _query("names['job_folders']")
 
 
 def own_rank() -> str:
-    """The result is a `str`: the rank of the process in torch.distributed, if it uses that, else RANK, which Ray Train
-    sets; "" without both."""
+    """Return the expression for the rank as a `str`: in torch.distributed, else RANK (of Ray Train), else ""."""
     return _query(_OWN_RANK)
 
 
 def collectives() -> str:
-    """The result is a `str`, the one of COLLECTIVES in whose groups the process is; "" if it is in none."""
+    """Return the expression for the one of COLLECTIVES in whose groups the process is, or ""."""
     return _query(_COLLECTIVES)
 
 
 def copies_of(path: str) -> str:
-    """The result is a `list[str]`: for each of the folders of job_folders() its copy of the file, "" without one."""
+    """Return the expression for a `list[str]`: the file's copy in each of the folders of job_folders(), or ""."""
     return _query("names['copies_of']", path)
 
 
 def source_text(path: str, start: int = 0) -> str:
-    """The result is a part of the file's text as a `str`, with PART characters but for the last part;
-    there is none for a file that cannot be read."""
+    """Return the expression for a part of a file's text from `start` on, a `str`.
+
+    Each part but the last has PART characters. There is no result for a file that cannot be read.
+    """
     return _query("names['source_text']", path, start, PART)
 
 
 def code_lines(path: str, first: int, last: int) -> str:
-    """The result is the sorted `list` of the line numbers from `first` to `last` that have code."""
+    """Return the expression for the sorted `list` of the lines from `first` to `last` that have code."""
     return _query("names['code_lines']", path, first, last)
 
 
 def result_part(number: int, start: int) -> str:
-    """With what `raydapResult` has for a result that was too long (message_limit.py). The result is a
-    part of that as a `str`, with PART characters but for the last part; there is none if another result was too long
-    meanwhile."""
+    """Return the expression for a part, from `start` on, of a result that was too long (message_limit.py).
+
+    `number` is the `raydapResult` of the answer. Each part but the last has PART characters. There is no result if
+    another result was too long since then.
+    """
     return _query(f"{_DEBUGGER}.raydap.limit.part", number, start, PART)
 
 
 def summary(expression: str, seconds: float) -> str:
-    """For an evaluate in a frame, with the context "watch": with "clipboard" an exception is a result like any other.
-    The user's expression is evaluated there. `seconds` is the time for the numbers of arrays. `read_summary` reads the
-    result."""
-    # A line break ends a comment in the expression.
+    """Return the expression that summarises the value of the user's expression (value_summary.py).
+
+    It is for an evaluate in a frame with the context "watch": with "clipboard" an exception is a result like any other.
+    `seconds` is the time for the numbers of arrays. `read_summary` reads the result.
+    """
+    # The line break ends a comment at the end of the expression.
     call = f"names['summary'](value, {seconds!r})"
     return f"(lambda value, names: {_functions('summary')} or {call})(({expression}\n), {{}})"
 
 
 def stops_at_hit(number: int, marker: str, condition: str) -> str:
-    """For the condition of a breakpoint. It stops few of many hits, and the worker counts all of them; it tells them in
-    output events, between two markers (line_hits.py). `condition` is the user's own, "" for none; `number` is by what
-    raydap knows the line."""
+    """Return the condition of a breakpoint that counts all hits and stops at few of them (line_hits.py).
+
+    The worker reports the hits in output events, between two markers. `condition` is the user's own, "" for none;
+    `number` is raydap's number of the line.
+    """
     return _hit("stops", number, marker, condition)
 
 
 def hit_message(number: int, marker: str, expression: str) -> str:
-    """For the message of a logpoint. It is the values of the user's expression since the last one, or empty."""
+    """Return the message of a logpoint: the values of the user's expression since the last message, or nothing."""
     return f"{{{_hit('message', number, marker, expression)}}}"
 
 
 def _hit(method: str, number: int, marker: str, expression: str) -> str:
-    """debugpy reads braces in a message, so there are none in this."""
+    """Return a call of a method of LineHits. It has no braces, because debugpy reads braces in a message."""
     texts = [repr(each).replace("{", r"\x7b").replace("}", r"\x7d") for each in (marker, expression)]
     made = f"(lambda names: {_functions('hits')} or names['line_hits']({_DEBUGGER}))(dict())"
     found = f"(vars({_DEBUGGER}).get('raydap_hits') or {made})"
@@ -317,21 +341,20 @@ def _safe_pdb() -> str:
 
 
 def safe_pdb() -> str:
-    """A line for Ray's pdb, which answers nothing but its prompt if all went well (safe_pdb.py)."""
+    """Return a line for Ray's pdb, which prints nothing but its prompt if all went well (safe_pdb.py)."""
     return f"!{_safe_pdb()}"
 
 
 def read_result(text: object) -> Any:
-    """Read the result of an expression: a `str`, a `list[int]` or a `list[str]`. Raises ResultError for anything else.
+    """Read the result of an expression: a `str`, a `list[int]` or a `list[str]`. Raise ResultError for anything else.
 
-    `text` is the `result` of an evaluate, or the `message` of one that failed: debugpy before 1.8.22 gives results by
-    failing (file_queries.py, answer). A worker is not trusted: `text` can be of any type, of any length and nested as
-    deeply as it likes.
+    `text` is the `result` of an evaluate, or the `message` of a failed one: debugpy before 1.8.22 returns results by
+    failing (file_queries.py, answer). A worker is not trusted: `text` can have any type, length and depth.
     """
     if not isinstance(text, str):
         raise ResultError(f"not a text but {type(text).__name__}")
     try:
-        # JSON has no line breaks inside a string, so this finds nothing in a result that stands alone.
+        # A string of JSON contains no line breaks, so a result without this prefix stays whole.
         result = json.loads(text.rpartition("\nRaydapResult: ")[2])
     except (ValueError, RecursionError, MemoryError) as error:
         raise ResultError(f"not JSON: {type(error).__name__}") from None
@@ -342,8 +365,10 @@ def read_result(text: object) -> Any:
 
 
 def read_summary(text: object) -> str:
-    """JSON of what is said of a value (value_summary.py). Raises ResultError for what `summary` cannot have given;
-    pydevd writes a text in a frame as Python does."""
+    """Return the JSON of a value's summary (value_summary.py). Raise ResultError for anything else.
+
+    pydevd formats a text in a frame as Python does, with quotes.
+    """
     if not isinstance(text, str) or len(text) > MAX_SUMMARY:
         raise ResultError("not a short text")
     try:
@@ -356,11 +381,11 @@ def read_summary(text: object) -> str:
 
 
 def _with(functions: str, call: str) -> str:
-    """Call a function of `names`, which has these functions and is gone with the call."""
+    """Return a call of a function in `names`, which has these functions and is dropped after the call."""
     return f"(lambda names: {_functions(functions)} or {call})({{}})"
 
 
 def _query(function: str, *arguments: str | int) -> str:
-    """Calls a function. `names`, which is gone with the call, has those of file_queries.py."""
+    """Return a call of a function of file_queries.py. `names` is dropped after the call."""
     call = f"names['answer']({function}, *{arguments!r})"
     return f"(lambda names: exec({_files()!r}, names) or {call})({{}})"

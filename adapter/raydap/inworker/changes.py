@@ -1,9 +1,14 @@
-"""The changes to a worker while it is debugged; runs there.
+"""The changes to a worker while it is debugged; runs in the worker.
 
-Methods are overridden on pydevd's one debugger object, not in its class, so that taking an override away undoes it.
-`leave` undoes all but four: one does nothing while a debugger is there (relisten.py), one acts only in forked children
-(forked_children.py), one only while raydap debugs the process (actor_threads.py), and one lets exceptions be unpickled
-that pydevd has tagged (post_mortem.py). The second and the third touch an object of Ray.
+Methods are overridden on pydevd's debugger object, not on its class, so that removing an override undoes it. `leave`
+undoes all changes but four:
+
+- stop_for_clients_only (relisten.py) has no effect while a client is connected.
+- stop_in_forked_children (forked_children.py) acts only in forked children.
+- trace_actor_threads (actor_threads.py) acts only while raydap debugs the process.
+- keep_exceptions_picklable (post_mortem.py) allows unpickling exceptions that pydevd has tagged.
+
+The second and the third change an object of Ray.
 """
 
 import socket
@@ -30,9 +35,9 @@ from .traced_files import TracedFiles
 
 
 class Changes:
-    """The changes to `debugger`, an object of pydevd, whose attribute `raydap` this becomes.
+    """The changes to one debugger object of pydevd, whose attribute `raydap` this object becomes.
 
-    A process that is attached again gets a new one, with the same debugger object or with another.
+    A process that is attached again gets a new one, with the same debugger object or another.
     """
 
     def __init__(self, debugger: Any) -> None:
@@ -44,16 +49,19 @@ class Changes:
         self.limit = MessageLimit(debugger.writer)
         self.post_mortem = PostMortem(debugger)
         self.arrays: Any = None
+        """An ArrayValues, None until variables are listed (`show_arrays`)."""
 
     def enter(self, tune: bool) -> None:
-        """Always: each thread reports its own stops, steps are kept at stops for exceptions, every request is answered,
+        """Make the changes; with `tune`, also the changes for speed and for workers that lose their debugger.
+
+        Always: each thread reports its own stops, a step survives a stop for an exception, every request is answered,
         and no message is too long.
 
-        With `tune`: what makes the worker answer and step at once, and what keeps it reachable when its debugger dies.
+        With `tune`: the worker answers and steps at once, and stays reachable when its debugger dies.
         """
         # This comes first: single threads can be resumed even if something below fails.
         self.debugger.raydap = self
-        # A notification for each thread, not one for all: so each stop of a threaded actor is seen exactly once.
+        # One notification for each thread, so that each stop of a threaded actor is reported exactly once.
         self.debugger.multi_threads_single_notification = False
         self.threads.override()
         self.limit.override()
@@ -65,7 +73,7 @@ class Changes:
         keep_redirectors()
         has_adapter = getattr(self.debugger, "has_adapter", True)
         if has_adapter:
-            # An agent has done these (pydevd_lifetime.py).
+            # With an agent, these changes are made already (pydevd_lifetime.py, worker_setup.py).
             trace_actor_threads()
             keep_one_thread_object()
             trace_resumed_frames()
@@ -81,13 +89,16 @@ class Changes:
         keep_exceptions_picklable()
 
     def show_arrays(self, arrays: Any) -> None:
-        """Takes an ArrayValues (array_values.py), which comes when variables are first listed: it is as long as half of
-        `enter`, and most workers are never looked into."""
+        """Show large arrays through `arrays`, an ArrayValues (array_values.py).
+
+        Its code is sent when variables are first listed: it is half as long as that of `enter`, and the variables of
+        most workers are never listed.
+        """
         arrays.override()
         self.arrays = arrays
 
     def leave(self, tune: bool) -> None:
-        """Undoes `enter` and `show_arrays`."""
+        """Undo `enter` and `show_arrays`."""
         if self.arrays is not None:
             self.arrays.restore()
         self.debugger.multi_threads_single_notification = True
@@ -111,10 +122,10 @@ class Changes:
 
 
 def set_nodelay(debugger: Any, value: int) -> None:
-    """With 1, a message of pydevd goes out at once.
+    """Set TCP_NODELAY to 0 or 1. With 1, each message of pydevd is sent at once.
 
-    It goes out in two parts, and without TCP_NODELAY the second waits 40 ms for the acknowledgement of the first
-    (measured with debugpy 1.8). A Unix socket, which an agent has, acknowledges nothing.
+    pydevd sends a message in two parts. Without TCP_NODELAY the second waits 40 ms for the acknowledgement of the first
+    (measured with debugpy 1.8). An agent has a Unix socket, which acknowledges nothing.
     """
     connection = debugger.writer.sock
     if connection.family != socket.AF_UNIX:

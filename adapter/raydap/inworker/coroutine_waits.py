@@ -1,7 +1,7 @@
-"""Says which objects of Ray a coroutine waits for, and for which task of Ray it runs; runs in the worker.
+"""The objects of Ray that a coroutine waits for, and the Ray task for which it runs; runs in the worker.
 
-An asyncio task waits for a future. One that ends with an object of Ray keeps that object, so that it is not freed
-meanwhile (ray/includes/object_ref.pxi, ObjectRef.future). No code of the user's runs.
+An asyncio task waits for a future. A future for an object of Ray refers to that object, so that the object is not freed
+earlier (ray/includes/object_ref.pxi, ObjectRef.future). No code of the user's runs.
 """
 
 import os
@@ -16,19 +16,21 @@ from .object_waits import object_wait
 _ASYNCIO = os.path.join("asyncio", "tasks.py")
 
 _FUTURES = 5000
-"""Futures that are looked at for one coroutine."""
+"""Maximum number of futures that are inspected for one coroutine."""
 
 
 def ray_task(task: Any) -> str:
-    """The hex id of the task of Ray's for which an asyncio task runs, "" if it runs for none (Ray's _raylet.pyx,
-    async_task_id)."""
+    """Return the hex id of the Ray task for which an asyncio task runs, "" if it runs for none.
+
+    Source: Ray's _raylet.pyx, async_task_id.
+    """
     variable = getattr(sys.modules.get("ray._raylet"), "async_task_id", None)
     if variable is None:
         return ""
     import contextvars
     import gc
 
-    # Before Python 3.12 nothing else gives the context; it is the first that the task refers to.
+    # Before Python 3.12 a task has no method for its context. It is the first one that the task refers to.
     contexts = (each for each in gc.get_referents(task) if type(each) is contextvars.Context)
     context = next(contexts, None)
     found = None if context is None else context.get(variable)
@@ -36,7 +38,10 @@ def ray_task(task: Any) -> str:
 
 
 def coroutine_wait(task: Any, frames: list[Any]) -> dict[str, Any] | None:
-    """As Waits.of_coroutine tells it. `frames` are those of the coroutine, innermost first."""
+    """Return what a coroutine waits for, as Waits.of_coroutine does; None if it is no object of Ray.
+
+    `frames` are those of the coroutine, innermost first.
+    """
     refs: list[Any] = []
     futures, needed, ends = _awaited(task, frames)
     is_complete = all([_collect(each, refs, {}) for each in futures])
@@ -44,8 +49,10 @@ def coroutine_wait(task: Any, frames: list[Any]) -> dict[str, Any] | None:
 
 
 def _awaited(task: Any, frames: list[Any]) -> tuple[list[Any], int, bool]:
-    """The futures for which a coroutine waits, how many of them suffice (0 for all), and whether it waits only for some
-    time."""
+    """Return the futures that a coroutine waits for, how many suffice (0 for all), and whether time ends the wait.
+
+    A coroutine that sleeps waits for no future.
+    """
     waiter = object.__getattribute__(task, "_fut_waiter")
     futures, needed, ends = [] if waiter is None else [waiter], 0, False
     for frame in frames:
@@ -65,8 +72,7 @@ def _awaited(task: Any, frames: list[Any]) -> tuple[list[Any], int, bool]:
 
 
 def _collect(future: Any, refs: list[Any], seen: dict[int, None]) -> bool:
-    """Adds the objects of Ray that a future waits for; returns whether it waits for all of these and for nothing
-    else."""
+    """Add the Ray objects that a future waits for; return whether it waits for all of them and nothing else."""
     if id(future) in seen or len(seen) > _FUTURES:
         return id(future) in seen
     seen[id(future)] = None

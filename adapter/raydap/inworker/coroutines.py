@@ -1,7 +1,7 @@
-"""Finds the coroutines that wait, with their frames; runs in the worker.
+"""The coroutines that wait, with their frames; runs in the worker.
 
-No thread executes them: the thread of their event loop serves others meanwhile, or sleeps, so its stack says nothing of
-them. No code of the user's runs.
+No thread executes these coroutines: the thread of their event loop serves others in the meantime, or sleeps, so its
+stack does not contain them. No code of the user's runs.
 """
 
 import sys
@@ -9,40 +9,44 @@ import threading
 from typing import Any
 
 _TRIES = 10
-"""Other threads may begin tasks while the set of them is read."""
+"""How often reading the set of tasks is tried. It fails if another thread adds a task."""
 
 _FRAME = ("cr_frame", "gi_frame", "ag_frame")
+"""The attributes with the frame of a coroutine, a generator and an asynchronous generator."""
 _AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
-"""Attributes of coroutines, generators and asynchronous generators (Python's documentation of `inspect`)."""
+"""The attributes with what each of these awaits (Python's documentation of `inspect`)."""
 
 _WRAPPERS = ("coroutine_wrapper", "async_generator_asend")
-"""Python's own types through which one of these awaits another, and which have no such attribute. Ray's coroutine,
-which is compiled and has no frame, awaits a method of an actor so."""
+"""Python's own types through which a coroutine awaits another, and which have no such attribute. Ray's coroutine, which
+is compiled and has no frame, awaits a method of an actor through them."""
 
 
 _RAYS_THREAD = "AsyncIO Thread"
-"""How the name begins of a thread of an asynchronous actor (Ray's _raylet.pyx)."""
+"""The beginning of the name of a thread of an asynchronous actor (Ray's _raylet.pyx)."""
 
 
 def waiting_coroutines() -> list[tuple[Any, str, int, list[Any]]]:
-    """Each asyncio task that waits, its name, the ident of its event loop's thread (0 if it is not known), and its
-    frames, innermost first."""
+    """Return the asyncio tasks that wait, in the order in which asyncio numbers them.
+
+    Each comes with its name, the ident of its event loop's thread (0 if it is unknown), and its frames, innermost
+    first.
+    """
     found = []
-    # asyncio's loops know their thread (asyncio/base_events.py, run_forever), uvloop's do not. Ray runs one of these in
-    # a thread for each concurrency group of an actor.
+    # asyncio's loops contain the ident of their thread (asyncio/base_events.py, run_forever), uvloop's do not. Ray runs
+    # one loop in a thread for each concurrency group of an actor.
     rays = [thread.ident or 0 for thread in threading.enumerate() if thread.name.startswith(_RAYS_THREAD)]
     unknown = rays[0] if len(rays) == 1 else 0
     for task, name, loop, awaited in _tasks():
         frames = coroutine_frames(awaited)
-        # One that runs at this moment is part of its thread's stack, and has a caller.
+        # A coroutine that runs at this moment is part of its thread's stack, so its outermost frame has a caller.
         if frames and frames[-1].f_back is None:
             found.append((task, name, getattr(loop, "_thread_id", unknown) or 0, frames))
-    # In the order in which asyncio numbers tasks.
+    # Names end with the number of the task, so longer names are later.
     return sorted(found, key=lambda each: (len(each[1]), each[1]))
 
 
 def coroutine_frames(awaited: Any) -> list[Any]:
-    """The frames of a coroutine and of those for which it waits, innermost first."""
+    """Return the frames of a coroutine and of the coroutines that it waits for, innermost first."""
     frames: list[Any] = []
     while awaited is not None and _is_pythons(type(awaited)):
         frame = _attribute(awaited, _FRAME)
@@ -53,7 +57,7 @@ def coroutine_frames(awaited: Any) -> list[Any]:
 
 
 def _is_pythons(kind: type) -> bool:
-    """Whether an object of this type has no code of the user's, so that its attributes can be read."""
+    """Return whether an object of this type has no code of the user's, so that its attributes can be read."""
     return str(kind.__module__).startswith(("builtins", "_cython"))
 
 
@@ -71,19 +75,21 @@ def _wrapped(awaited: Any) -> Any:
 
 
 def _tasks() -> list[tuple[Any, str, Any, Any]]:
-    """asyncio's tasks of all threads, with their names, event loops and coroutines (asyncio/tasks.py, all_tasks, which
-    tells those of one event loop only)."""
+    """Return asyncio's tasks of all threads, with their names, event loops and coroutines.
+
+    Python's own all_tasks (asyncio/tasks.py) returns the tasks of one event loop only.
+    """
     tasks = sys.modules.get("asyncio.tasks")
     if tasks is None:
         return []
     kind = tasks.Task
     found: list[Any] = []
     if sys.version_info >= (3, 14):
-        # They are in lists of the C code, one for each thread.
+        # The tasks are in lists of the C code, one for each thread.
         import gc
 
         found = gc.get_objects()
-    # Before Python 3.12 the first one has another name, and there is no second one.
+    # Before Python 3.12 `_scheduled_tasks` is called `_all_tasks`, and `_eager_tasks` does not exist.
     for name in ("_scheduled_tasks", "_all_tasks", "_eager_tasks"):
         for _ in range(_TRIES):
             try:
@@ -91,6 +97,6 @@ def _tasks() -> list[tuple[Any, str, Any, Any]]:
                 break
             except RuntimeError:
                 continue
-    # A class of the user's may have methods of its own for this.
+    # Call the methods of Task itself, because a class of the user's may override them.
     found = [each for each in found if issubclass(type(each), kind)]
     return [(each, str(kind.get_name(each)), kind.get_loop(each), kind.get_coro(each)) for each in found]

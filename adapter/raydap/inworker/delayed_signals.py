@@ -1,13 +1,14 @@
-"""Runs the program's signal handlers at the end of a stop of its main thread, not during it; runs in the worker.
+"""The program's signal handlers, delayed until the end of a stop of its main thread; runs in the worker.
 
 Python runs a signal handler in the main thread, between any two of its instructions. While that thread is stopped,
-these are pydevd's. An exception of the handler, such as the error of a time limit, would leave a stop that never ends.
-At the end of the stop it is raised where the thread has stopped, as if the line had taken that long.
+these are instructions of pydevd. An exception of the handler, such as the error of a time limit, would leave a stop
+that never ends. So the handler runs at the end of the stop, and its exception is raised where the thread has stopped,
+as if the line had taken that long.
 
-A handler of SIGINT, SIGTERM or SIGHUP is to end something: the program, or the task that Ray cancels. Its signal ends
+A handler of SIGINT, SIGTERM or SIGHUP is meant to end the program, or the task that Ray cancels. So these signals end
 the stop.
 
-Before Python 3.12 debugpy drops what is raised at a stop of its own `breakpoint()`, which workers without an agent use.
+Before Python 3.12 debugpy drops exceptions at a stop of its own `breakpoint()`, which workers without an agent use.
 """
 
 import contextlib
@@ -21,34 +22,37 @@ _ENDING = tuple(getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "S
 
 
 class DelayedSignals:
-    """The signal handlers of the program during one stop. `end_stop` lets the stopped thread run."""
+    """The signal handlers of the program during one stop."""
 
     def __init__(self, end_stop: Callable[[], None]) -> None:
         self._end_stop = end_stop
+        """Resumes the stopped thread."""
         self._handlers: dict[int, Any] = {}
+        """The program's handlers, by the numbers of their signals."""
         self._arrived: list[int] = []
+        """The signals that have arrived during the stop, each once."""
 
     def begin(self) -> None:
-        """Do nothing in another thread than the main one, which runs no handlers."""
+        """Replace the program's handlers. Do nothing outside the main thread, which alone runs handlers."""
         if threading.current_thread() is not threading.main_thread():
             return
         for number in signal.valid_signals():
             handler = signal.getsignal(number)
-            # A handler of asyncio does nothing; the signal wakes up the event loop in another way.
+            # Leave asyncio's handlers: they do nothing, and the signal wakes up the event loop in another way.
             if callable(handler) and not getattr(handler, "__module__", "").startswith("asyncio"):
-                # Python refuses signals outside of the main interpreter, and some that it uses itself.
+                # Python refuses handlers outside of the main interpreter, and for some signals that it uses itself.
                 with contextlib.suppress(ValueError, OSError):
                     signal.signal(number, self._arrive)
                     self._handlers[number] = handler
 
     def end(self) -> None:
-        """Put the handlers back."""
+        """Restore the handlers, except for signals to which the program has given others."""
         for number, handler in self._handlers.items():
             if signal.getsignal(number) == self._arrive:
                 signal.signal(number, handler)
 
     def run_handlers(self, frame: Any) -> None:
-        """Run those whose signals have arrived, for the frame of the stop. Raise what they raise."""
+        """Run the handlers of the signals that have arrived, with the frame of the stop. Raise what they raise."""
         arrived, self._arrived = self._arrived, []
         for index, number in enumerate(arrived):
             try:
@@ -66,10 +70,10 @@ class DelayedSignals:
 
 
 class TracedAgain:
-    """Traces the current thread again when an exception that is about to leave its trace function is over.
+    """An object that restores the thread's tracing after an exception has left its trace function.
 
-    Before Python 3.12 Python then ends the tracing of the thread, and pydevd prints that. Keep this object in a local
-    variable of a function that the exception leaves: it lives as long as the exception's traceback.
+    Before Python 3.12, such an exception ends the tracing of the thread, and pydevd prints a message. Keep this object
+    in a local variable of a function that the exception leaves: the object lives as long as the exception's traceback.
     """
 
     def __init__(self, debugger: Any) -> None:

@@ -1,5 +1,8 @@
-"""When a raydap can debug a process of Ray: a driver before its first line if it waits, and once it has joined a
-cluster, a worker before its first task; runs there."""
+"""The start of an agent in a process of Ray, and a driver's report of its cluster; runs there.
+
+raydap can debug a worker before its first task. It can debug a driver once the driver has joined a cluster, and before
+its first line if the program waits for a raydap.
+"""
 
 import os
 import socket
@@ -12,26 +15,28 @@ from .private_sockets import peer_is_trusted
 from .raydap_calls import call_raydaps, raydaps_in
 
 WAIT_INTERVAL_S = 0.2
-"""Seconds between two calls of a program that waits for a raydap."""
+"""Seconds between two attempts of a waiting program to call a raydap."""
 
 TAKEN_TIMEOUT_S = 2.0
-"""Seconds for raydap to say that it will tell when it takes them."""
+"""Seconds for raydap's first byte after a report (report_cluster)."""
 
 NODES_TIMEOUT_S = 5.0
-"""Seconds until a program goes on, although raydap does not take the calls of workers on all nodes yet. A relay starts
-in 2 (measured)."""
+"""Seconds until a program continues, although raydap does not accept calls of workers on all nodes yet. A relay starts
+in 2 s (measured)."""
 
 
 def wait_for_raydap(folder: str, identity: dict[str, Any]) -> str:
-    """Returns when a raydap debugs this process, and has set its breakpoints; its path. `folder` is the user's own,
-    because it is not known yet which cluster the program joins."""
+    """Wait until a raydap debugs this process and has set its breakpoints; return that raydap's path.
+
+    `folder` is the user's own, because it is not known yet which cluster the program joins.
+    """
     agent = start_without_socket(folder, {**identity, "waits": True})
 
     def call(path: str) -> bool:
         try:
             return agent.call(path)
         except OSError:
-            # Nothing is removed here: machines may share the folder, and a raydap of another one refuses, too.
+            # Leave the socket: machines may share the folder, and a socket of another machine refuses calls, too.
             return False
 
     while not (raydap := call_raydaps(call, folder)):
@@ -41,7 +46,7 @@ def wait_for_raydap(folder: str, identity: dict[str, Any]) -> str:
 
 
 def join_session() -> None:
-    """Lets raydap reach the driver beside its workers, when `ray.init` has joined a cluster or started one."""
+    """Start the driver's agent beside the agents of its workers, when `ray.init` has joined a cluster."""
     import ray
 
     worker: Any = ray._private.worker.global_worker
@@ -51,7 +56,7 @@ def join_session() -> None:
 
 
 def start_in_worker(raydap: str) -> None:
-    """Starts the agent of a Ray worker. `raydap` is as in `start`."""
+    """Start the agent of a Ray worker. `raydap` is as in `start`."""
     start_beside_ray("WORKER", raydap)
 
 
@@ -71,12 +76,14 @@ def start_beside_ray(worker_type: str, raydap: str) -> None:
 
 
 def report_cluster(raydap: str) -> None:
-    """Report which cluster this driver has joined to the raydap at this path, or to each raydap that debugs the cluster
-    if the path is "".
+    """Report the cluster that this driver has joined to the raydap at this path.
 
-    If the cluster has several nodes, return when all these raydaps take the calls of workers on other nodes, or after
-    NODES_TIMEOUT_S. The first workers would not have the breakpoints in time otherwise. A raydap that hangs delays the
-    driver by TAKEN_TIMEOUT_S.
+    If the path is "", report it to each raydap that debugs the cluster. If the cluster has several nodes, return when
+    all these raydaps accept calls of workers on other nodes, or after NODES_TIMEOUT_S. Otherwise the first workers
+    would not have the breakpoints in time.
+
+    A raydap that is not ready sends a byte at once, and closes the connection when it accepts these calls. A raydap
+    that hangs sends no byte, and delays the driver only by TAKEN_TIMEOUT_S.
     """
     import ray
 
@@ -100,7 +107,7 @@ def report_cluster(raydap: str) -> None:
 
 
 def _tell(path: str, line: dict[str, Any]) -> "socket.socket | None":
-    """Return the connection, None if no process of this user or root listens there."""
+    """Send the report; return the connection, or None if no process of this user or root listens at this path."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(CALL_TIMEOUT_S)
     try:
@@ -115,7 +122,7 @@ def _tell(path: str, line: dict[str, Any]) -> "socket.socket | None":
 
 
 def _read_byte(connection: socket.socket, until: float) -> bool:
-    """Whether raydap says something before this time; else it has nothing more to say, has ended, or hangs."""
+    """Return whether raydap sends a byte before this time. Otherwise it has closed the connection, or hangs."""
     connection.settimeout(max(until - time.monotonic(), 0))
     try:
         return connection.recv(1) != b""

@@ -1,11 +1,11 @@
-"""Gives each worker of a driver the agent; runs in the driver.
+"""Agents for the workers of a driver; runs in the driver.
 
 `ray.init` calls the function that RAY_RUNTIME_ENV_HOOK names with its runtime_env (ray/_private/worker.py,
-_maybe_call_runtime_env_hook). The agent goes to the workers in that, by value, as a worker_process_setup_hook, which
-Ray runs before the first task. So nothing has to be installed there.
+_maybe_call_runtime_env_hook). That function adds the agent to the runtime_env by value, as a worker_process_setup_hook,
+which Ray runs in each worker before the first task. So the workers need no installation of raydap.
 
-The variable is set only while `ray.init` begins. A process that the program starts must not have it: it may have
-another path for modules, and its own `ray.init` would fail for want of ours.
+The variable is set only while `ray.init` begins. Processes that the program starts must not inherit it: they may have
+another module path, and then their own `ray.init` would fail because it could not import the function.
 """
 
 import functools
@@ -29,15 +29,16 @@ UV_HOOK = "ray._private.runtime_env.uv_runtime_env_hook"
 SETUP_HOOK = "worker_process_setup_hook"
 
 SETUP_HOOK_VARIABLE = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR"
-"""Where Ray keeps the setup hook of a job, in its env_vars (ray/_private/runtime_env/setup_hook.py). Ray refuses
-another one then. In the environment of `ray start` it is the name of a function that each worker calls."""
+"""The variable in the env_vars of a job where Ray keeps the job's setup hook (ray/_private/runtime_env/setup_hook.py).
+Ray refuses a second hook then. In the environment of `ray start` the variable is the name of a function that each
+worker calls."""
 
 POST_MORTEM = "RAY_DEBUG_POST_MORTEM"
-"""Lets tasks that fail wait for a debugger (ray/util/debugpy.py). Ray does not give a driver's own to its workers,
-which begin with the environment of their node."""
+"""The variable that lets failed tasks wait for a debugger (ray/util/debugpy.py). Ray does not copy it from a driver to
+its workers, which begin with the environment of their node."""
 
 AGENT_HOOK = "raydap_agent"
-"""The name of our setup hook. Ray's Jobs API and State API show it in the runtime_env of jobs and actors
+"""The name of raydap's setup hook. Ray's Jobs API and State API show it in the runtime_env of jobs and actors
 (ray/_private/runtime_env/setup_hook.py)."""
 
 CLUSTER_HOOK = "site.execsitecustomize"
@@ -45,18 +46,20 @@ CLUSTER_HOOK = "site.execsitecustomize"
 
 
 class DriverSetup:
-    """`raydap` is the path that the workers' agents call, or "" for those that they find. `folder` has the sources for
-    the workers. `children`: subprocesses have agents, too."""
+    """A finder that wraps `ray.init`, so that the workers of this driver have agents."""
 
     def __init__(self, raydap: str, folder: str, children: bool = True) -> None:
         self.raydap = raydap
+        """The path that the workers' agents call, "" for the raydaps that they find."""
         self.children = children
+        """Whether subprocesses have agents, too."""
         self.folder = folder
+        """The folder of the sources for the workers."""
         self.called = False
-        """Whether Ray has called our hook. A second `ray.init` of a program may have no need to."""
+        """Whether Ray has called raydap's hook. It may not need to at a second `ray.init`."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Finds `ray`, once, for `sys.meta_path`, so that `init` is wrapped before anybody has it."""
+        """Find `ray`, once, with a loader that wraps `ray.init` before the program can use it."""
         if name != "ray":
             return None
         finders: list[Any] = sys.meta_path
@@ -74,6 +77,7 @@ class DriverSetup:
         return spec
 
     def wrap_init(self, ray: Any) -> None:
+        """Replace `ray.init` with a function that sets raydap's hook while the original begins."""
         original: Any = ray.init
 
         @functools.wraps(original)
@@ -87,7 +91,7 @@ class DriverSetup:
                 try:
                     return self.prepared(wanted)
                 except Exception as error:
-                    # For example in a process that lives longer than the driver of its job.
+                    # For example in a process that outlives the driver of its job.
                     sys.stderr.write(f"raydap cannot debug the workers of this program: {error!r}\n")
                     return wanted
 
@@ -111,14 +115,18 @@ class DriverSetup:
             return context
 
         ray.init = init
-        # A function that uses it, by `from ray import init`, is pickled with its name in this module.
+        # Functions that use `from ray import init` are pickled with the module and the name of `init`, so these must
+        # lead to the same function.
         module, name = sys.modules[original.__module__], original.__name__
         if module.__name__.startswith("ray.") and getattr(module, name, None) is original:
             setattr(module, name, init)
 
     def prepared(self, runtime_env: dict[str, Any]) -> dict[str, Any]:
-        """The runtime_env with the agent. The user's own setup hook is called after it in the workers. That of a job
-        cannot be, so it is left alone."""
+        """Return the runtime_env with the agent.
+
+        Workers call the user's own setup hook after raydap's. With the setup hook of a job that is not possible, so the
+        runtime_env of such a job is not changed.
+        """
         if _job_has_hook(runtime_env):
             sys.stderr.write(
                 "raydap cannot debug the workers of this job, because its runtime_env has a "
@@ -132,19 +140,23 @@ class DriverSetup:
             "packed": packed_code(self.folder),
             "names": child_settings(self.folder, self.children),
             "raydap": self.raydap,
-            "next_hook": None if next_hook == "" else next_hook,  # Ray's workers call nothing then.
+            "next_hook": None if next_hook == "" else next_hook,  # Ray's workers ignore an empty name.
         }
         with open(os.path.join(self.folder, "worker_setup.py"), encoding="utf-8") as file:
             code = file.read() + "\nset_up(lambda: unpacked(*packed), names, raydap, next_hook)\n"
-        # `exec` is pickled by its name and the rest is text, so workers need no module of ours, and any Python version.
+        # `exec` is pickled by its name and the rest is text. So workers need no module of raydap, and may have any
+        # Python version.
         set_up: Any = functools.partial(exec, code, names)
         set_up.__name__ = AGENT_HOOK
         return {**_with_post_mortem(runtime_env), SETUP_HOOK: set_up}
 
 
 def _tell_agent(raydap: str) -> None:
-    """Ray is imported now, and knows its session; when the driver's agent began it was not. `raydap` is as in
-    DriverSetup."""
+    """Let the driver's agent join Ray's session, and report the cluster.
+
+    The agent began before Ray was imported, so it has to override Ray's breakpoint() now. `raydap` is as in
+    DriverSetup.
+    """
     agent: Any = sys.modules.get("_raydap_agent.agent")
     if agent is not None:
         breakpoint_hooks: Any = sys.modules["_raydap_agent.breakpoint_hooks"]
@@ -159,7 +171,7 @@ def _tell_agent(raydap: str) -> None:
 
 
 def _has_workers(ray: Any) -> bool:
-    """Whether the driver belongs to the cluster. A client of `ray://` does not."""
+    """Return whether the driver belongs to the cluster. A client of `ray://` does not."""
     try:
         return bool(ray._private.worker.global_worker.mode == ray.SCRIPT_MODE)
     except AttributeError:
@@ -167,8 +179,10 @@ def _has_workers(ray: Any) -> bool:
 
 
 def _uv_is_used() -> tuple[Any, bool]:
-    """Ray's constants, and whether Ray would call its own hook for `uv run` instead of ours. Ray says there that ours
-    is to call it then (ray/_private/ray_constants.py)."""
+    """Return Ray's constants, and whether Ray would call its own hook for `uv run` instead of raydap's.
+
+    In that case Ray expects raydap's hook to call its own (ray/_private/ray_constants.py).
+    """
     constants: Any = sys.modules.get("ray._private.ray_constants")
     if not getattr(constants, UV, False):
         return constants, False
@@ -176,17 +190,17 @@ def _uv_is_used() -> tuple[Any, bool]:
         hook = importlib.import_module(UV_HOOK)
         return constants, bool(vars(hook)["_get_uv_run_cmdline"]())
     except Exception:
-        return constants, False  # Ray goes on as it would without us.
+        return constants, False  # Ray continues as without raydap.
 
 
 def _by_uv(runtime_env: dict[str, Any] | None) -> dict[str, Any]:
-    """What Ray's hook makes of the runtime_env. Raises what that raises, as without us."""
+    """Return what Ray's own hook makes of the runtime_env. Raise what that hook raises, as without raydap."""
     made: dict[str, Any] = vars(importlib.import_module(UV_HOOK))["hook"](runtime_env)
     return made
 
 
 def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, Any]:
-    """What the user's own hook makes of the runtime_env, if there is one."""
+    """Return what the user's own hook makes of the runtime_env, or a copy if there is no hook."""
     if hook:
         module, _, name = hook.rpartition(".")
         runtime_env = getattr(importlib.import_module(module), name)(runtime_env)
@@ -194,21 +208,27 @@ def _by_user(hook: str | None, runtime_env: dict[str, Any] | None) -> dict[str, 
 
 
 def _job_has_hook(runtime_env: dict[str, Any]) -> bool:
-    """Whether the submitted job that this driver belongs to has a setup hook. Ray has merged its runtime_env into this
-    one before, or does so later, according to its version (ray/_private/worker.py, init)."""
+    """Return whether the submitted job that this driver belongs to has a setup hook.
+
+    Depending on its version, Ray has already merged the job's runtime_env into this one, or does so later
+    (ray/_private/worker.py, init).
+    """
     job = json.loads(os.environ.get("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")).get("runtime_env") or {}
     variables = {**(job.get("env_vars") or {}), **(runtime_env.get("env_vars") or {})}
     return SETUP_HOOK in job or SETUP_HOOK_VARIABLE in variables
 
 
 def _ray_accepts(hook: Any) -> bool:
-    """Whether `ray.init` takes this setup hook; it raises for any other one (ray/_private/runtime_env/setup_hook.py,
-    and ray/_private/function_manager.py for the name). Behind ours Ray would not see it, and workers would fail."""
+    """Return whether `ray.init` accepts this setup hook; it raises for any other hook.
+
+    Behind raydap's hook, Ray would not see a wrong one, and workers would fail. Source:
+    ray/_private/runtime_env/setup_hook.py, and ray/_private/function_manager.py for the name.
+    """
     return hook is None or isinstance(hook, str) or (callable(hook) and hasattr(hook, "__name__"))
 
 
 def _with_post_mortem(runtime_env: dict[str, Any]) -> dict[str, Any]:
-    """What the driver's environment says of post mortems holds for its workers, too, if they have no other word."""
+    """Return the runtime_env with the driver's own setting of post mortems, unless it has another one."""
     given = os.environ.get(POST_MORTEM)
     if given is None:
         return runtime_env

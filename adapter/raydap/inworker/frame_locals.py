@@ -1,7 +1,7 @@
-"""Reads the local variables of frames that run, and keeps none of them alive; runs in the worker.
+"""Local variables of running frames, read without keeping their values alive; runs in the worker.
 
-Before Python 3.13 reading `f_locals` leaves a copy of all variables in the frame until its function returns (PEP 667).
-A batch on a GPU that the loop has replaced would stay in memory that long.
+Before Python 3.13, reading `f_locals` leaves a copy of all variables in the frame until its function returns (PEP 667).
+A batch on a GPU would stay in memory that long, although the program's loop has replaced it.
 """
 
 import inspect
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _REFERENCES = 2
-"""The frame's reference to its copy, and that of getrefcount()."""
+"""References to a copy that only the frame uses: the frame's own, and that of getrefcount()."""
 
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -21,7 +21,7 @@ _BEGINS = ("RESUME", "GEN_START", "YIELD_VALUE", "YIELD_FROM")
 
 
 def local_variables(frame: Any) -> "Mapping[str, Any]":
-    """Return the variables of a frame by their names: a copy, or in a module or class body the mapping itself."""
+    """Return the variables of a frame by name: a copy, or the mapping itself of a module or class body."""
     names = dict(frame.f_locals) if _has_copy(frame) else frame.f_locals
     drop_copy(frame)
     return names
@@ -29,7 +29,7 @@ def local_variables(frame: Any) -> "Mapping[str, Any]":
 
 def drop_copy(frame: Any) -> None:
     """Empty the copy of its variables that reading `f_locals` has left in a frame."""
-    # The program holds the copy itself if it has called locals().
+    # The program has a reference to the copy if it has called locals().
     if _has_copy(frame) and not _may_be_traced(frame) and sys.getrefcount(frame.f_locals) == _REFERENCES:
         frame.f_locals.clear()
 
@@ -41,7 +41,7 @@ def _has_copy(frame: Any) -> bool:
 def _may_be_traced(frame: Any) -> bool:
     """Return whether a trace function may be running for the frame.
 
-    After a trace function Python writes the frame's copy back into the variables (PyFrame_LocalsToFast), so the copy
+    After a trace function, Python writes the frame's copy back into the variables (PyFrame_LocalsToFast), so the copy
     must be complete. At the start of a frame the trace function is not yet the frame's `f_trace` (sys.settrace).
     """
     import dis

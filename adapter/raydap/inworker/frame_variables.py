@@ -1,6 +1,6 @@
-"""Reads the local variables of stopped threads, many frames at once; runs in the worker.
+"""Local variables of stopped threads, read for many frames at once; runs in the worker.
 
-The values are written as those of running threads (stack_reader.py): no code of the user's runs.
+The values are formatted like those of running threads (stack_reader.py), and no code of the user's runs.
 """
 
 from collections.abc import Iterable
@@ -10,11 +10,12 @@ from .stack_reader import _SIZE, _variables, as_json
 
 
 def frame_variables(debugger: Any, numbers: Iterable[int]) -> str:
-    """JSON of a list for each of these frames, whose ids `stackTrace` has given: its variables, up to about _SIZE
-    characters for all. A frame that runs on has none.
+    """Return the variables of these frames as JSON: a list for each frame, up to about _SIZE characters in all.
 
-    The tracker of each stopped thread has its frames by their `id()`, also those that an exception has left
-    (pydevd_suspended_frames.py); pydevd translates the numbers that it tells others (pydevd_base_schema.py).
+    `numbers` are ids that `stackTrace` has returned. A frame that runs again has no variables.
+
+    The tracker of each stopped thread has its frames by their `id()`, including frames that an exception has left
+    (pydevd_suspended_frames.py). pydevd sends other numbers for these ids, and translates them (pydevd_base_schema.py).
     """
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 

@@ -1,21 +1,23 @@
-"""Starts the agent in a worker that runs already and was not prepared; runs there.
+"""The start of an agent in a worker that runs already and was not prepared; runs there.
 
-It comes by different ways (cluster/agent_injection.py), perhaps late, perhaps twice, perhaps from two raydaps: the
-agent starts once in a process. It starts in a thread of its own, so that nothing of the program waits for it. It stays
-when raydap leaves, as in a prepared worker.
+This code arrives in different ways (cluster/agent_injection.py), perhaps late, perhaps twice, perhaps from two raydaps.
+So the agent starts only once in a process. It starts in a thread of its own, so that no thread of the program waits for
+it. It stays when raydap detaches, as in a prepared worker.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # The text of worker_setup.py is run before this one.
+    # The text of worker_setup.py runs before this one, in the same namespace.
     from raydap.inworker.worker_setup import set_up, unpacked
 
 
 def start_injected_agent(texts: dict[str, str], names: dict[str, Any], worker_id: str) -> str:
-    """`texts` are those of the modules of an agent (agent_code.agent_texts), and `names` are the settings of
-    agent_children.py; `worker_id` is Ray's hex id of the worker that is meant. Return "", or why no agent starts. Raise
-    nothing."""
+    """Start the agent in a new thread; return "", or the reason why no agent starts. Raise nothing.
+
+    `texts` are the sources of an agent's modules (agent_code.agent_texts), and `names` are the settings of
+    agent_children.py. `worker_id` is Ray's hex id of the worker where the agent is to start.
+    """
     import os
     import sys
     import threading
@@ -30,15 +32,15 @@ def start_injected_agent(texts: dict[str, str], names: dict[str, Any], worker_id
             return "RAYDAP=off is in its environment"
         claim = types.ModuleType(name)
         if sys.modules.setdefault(name, claim) is not claim:
-            return ""  # It has one, or gets it just now.
+            return ""  # The process has an agent, or is just getting one.
 
         def begin() -> None:
-            # The program sets trace functions and profilers for its own new threads.
+            # The program's trace functions and profilers are for its own new threads.
             sys.settrace(None)
             sys.setprofile(None)
             set_up(lambda: unpacked(b"", b"", texts), names, "", None)
             if getattr(sys.modules.get(f"{name}.agent"), "AGENT", None) is None:
-                del sys.modules[name]  # It has failed, and said so; it may be tried again.
+                del sys.modules[name]  # The start has failed and reported its error. Allow another attempt.
 
         thread: Any = threading.Thread(target=begin, name="raydap", daemon=True)
         thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True

@@ -1,4 +1,4 @@
-"""What is said of an array of jax; runs in the worker."""
+"""The numbers that describe an array of jax; runs in the worker."""
 
 import contextlib
 import sys
@@ -11,7 +11,10 @@ from .array_numbers import EMPTY, READ_S, Digest, Numbers, numpy_numbers, wait, 
 
 @contextlib.contextmanager
 def without_jax_modes() -> Iterator[None]:
-    """What is computed inside a function that jax traces would become a part of the user's program."""
+    """Disable jax's modes of the user's program for the computations in this context.
+
+    Inside a function that jax traces, they would otherwise become a part of that function.
+    """
     jax: Any = sys.modules["jax"]
     with contextlib.ExitStack() as stack:
         stack.enter_context(jax.ensure_compile_time_eval())
@@ -23,7 +26,10 @@ def without_jax_modes() -> Iterator[None]:
 
 
 def of_jax(array: Any, until: float) -> dict[str, Any]:
-    """The parts that are in this process, each on its own device. Equal ones on several devices count once."""
+    """Describe an array by its parts in this process, each read on its own device.
+
+    Copies of a part on several devices count once.
+    """
     found = {"shape": list(array.shape), "dtype": str(array.dtype), "device": devices_of(array)}
     try:
         with without_jax_modes():
@@ -33,29 +39,32 @@ def of_jax(array: Any, until: float) -> dict[str, Any]:
 
 
 def devices_of(array: Any) -> str:
-    """The first of those of this process."""
+    """Return the first devices of the array that belong to this process."""
     devices = sorted(str(each) for each in array.sharding.addressable_devices)
     return ",".join([*devices[:4], *(["..."] if len(devices) > 4 else [])])
 
 
 def is_on_cpu(array: Any) -> bool:
+    """Return whether all parts of the array in this process are on a CPU."""
     return all(device.platform == "cpu" for device in array.sharding.addressable_devices)
 
 
 def jax_number(array: Any, until: float) -> Any:
-    """That of an array without dimensions."""
+    """Return the value of an array without dimensions. Raise ValueError or TimeoutError as check_jax does."""
     with without_jax_modes():
         check_jax(array, until)
         return array.item()
 
 
 def check_jax(array: Any, until: float) -> None:
+    """Wait until the array is computed. Raise ValueError if it was deleted, TimeoutError if its device is busy."""
     if array.is_deleted():
         raise ValueError("it is deleted")
     wait(array.is_ready, until)
 
 
 def jax_numbers(array: Any, until: float) -> dict[str, Any]:
+    """Return the numbers of the array's parts in this process. Raise as check_jax does."""
     jax: Any = sys.modules["jax"]
     is_key = jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key)
     if is_key:
@@ -64,7 +73,7 @@ def jax_numbers(array: Any, until: float) -> dict[str, Any]:
     pieces = [each.data for each in {str(each.index): each for each in reversed(array.addressable_shards)}.values()]
     if is_on_cpu(array):
         numpy = sys.modules["numpy"]
-        # Without a copy.
+        # asarray makes no copy here.
         found = numpy_numbers([numpy.asarray(each) for each in pieces], until)
     else:
         found = compiled_numbers(jax, pieces, until)
@@ -72,7 +81,10 @@ def jax_numbers(array: Any, until: float) -> dict[str, Any]:
 
 
 def compiled_numbers(jax: Any, pieces: list[Any], until: float) -> dict[str, Any]:
-    """Compiled by jax, which reads each piece twice and needs no memory beside it. A piece counts as a whole."""
+    """Return the numbers of these pieces, by a function that jax compiles.
+
+    That function reads each piece twice, as a whole, and needs no additional memory.
+    """
     numbers, digest, places = Numbers(), Digest(), Digest()
     compiled = jax.jit(jax_sums)
     seen = 0
@@ -101,8 +113,11 @@ def compiled_numbers(jax: Any, pieces: list[Any], until: float) -> dict[str, Any
 
 
 def jax_sums(values: Any) -> tuple[Any, Any]:
-    """The least, the greatest, the mean and the squared distances from it; the counts of finite numbers and of NaN, and
-    two hashes."""
+    """Return the sums for one piece, in two arrays.
+
+    The first has the least and the greatest number, the mean, and the sum of the squared distances from the mean. The
+    second has the count of finite numbers, the count of NaN, and two hashes.
+    """
     jax: Any = sys.modules["jax"]
     jnp = jax.numpy
     values = values.reshape(-1)
@@ -127,7 +142,7 @@ def jax_sums(values: Any) -> tuple[Any, Any]:
 
 
 def mixed_words(words: Any) -> Any:
-    """Without a pattern (the end of MurmurHash3)."""
+    """Return words without a pattern (the end of MurmurHash3)."""
     for factor, shift in ((0x85EBCA6B, 13), (0xC2B2AE35, 16)):
         words = (words ^ (words >> 16)) * words.dtype.type(factor)
         words = words ^ (words >> shift)

@@ -1,8 +1,8 @@
-"""Prepares the program of a submitted job; runs on the driver's node in place of the program, which it becomes then.
+"""The preparation of a submitted job's program; runs on the driver's node, and then becomes the program.
 
-The job's entrypoint is `python -c BOOT ...`, with the program's own command line behind. What it runs travels in the
-metadata of the job (jobs/prepared_job.py), because raydap need not be installed there. The program finds the sources
-of an agent in a folder, like one that `raydap run` starts, and nothing else is changed: neither the job's runtime_env
+The job's entrypoint is `python -c BOOT ...`, followed by the program's own command line. The code that BOOT runs is in
+the metadata of the job (jobs/prepared_job.py), because raydap need not be installed on that node. The program finds the
+sources of an agent in a folder, like a program of `raydap run`. Nothing else is changed: neither the job's runtime_env
 nor its JobSupervisor.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # The texts of these files are run before this one.
+    # The texts of these files run before this one, in the same namespace.
     from raydap.inworker.private_folders import private_folder
     from raydap.inworker.start_files import unpack
 
@@ -22,8 +22,11 @@ JOB_CONFIG = "RAY_JOB_CONFIG_JSON_ENV_VAR"
 
 
 def start(find: Callable[[str], str], packed: str, session: str, name: str, children: bool) -> None:
-    """Becomes the program. `find` is `sockets_folder` of machine/raylets.py, and `packed` are the sources of an agent.
-    raydap listens under this `name` in the folder of sockets of this Ray `session`, on each of its nodes."""
+    """Write the sources of an agent, set the environment, and become the program.
+
+    `find` is `sockets_folder` of machine/raylets.py, and `packed` are the sources. raydap listens under this `name` in
+    the sockets folder of this Ray `session`, on each of its nodes. `children` is whether subprocesses have agents.
+    """
     try:
         forget_metadata()
         sockets = find(session)
@@ -47,7 +50,7 @@ def start(find: Callable[[str], str], packed: str, session: str, name: str, chil
 
 
 def forget_metadata() -> None:
-    """Else each worker of the job would get it."""
+    """Remove raydap's part of the job's metadata, which each worker of the job would get otherwise."""
     config = json.loads(os.environ[JOB_CONFIG])
     config["metadata"].pop("raydap", None)
     os.environ[JOB_CONFIG] = json.dumps(config)

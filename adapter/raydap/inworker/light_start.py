@@ -1,9 +1,9 @@
 """The start of an agent without modules that a new Python has not imported yet.
 
-Importing json, socket, threading, typing and the modules that these import takes 20 to 50 ms of a processor: more than
-all else that a small Python does. So the modules of an idle agent (agent_code.py) import only C modules and what Python
-itself has imported. `load_rest` runs the other modules of an agent, when raydap asks for more than the identity of the
-process.
+Importing json, socket, threading, typing and the modules that these import takes 20 to 50 ms of a processor. That is
+more than everything else in a small Python. So the modules of an idle agent (agent_code.py) import only C modules and
+modules that Python itself has imported. `load_rest` runs the other modules of an agent when raydap requests more than
+the identity of the process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import _thread
 import sys
 from _thread import RLock, start_new_thread
 
-# gevent may replace these two later, so the modules of the agent have them from here.
+# gevent may replace these two later, so the modules of the agent import them from here.
 from _thread import allocate_lock as allocate_lock
 from _thread import get_ident as get_ident
 
@@ -25,29 +25,30 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 run_rest: Callable[[], None] | None = None
-"""Runs the modules that have not been run; None when all have. sitecustomize.py sets it."""
+"""Runs the modules that have not run yet; None when all have. sitecustomize.py sets it."""
 
 LOADING = RLock()
+"""Held while the other modules of the agent run."""
 
 CHANGE_TIMEOUT_S = 10.0
-"""Seconds for which a fork, or the end of the program, waits while a session begins or ends in another thread. Half of
-pydevd is of no use to a child, and what another thread imports just then can never be imported there."""
+"""Seconds for which a fork, or the end of the program, waits while a session begins or ends in another thread. A child
+with half of pydevd is of no use. It also could never import a module that another thread was importing at the fork."""
 
 
 def own_ids() -> tuple[int, int | None]:
-    """Return Python's id and the system's of this thread; some systems have none."""
+    """Return Python's id and the system's id of this thread. The latter is None on some systems."""
     return get_ident(), getattr(_thread, "get_native_id", lambda: None)()
 
 
 MAIN_THREAD = own_ids()
-"""The ids of the main thread."""
+"""The ids of the main thread, as in `own_ids`."""
 
 
 AGENT_THREADS: set[int] = set()
 """The idents of the agent's threads in this process."""
 
 THREAD_HOOKS: list[tuple[Callable[[], None], Callable[[], None]]] = []
-"""What each thread of the agent calls when it begins and when it ends."""
+"""Functions that each thread of the agent calls when it begins and when it ends."""
 
 NEVER_BLOCKED = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 """The signals of a thread's own errors. faulthandler prints them only if they are not blocked."""
@@ -69,14 +70,14 @@ def load_rest() -> None:
 
 
 def begin_in_child() -> None:
-    """Call this in a forked child. It has only one thread, which is its main thread."""
+    """Reset the data about threads in a forked child, whose only thread is its main thread."""
     global MAIN_THREAD, LOADING
     MAIN_THREAD, LOADING = own_ids(), RLock()
     AGENT_THREADS.clear()
 
 
 def import_threading() -> None:
-    """Import `threading`, which takes the thread that imports it for the main thread."""
+    """Import `threading`, and correct its main thread, which would be the thread that imports it."""
     finder: Any = _ThreadingFinder()
     sys.meta_path.insert(0, finder)
     try:
@@ -86,7 +87,7 @@ def import_threading() -> None:
 
 
 class _ThreadingFinder:
-    """Lets `threading` be corrected before any other thread can use it."""
+    """A finder that corrects `threading` before any other thread can use it."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name != "threading":
@@ -105,8 +106,12 @@ class _ThreadingFinder:
 
 
 def correct_main_thread(threading: Any) -> None:
-    """Source: threading.py, _MainThread and _shutdown, which releases the lock of the main thread at the end. From
-    Python 3.13 on, only the native id is wrong."""
+    """Make the thread in MAIN_THREAD the main thread of `threading`.
+
+    From Python 3.13 on, only the native id is wrong.
+
+    Source: threading.py, _MainThread and _shutdown, which releases the lock of the main thread at the end.
+    """
     main = threading._main_thread
     ident, native_id = MAIN_THREAD
     if hasattr(main, "_native_id"):
@@ -117,17 +122,17 @@ def correct_main_thread(threading: Any) -> None:
         del threading._active[main.ident]
         main._ident = ident
         threading._active[ident] = main
-    # Python would release this lock when the thread that imports this ends, and wait for that at its own end.
+    # Python would release this lock when the importing thread ends, and wait for that at its own end.
     threading._shutdown_locks.discard(main._tstate_lock)
     main._tstate_lock = allocate_lock()
     main._tstate_lock.acquire()
 
 
 def start_thread(target: Callable[..., None], *args: Any) -> None:
-    """Start a thread of the agent, which `threading` does not know and which blocks all signals (agent_threads.py).
+    """Start a thread of the agent, which `threading` does not list and which blocks all signals (agent_threads.py).
 
-    Return when it runs: Python crashes if it ends while a thread begins. Raises RuntimeError if there are too many
-    threads, or the process ends.
+    Return when it runs, because Python crashes if it ends while a thread begins. Raise RuntimeError if there are too
+    many threads, or if the process ends.
     """
     import _signal  # type: ignore[import-not-found,unused-ignore]
 
@@ -142,7 +147,7 @@ def start_thread(target: Callable[..., None], *args: Any) -> None:
 
 
 def blocked_signals() -> set[int]:
-    """Return the signals that no thread of raydap receives."""
+    """Return the signals that all threads of raydap block."""
     import _signal
 
     errors = {getattr(_signal, name, 0) for name in NEVER_BLOCKED}
@@ -164,7 +169,7 @@ def _run(begins: Any, target: Callable[..., None], args: tuple[Any, ...]) -> Non
 
 
 def to_json(value: dict[str, Any]) -> str:
-    """Do what json.dumps does, with the function in C that it uses (json/encoder.py, iterencode)."""
+    """Do what json.dumps does, with the C function that it uses (json/encoder.py, iterencode)."""
     try:
         from _json import encode_basestring_ascii, make_encoder
     except ImportError:
@@ -176,7 +181,7 @@ def to_json(value: dict[str, Any]) -> str:
 
 
 def wraps(original: Any) -> Callable[[Function], Function]:
-    """Do what functools.wraps does."""
+    """Do what functools.wraps does, without importing functools."""
 
     def wrapped(function: Function) -> Function:
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):

@@ -1,8 +1,8 @@
-"""Counts how often a process gets to a line, and tells seldom enough what it has seen there; runs in the worker.
+"""Counts of how often a process reaches a line, and the values that it has there; runs in the worker.
 
-`raydap report` sets breakpoints whose condition calls this, and logpoints whose message does (calls.py, `stops_at_hit`
-and `hit_message`). A line may be hit a million times a second: each hit costs some microseconds, but only few stop the
-thread or send a message.
+`raydap report` sets breakpoints whose condition calls this, and logpoints whose message calls it (calls.py,
+`stops_at_hit` and `hit_message`). A line may be hit a million times a second. Each hit costs some microseconds, but
+only few of them stop the thread or send a message.
 """
 
 import json
@@ -15,45 +15,54 @@ from typing import Any
 from .safe_values import value_text
 
 PAUSE_S = 0.1
-"""Seconds between two messages of a line, at least."""
+"""Minimum time between two messages of a line, in seconds."""
 
 MESSAGES = 500
-"""In the time since the first hit about so many messages are told, so that a day costs little more than an hour."""
+"""The time between two messages is at least the time since the first hit, divided by this number. So a day costs little
+more than an hour."""
 
 QUIET_S = 0.2
-"""Seconds after the last hit of a line, after which what was not told is."""
+"""Seconds after the last hit of a line until its unsent results are sent."""
 
 FIRST_STOPS = 3
-"""The first hits stop the thread; then those whose number is a power of two do: forty in a million million."""
+"""The first hits stop the thread, and later each hit whose number is a power of two: forty in a million million."""
 
 _HIT_CLOCK = time.time() - time.monotonic()
 
 
 def _hit_time() -> float:
-    """Return the time of day without the jumps of the machine's clock: if it were set back by an hour, no message would
-    come for an hour. Workers do not have steady_time.py, which does the same."""
+    """Return the time of day without the jumps of the machine's clock.
+
+    If the clock were set back by an hour, no message would be sent for an hour. Workers do not have steady_time.py,
+    which does the same.
+    """
     return _HIT_CLOCK + time.monotonic()
 
 
 class _Line:
-    """What has been seen since the last message. `hits` are all since the process is debugged; `last` is when the last
-    one was, and `is_untold` whether a message has still to come."""
+    """The results of one line since its last message."""
 
     def __init__(self, number: int, marker: str) -> None:
         self.number = number
+        """raydap's number of the line."""
         self.marker = marker
+        """The text before and after each message."""
         self.hits = 0
+        """All hits since raydap has begun to debug the process."""
         self.failed = 0
+        """All hits where the user's condition or expression has failed."""
         self.first = self.last = self.told = 0.0
+        """The times of the first hit, the last hit, and the last message; 0 before the first."""
         self.forget()
 
     def forget(self) -> None:
         self.is_untold = False
+        """Whether there are results that no message contains yet."""
         self.seen: dict[str, Any] = {"count": 0, "nan": 0, "inf": 0, "low": None, "high": None, "last": None}
         self.seen |= {"text": "", "error": ""}
 
     def told_now(self, at_once: bool = False) -> str:
-        """The message, if one is due now: the first one always is."""
+        """Return the message if one is due now, else "". With `at_once`, and at the first hit, it is due."""
         now = _hit_time()
         self.last = now
         if self.first and not at_once and now - self.told < max(PAUSE_S, (now - self.first) / MESSAGES):
@@ -84,18 +93,19 @@ class _Line:
 
 
 class LineHits:
-    """`send` takes a message of a line that may stop. Lines are known by their numbers, which raydap gives them."""
+    """The watched lines of a process, by raydap's numbers of the lines."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
         self._send = send
+        """Sends a message of a line with a condition, or a late message of any line."""
         self._lines: dict[int, _Line] = {}
         self._codes: dict[str, Any] = {}
-        # Reentrant, because a signal handler may get to a line, too.
+        # Reentrant, because a signal handler may hit a line, too.
         self._lock = threading.RLock()
         self._has_thread = False
 
     def stops(self, number: int, marker: str, condition: str, names: Any, variables: Any) -> bool:
-        """Whether this hit stops the thread. A condition that fails is not met, and is told."""
+        """Return whether this hit stops the thread. A condition that fails is not met, and its error is reported."""
         error = ""
         try:
             if condition and not self._value(condition, names, variables):
@@ -119,7 +129,10 @@ class LineHits:
         return is_stop
 
     def message(self, number: int, marker: str, expression: str, names: Any, variables: Any) -> str:
-        """What is to be told now of the expression's values, "" for nothing: debugpy sends no empty message."""
+        """Return the message about the expression's values that is due now, or "".
+
+        debugpy sends no empty message.
+        """
         value, error = None, ""
         try:
             value = self._value(expression, names, variables)
@@ -139,7 +152,7 @@ class LineHits:
         return told
 
     def tell_quiet(self) -> bool:
-        """Tells what is untold of lines that nobody comes to any more. Returns whether there may be more."""
+        """Send the unsent results of lines that are no longer hit; return whether other lines have unsent results."""
         now = _hit_time()
         with self._lock:
             untold = [line for line in self._lines.values() if line.is_untold]
@@ -150,8 +163,11 @@ class LineHits:
         return self._has_thread
 
     def _tell_later(self) -> None:
-        """A thread that lives only while something is untold, and that neither debuggers nor the end of the process
-        mind."""
+        """Start a thread that sends results later, unless there is one.
+
+        It lives only while there are unsent results. Debuggers ignore it, and the process does not wait for it at its
+        end.
+        """
         if self._has_thread:
             return
         self._has_thread = True
@@ -160,7 +176,7 @@ class LineHits:
         try:
             thread.start()
         except RuntimeError:
-            self._has_thread = False  # The process ends, or can have no more threads.
+            self._has_thread = False  # The process is ending, or can start no more threads.
 
     def _wait_quiet(self) -> None:
         time.sleep(QUIET_S)
@@ -181,7 +197,7 @@ class LineHits:
 
 
 def _number(value: Any) -> "float | None":
-    """That of Python's numbers, and of those of numpy, torch and jax without dimensions; None for all else."""
+    """Return the float of a Python number, or of a numpy, torch or jax value without dimensions; else None."""
     if isinstance(value, (int, float)) or (getattr(value, "shape", None) == () and hasattr(value, "__float__")):
         try:
             return float(value)
@@ -195,8 +211,10 @@ def _one_line(failure: Exception) -> str:
 
 
 def line_hits(debugger: Any) -> LineHits:
-    """Those of this process, for as long as this debugger object lives. A message goes the way of a logpoint's
-    (_pydevd_sys_monitoring.py and pydevd_frame.py)."""
+    """Return the new LineHits of this process, which exist as long as this debugger object.
+
+    A message is sent like that of a logpoint (_pydevd_sys_monitoring.py and pydevd_frame.py).
+    """
 
     def send(text: str) -> None:
         debugger.writer.add_command(debugger.cmd_factory.make_io_message(text + "\n", 1))

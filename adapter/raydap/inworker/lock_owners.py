@@ -1,10 +1,11 @@
-"""Says which lock a thread waits for, and who holds it; runs in the worker.
+"""The lock that a thread waits for, and the thread that holds it; runs in the worker.
 
-An RLock knows its owner. A Lock does not: the thread holds it that is inside `with lock:`, which its frames and the
-source of its code say. One that has called `acquire()` in a function where it still is may hold it.
+An RLock has the id of its owner. A Lock has none: its holder is the thread that is inside `with lock:`, according to
+its frames and their source. A thread that has called `acquire()` in a function and is still in that function may hold
+the lock.
 
-No code of the user's runs: the expression that names the lock is followed through variables, attributes and items of
-Python's own types.
+No code of the user's runs: the expression that names the lock is evaluated only through variables, and through
+attributes and items of Python's own types.
 """
 
 import itertools
@@ -21,16 +22,20 @@ from .stack_reader import _FRAMES, _PLUMBING, _callers, _current_expression, _fo
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 _OWNER = re.compile(r"owner=(\d+)")
+"""The owner's ident in the `repr` of an RLock."""
 
 _SOURCE = 500_000
-"""Characters of a file that is searched for who holds a lock."""
+"""Maximum characters of a file that is searched for the holder of a lock."""
 
 _ABSENT = object()
+"""Stands for a value that cannot be determined without running code."""
 
 
 def lock_wait(ident: int, frames: Mapping[int, Any], trees: dict[str, Any]) -> dict[str, Any] | None:
-    """As Waits.of_thread tells it; None if the thread is not in a call that takes a lock. `trees` are the parsed files,
-    by their names."""
+    """Return what Waits.of_thread reports about a lock, None if the thread is not in a call that takes a lock.
+
+    `trees` are the parsed files, by their names.
+    """
     frame = frames[ident]
     taken = _taken(frame)
     if taken is None:
@@ -44,14 +49,16 @@ def lock_wait(ident: int, frames: Mapping[int, Any], trees: dict[str, Any]) -> d
 
 
 def _taken(frame: Any) -> tuple[Any, bool] | None:
-    """The expression of what the frame takes by `acquire` or `with`, and whether it waits only for some time. Before
-    Python 3.11 only the line is known."""
+    """Return the expression of what the frame takes by `acquire` or `with`, and whether it has a time limit.
+
+    Before Python 3.11 only the line is known.
+    """
     import ast
     import linecache
 
     code = frame.f_code
     if code.co_filename == threading.__file__ and code.co_name != "__enter__":
-        return None  # Conditions, events and queues wait by means of a lock that nobody holds.
+        return None  # Conditions, events and queues wait by means of a lock that no thread holds.
     line = linecache.getline(code.co_filename, frame.f_lineno).strip()
     is_exact = hasattr(code, "co_positions")
     nodes = _parsed(_current_expression(frame) if is_exact else line)
@@ -83,7 +90,7 @@ def _parsed(text: str) -> list[Any]:
 
 
 def _value(node: Any, frame: Any) -> Any:
-    """What an expression stands for in a frame, _ABSENT if that cannot be said without running code."""
+    """Return the value of an expression in a frame, _ABSENT if it cannot be determined without running code."""
     import ast
 
     if isinstance(node, ast.Name):
@@ -113,7 +120,7 @@ def _attribute_of(value: Any, name: str) -> Any:
 
     names = [name]
     if name.startswith("__") and not name.endswith("__"):
-        # A private name has that of its class before it.
+        # A private name begins with the name of its class.
         names = ["_" + type_name(kind).lstrip("_") + name for kind in type.__dict__["__mro__"].__get__(type(value))]
     for each in names:
         found = inspect.getattr_static(value, each, _ABSENT)
@@ -125,12 +132,16 @@ def _attribute_of(value: Any, name: str) -> Any:
 
 
 def _holder(lock: Any, waiting: int, frames: Mapping[int, Any], trees: dict[str, Any]) -> tuple[int, bool]:
+    """Return the ident of the thread that holds the lock, and whether this is certain.
+
+    The ident is 0 if no thread holds the lock, or if the holder is unknown.
+    """
     if type(lock) is _LOCKS[1]:
         owner = _OWNER.search(repr(lock))
         return (0 if owner is None else int(owner[1])), True
     guess = 0
     folders = _folders()
-    # One that waits for itself is the least likely.
+    # The waiting thread comes last: it is the least likely holder.
     for ident in sorted(frames, key=lambda ident: ident == waiting):
         for frame in itertools.islice(_callers(frames[ident]), _FRAMES):
             if _owner(frame.f_code.co_filename, folders) == _PLUMBING:
@@ -144,8 +155,10 @@ def _holder(lock: Any, waiting: int, frames: Mapping[int, Any], trees: dict[str,
 
 
 def _holds(frame: Any, lock: Any, trees: dict[str, Any]) -> str:
-    """`with` if the frame is inside of one with this lock, `acquire` if it has acquired it and not released it as far
-    as the order of the lines says, else ""."""
+    """Return "with" if the frame is inside `with` for this lock, "acquire" if it may hold the lock, else "".
+
+    It may hold the lock if the lines above the current one acquire it more often than they release it.
+    """
     import ast
 
     function = _function(frame.f_code, trees)
@@ -164,7 +177,7 @@ def _holds(frame: Any, lock: Any, trees: dict[str, Any]) -> str:
 
 
 def _function(code: Any, trees: dict[str, Any]) -> Any:
-    """The definition of a frame's function in its file."""
+    """Return the definition of the code's function in its file, None if it is not found."""
     import ast
     import linecache
 
@@ -180,7 +193,7 @@ def _function(code: Any, trees: dict[str, Any]) -> Any:
         return tree
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name:
-            # The first line of the code is that of the first decorator.
+            # The first line of a function's code is that of its first decorator.
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             if first == code.co_firstlineno:
                 return node
@@ -188,7 +201,7 @@ def _function(code: Any, trees: dict[str, Any]) -> Any:
 
 
 def _inner(node: Any) -> Iterator[Any]:
-    """The nodes of a function without those of functions in it."""
+    """Yield the nodes of a function, without the nodes inside of functions and classes in it."""
     import ast
 
     for child in ast.iter_child_nodes(node):

@@ -1,8 +1,9 @@
-"""Keeps every message of a worker short enough for its debugger; runs there.
+"""The size limit of the messages that a worker sends; runs in the worker.
 
-debugpy's adapter reads no message of more than 16 MiB (messaging.py, MAX_BODY_SIZE). Its thread that reads ends at the
-first one: no later answer gets through, and nobody can resume the worker any more. So longer messages are shortened
-where all of them pass, at the writer's `add_command`. Output is not shortened but split.
+debugpy's adapter reads no message of more than 16 MiB (messaging.py, MAX_BODY_SIZE). The first longer one ends the
+adapter's reader thread: no later answer reaches the client, and no client can resume the worker. All messages pass the
+writer's `add_command`, so that method is overridden: it shortens messages that are too long. Output is not shortened
+but split.
 """
 
 import json
@@ -12,35 +13,42 @@ LIMIT = 8 * 1024 * 1024
 """The longest message in bytes of JSON."""
 
 KEPT = 4 * LIMIT
-"""Characters of the longest result that is kept."""
+"""The longest result of an evaluate that is kept whole, in characters."""
 
 _OUTPUT = LIMIT // 16
-"""Characters in a part of a long output. JSON has at most 12 bytes for one."""
+"""Characters in one part of a long output. JSON has at most 12 bytes for a character."""
 
 _LENGTHS = (_OUTPUT, 65_536, 8_192, 1_024, 128)
-"""The lengths in characters to which strings are cut, until the message is short enough."""
+"""The lengths in characters to which strings are cut, tried in this order until the message is short enough."""
 
 
 class MessageLimit:
-    """The limit of one writer of pydevd, whose method is overridden.
+    """The size limit for the messages of one writer of pydevd, whose `add_command` is overridden.
 
-    The newest result of an evaluate that was cut is kept, so that the core can fetch the whole: `raydapResult` in the
-    answer's body is its number.
+    The newest result of an evaluate that was cut is kept, so that the core can fetch the whole text. The response's
+    body then has the number of that result as `raydapResult`.
     """
 
     def __init__(self, writer: Any) -> None:
         self.writer = writer
         self.result = ""
+        """The newest result that was cut; "" if none is kept."""
         self.number = 0
+        """The number of results that were cut so far, by which the newest is requested."""
 
     def override(self) -> None:
+        """Replace the writer's `add_command`."""
         self.writer.add_command = self._add_command
 
     def restore(self) -> None:
+        """Undo `override`."""
         vars(self.writer).pop("add_command", None)
 
     def part(self, number: int, start: int, count: int) -> str:
-        """A part of the result that was cut; the last part ends it. Raises LookupError if another one was cut since."""
+        """Return `count` characters of the kept result from `start` on.
+
+        Reading the last part discards the result. Raises LookupError if another result was cut since.
+        """
         if number != self.number:
             raise LookupError("another long result came since")
         text = self.result[start : start + count]
@@ -49,7 +57,7 @@ class MessageLimit:
         return text
 
     def _add_command(self, command: Any) -> None:
-        """Takes the place of pydevd's method, through which all messages go."""
+        """Send a message, shortened or split if it is too long; overrides pydevd's `add_command`."""
         commands = [command]
         message = command.as_dict
         size = len(getattr(command, "_as_bytes", b""))
@@ -66,6 +74,11 @@ class MessageLimit:
             type(self.writer).add_command(self.writer, each)
 
     def _shorten(self, message: dict[str, Any], size: int) -> dict[str, Any]:
+        """Return a copy of the message that is short enough, with its long strings cut.
+
+        If the result of an evaluate is cut, keep the whole one. If cutting strings does not suffice, return a failed
+        response. `size` is the length of the message in bytes.
+        """
         for length in _LENGTHS:
             short: dict[str, Any] = _cut(message, length)
             if len(_encoded(short)) <= LIMIT:
@@ -75,7 +88,7 @@ class MessageLimit:
                     self.number += 1
                     short["body"]["raydapResult"] = self.number
                 return short
-        # It has too many parts, not too long ones.
+        # Its strings are short, but there are too many of them.
         why = "The answer is too long to be shown: " + str(size) + " bytes."
         return {**_cut({**message, "body": {}}, length), "success": False, "message": why}
 
@@ -85,7 +98,7 @@ def _encoded(message: dict[str, Any]) -> bytes:
 
 
 def _cut(value: Any, length: int) -> Any:
-    """A copy in which all longer strings are cut."""
+    """Return a copy in which all strings longer than `length` characters are cut."""
     if isinstance(value, str) and len(value) > length:
         return value[:length] + "... (cut by raydap: " + str(len(value)) + " characters in all)"
     if isinstance(value, dict):
@@ -96,7 +109,7 @@ def _cut(value: Any, length: int) -> Any:
 
 
 def _lines(text: str) -> list[str]:
-    """The parts of a long output. They end with a line if there is one that ends."""
+    """Split a long output into parts that end at a line break where possible."""
     parts = []
     start = 0
     while start < len(text):

@@ -1,19 +1,22 @@
-"""Says which tasks make the objects of Ray for which somebody waits; runs in the worker."""
+"""The tasks that produce the Ray objects for which a thread or coroutine waits; runs in the worker."""
 
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 _AWAITED_TASKS = 2000
-"""Tasks that are named of those whose objects a thread waits for."""
+"""The most tasks that are named for one wait."""
 
 _LAST_RETURN = 100_000_000
-"""The largest index of an object that a task returns; those of ray.put and of placement groups are larger (Ray's
-ray_config_def.h, max_num_generator_returns)."""
+"""The largest index of an object that a task returns. Objects of ray.put and of placement groups have larger ones
+(Ray's ray_config_def.h, max_num_generator_returns)."""
 
 
 def object_wait(refs: Iterable[Any], needed: int = 0, ends: bool = False) -> dict[str, Any] | None:
-    """For objects of Ray (ray.ObjectRef) or their generators; None for anything else."""
+    """Describe a wait for Ray objects (ray.ObjectRef) or their generators; return None for anything else.
+
+    `needed` and `ends` are those of the result, which `Waits.of_thread` explains (thread_waits.py).
+    """
     kind = sys.modules["ray"].ObjectRef
     tasks: dict[str, None] = {}
     puts = 0

@@ -1,27 +1,28 @@
-"""Ray's post mortem, seen from the frame that raised; runs in the worker.
+"""Ray's post mortem, shown at the frame that raised; runs in the worker.
 
 Ray reports the exception of a task to pydevd from its own code (ray/util/debugpy.py, _debugpy_excepthook), where the
-thread is traced like any other. Four things go wrong there, and one override of the debugger object mends them:
+thread is traced like any other. Four things go wrong there. Overrides on pydevd's debugger object correct them:
 
-**Another stop comes first.** The thread is marked as suspended, and stops at the next event of any code that is not
-pydevd's own: of contextlib, which pydevd uses, or of the exception's `__str__`. That stop shows Ray's hook, and the
-right one is over before it is seen. Python 3.12 and newer have such events (sys.monitoring) as soon as any code has to
-be traced, as after a `breakpoint()`. So the thread is not traced while it is shown. debugpy's own
-trigger_exception_handler does the same.
+**Another stop comes first.** pydevd marks the thread as suspended, so the thread stops at the next event in any code
+that is not pydevd's own: in contextlib, which pydevd uses, or in the exception's `__str__`. That stop shows Ray's hook,
+and the intended stop is over before a client sees it. Python 3.12 and newer have such events (sys.monitoring) as soon
+as any code is traced, as after a `breakpoint()`. So the thread is not traced while the exception is shown. debugpy's
+own trigger_exception_handler does the same.
 
-**pydevd may have stopped already.** It takes an exception for unhandled that leaves the last Python frame of a thread,
-as in a threaded actor, or in an async one after its first post mortem. Right after that Ray reports the same exception,
-in the same thread, and the thread is not stopped once more. Only the identity of the exception is kept until then: a
-mark on it would reach the driver, and a reference would keep the locals of all its frames alive.
+**pydevd may have stopped already.** pydevd treats an exception as unhandled if it leaves the last Python frame of a
+thread. That happens in a threaded actor, and in an async actor after its first post mortem. Right after that, Ray
+reports the same exception in the same thread, and the thread must not stop again. Only the identity of the exception is
+kept until then: a mark on the exception would reach the driver, and a reference would keep the locals of all its frames
+alive.
 
-**Coroutines are taken for threads.** uvloop, which Ray uses for async actors if it is installed, runs a coroutine
-without a Python frame below it. pydevd takes the coroutine then for the last frame of the thread, and what it raises
-for unhandled. It is not: the coroutine's task keeps it, and raises it again where somebody awaits the task. So pydevd
-does not stop there. If nobody handles the exception, Ray reports it later, from another thread.
+**Coroutines are mistaken for threads.** uvloop, which Ray uses for async actors if it is installed, runs a coroutine
+without a Python frame below it. So pydevd mistakes the coroutine for the last frame of the thread, and treats its
+exception as unhandled. But the coroutine's task keeps the exception, and raises it again where the task is awaited. So
+pydevd does not stop there. If no code handles the exception, Ray reports it later, from another thread.
 
-**Libraries are left out.** Under justMyCode pydevd ignores an exception if all its frames are in libraries, like that
-of an actor whose import has failed. Then nothing was shown of a worker that had waited for a debugger. So those frames
-count as the user's, as long as the thread is stopped.
+**Libraries are left out.** Under justMyCode pydevd ignores an exception if all its frames are in libraries, such as the
+exception of an actor whose import failed. A worker that had waited for a debugger then showed nothing. So those frames
+count as the user's while the thread is stopped.
 """
 
 import inspect
@@ -36,17 +37,17 @@ _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_A
 """Flags of code whose exceptions its caller keeps, as asyncio.Task does (Python's reference, "inspect")."""
 
 _FILTERS = ("apply_files_filter", "exclude_exception_by_filter", "in_project_scope")
-"""Methods of pydevd's debugger that say whether a frame, or that of a traceback, is left out."""
+"""Methods of pydevd's debugger that decide whether a frame, or the frame of a traceback, is left out."""
 
 
 class LastStop(threading.local):
-    """What the running thread has stopped for, if Ray has not reported it yet."""
+    """State of the current thread between pydevd's stop for an exception and Ray's report of it."""
 
     exception: int | None = None
-    """Its `id`."""
+    """The `id` of the exception for which this thread last stopped, until Ray reports an exception; else None."""
 
     ray_reports = False
-    """Whether this thread is in Ray's report of an exception."""
+    """Whether Ray is reporting an exception in this thread."""
 
 
 class PostMortem:
@@ -57,21 +58,26 @@ class PostMortem:
         self.lock = threading.Lock()
         self.last = LastStop()
         self.shown: list[FrameType] = []
-        """The frames of libraries that count as the user's."""
+        """The frames in libraries that count as the user's. `lock` is held while it changes."""
 
     def override(self) -> None:
+        """Replace pydevd's functions that stop a thread for an unhandled exception."""
         self.debugger.stop_on_unhandled_exception = self._stop
         self.debugger.do_stop_on_unhandled_exception = self._do_stop
 
     def restore(self) -> None:
+        """Undo `override`."""
         from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
 
         vars(self.debugger).pop("do_stop_on_unhandled_exception", None)
-        # This one is no method in pydevd either, but an attribute of the object.
+        # pydevd itself stores this function as an attribute of the object, so it has to be put back.
         self.debugger.stop_on_unhandled_exception = stop_on_unhandled_exception
 
     def _stop(self, debugger: Any, thread: Any, info: Any, error: Any) -> None:
-        """Takes the place of pydevd's function, which stops the thread if a filter for exceptions wants that."""
+        """Stop the thread if a filter for exceptions requests it; replaces pydevd's function.
+
+        Do not stop for an exception that Ray reports if the thread has stopped for it already.
+        """
         from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
 
         if sys._getframe(1).f_globals.get("__name__") != "ray.util.debugpy":
@@ -84,12 +90,15 @@ class PostMortem:
                     stop_on_unhandled_exception(debugger, thread, info, error)
             finally:
                 self.last.ray_reports = False
-        # The next exception can have the same identity: it may lie where this one was, or be this one, raised again.
+        # A later exception can have the same `id`: it may reuse this one's memory, or be this one, raised again.
         self.last.exception = None
 
     def _do_stop(self, thread: Any, frame: Any, frames: Any, error: Any) -> None:
-        """Takes the place of pydevd's method, in which every thread waits that has stopped for such an exception."""
-        # The first frame of a traceback is the one that the exception leaves just now.
+        """Hold a thread that has stopped for an unhandled exception; overrides pydevd's method.
+
+        Return at once if the exception leaves a coroutine and Ray is not reporting it.
+        """
+        # The first frame of the traceback is the one that the exception is leaving.
         if not self.last.ray_reports and error[2] is not None and error[2].tb_frame.f_code.co_flags & _COROUTINE:
             return
         self.last.exception = id(error[1])
@@ -97,7 +106,10 @@ class PostMortem:
 
     @contextmanager
     def _libraries_shown(self, error: Any) -> Iterator[None]:
-        """Does nothing if any frame of the exception is the user's own."""
+        """Count all frames of the exception as the user's within the `with` block.
+
+        Do nothing if any of them is the user's own.
+        """
         frames = [step.tb_frame for step in _steps(error[2])]
         if any(self.debugger.in_project_scope(frame) for frame in frames):
             yield
@@ -135,11 +147,12 @@ class PostMortem:
 
 
 def keep_exceptions_picklable() -> None:
-    """Lets the driver unpickle the exceptions of an attached worker.
+    """Let the driver unpickle the exceptions of an attached worker.
 
     From Python 3.12 on pydevd puts a tag on each exception that leaves a frame (_pydevd_sys_monitoring.py,
-    _get_unhandled_exception_frame). Ray pickles the exception with it, and the driver, which does not have the tag's
-    module, gets ray.exceptions.UnserializableException instead of the user's. Now the tag is pickled as an `object()`.
+    _get_unhandled_exception_frame). Ray pickles the exception with its tag. The driver lacks the tag's module, so it
+    would get ray.exceptions.UnserializableException instead of the user's exception. This function makes the tag be
+    pickled as an `object()`.
     """
     for name, module in list(sys.modules.items()):
         tag = vars(module).get("UnhandledExceptionTag") if "pydevd_sys_monitoring" in name else None
@@ -155,7 +168,10 @@ def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
 
 @contextmanager
 def untraced() -> Iterator[None]:
-    """Keeps this thread from stopping at events of sys.monitoring; nothing on older Pythons, where Ray sees to it."""
+    """Keep this thread from stopping at events of sys.monitoring within the `with` block.
+
+    Do nothing where pydevd does not use sys.monitoring, as on older Pythons: there Ray itself prevents such stops.
+    """
     from _pydevd_bundle import pydevd_constants
 
     if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):

@@ -1,6 +1,6 @@
-"""Makes folders for code that Python imports: no other user can change, rename or replace what is in them.
+"""Folders for code that Python imports: no other user can change, rename or replace their contents.
 
-Ray's session folder is no place for code: Ray gives it the mode 0777, so every user can rename what is in it.
+Ray's session folder is not suitable: Ray gives it the mode 0777, so every user can rename its contents.
 """
 
 import os
@@ -9,12 +9,12 @@ import tempfile
 
 
 def private_folder(prefix: str) -> str:
-    """Make a new folder with mode 0700. Raises OSError."""
+    """Make a new folder with mode 0700, and return its path. Raises OSError."""
     return tempfile.mkdtemp(prefix=prefix, dir=safe_parent())
 
 
 def safe_parent() -> str:
-    """Return the first folder for temporary files in which others cannot rename what belongs to this user.
+    """Return the first folder for temporary files in which other users cannot rename this user's files.
 
     Raises PermissionError if there is none.
     """
@@ -28,8 +28,8 @@ def safe_parent() -> str:
 def is_safe(folder: str) -> bool:
     """Return whether this folder and all above it belong to this user or to root, and no other user can write to them.
 
-    In a folder with the sticky bit, such as /tmp, each user can rename only his own files (inode(7)). `folder` is an
-    absolute path without symbolic links.
+    A folder with the sticky bit, such as /tmp, counts as safe: in it, users can rename only their own files (inode(7)).
+    `folder` is an absolute path without symbolic links.
     """
     while True:
         status = os.stat(folder)
@@ -42,7 +42,7 @@ def is_safe(folder: str) -> bool:
 
 
 def check_private(folder: str) -> None:
-    """Raise PermissionError unless this is a folder, and no link to one, that only this user can enter."""
+    """Raise PermissionError unless the path is a folder, and no link to one, that only this user can enter."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise PermissionError(f"{folder} is not a folder that only this user can enter")

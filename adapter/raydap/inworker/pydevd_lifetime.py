@@ -1,4 +1,4 @@
-"""How pydevd comes into a process with an agent, and how it leaves; runs there, as a part of the agent."""
+"""The start and the end of pydevd in a process with an agent; runs there, as a part of the agent."""
 
 import _thread
 import atexit
@@ -20,12 +20,13 @@ from .thread_identity import keep_one_thread_object, keep_one_thread_object_no_m
 from .thread_tracers import ProgramTracers, stack_of
 
 SWITCH_INTERVAL_S = 1e-4
-"""While debugpy is imported: each of its reads waits that long for a busy thread, instead of 5 ms."""
+"""The switch interval of threads in seconds while debugpy is imported. Each time the import reads a file, it waits this
+long for a busy thread, instead of Python's default of 5 ms."""
 
 
 PYDEVD_VARIABLES = ("PYDEVD_DISABLE_FILE_VALIDATION", "PYDEVD_USE_FRAME_EVAL")
-"""Variables that are set while debugpy is imported. The first prevents a warning about frozen modules, which comes too
-late to help; debugpy sets the second itself (debugpy/_vendored/force_pydevd.py)."""
+"""Environment variables that are set only while debugpy is imported. The first prevents a warning about frozen modules,
+which comes too late to help. debugpy itself sets the second (debugpy/_vendored/force_pydevd.py)."""
 
 
 PATCHED_NAMES: tuple[str, ...] = (
@@ -39,18 +40,22 @@ PATCHED_NAMES += ("_original_start_new_thread", "_original_start_joinable_thread
 """The names that pydevd adds to `threading`, `_thread` and `builtins`, or replaces there."""
 
 NAMES_BEFORE: dict[tuple[Any, str], Any] = {}
-"""The values that these names had before pydevd. A name without a value is missing."""
+"""The values of PATCHED_NAMES before pydevd, by module and name. Names that did not exist are missing."""
 
 CODE_BEFORE: dict[Any, CodeType] = {}
-"""The code of the functions that list threads, while pydevd's code is in its place (pydevd_daemon_thread.py)."""
+"""The program's code of the functions that list threads, while pydevd's code replaces it (pydevd_daemon_thread.py)."""
 
 CODE_OF_PYDEVD: dict[Any, CodeType] = {}
-"""The code of pydevd for these functions. It leaves out the threads of pydevd, which sets it only at its import."""
+"""pydevd's code of these functions, which leaves out pydevd's own threads. pydevd sets it only when it is imported, so
+`import_debugpy` sets it again for later sessions."""
 
 
 def import_debugpy() -> None:
-    """Raises ImportError, and RuntimeError if another debugger is there, or if this debugpy cannot debug what runs
-    already."""
+    """Import debugpy, and record what pydevd replaces in the program.
+
+    Raises ImportError. Raises RuntimeError if the process has another debugger, or if this debugpy cannot debug a
+    Python that is already running.
+    """
     monitoring: Any = getattr(sys, "monitoring", None)
     other = None if monitoring is None else monitoring.get_tool(monitoring.DEBUGGER_ID)
     if other not in (None, "pydevd"):
@@ -67,13 +72,14 @@ def import_debugpy() -> None:
     new_name: Any = threading._newname  # type: ignore[attr-defined]
 
     def new_name_of_program(template: str) -> str:
-        # pydevd makes a `Thread` when it is imported (pydev_is_thread_alive.py), as in UncountedThreads.
+        # pydevd makes a `Thread` when it is imported (pydev_is_thread_alive.py). Without a name it would count in the
+        # default names of the program's threads (UncountedThreads).
         name: str = "pydevd" if get_ident() in AGENT_THREADS else new_name(template)
         return name
 
     threading._newname = new_name_of_program  # type: ignore[attr-defined]
     try:
-        import debugpy.server.api  # It lets pydevd be found.  # noqa: F401
+        import debugpy.server.api  # It makes pydevd importable.  # noqa: F401
     finally:
         threading._newname = new_name  # type: ignore[attr-defined]
         sys.setswitchinterval(interval)
@@ -88,7 +94,7 @@ def import_debugpy() -> None:
     from _pydevd_bundle import pydevd_constants
 
     if sys.version_info >= (3, 12) and not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):
-        # Only a function of pydevd in C can trace other threads, and older ones do not know newer Pythons.
+        # Only a C function of pydevd can trace other threads, and an old pydevd's does not support newer Pythons.
         main = threading.main_thread().ident
         if pydevd_tracing.set_trace_to_threads(lambda *_: None, [main], create_dummy_thread=False) != 0:
             version = ".".join(map(str, sys.version_info[:2]))
@@ -96,8 +102,11 @@ def import_debugpy() -> None:
 
 
 class WithoutSleep:
-    """pydevd's module `time` while it begins: it sleeps for 0.1 s to "give threads time to start", and the worker would
-    wait so long (pydevd.py, initialize_network)."""
+    """The module `time` for pydevd, with a `sleep` that returns at once.
+
+    When pydevd starts, it sleeps for 0.1 s to "give threads time to start" (pydevd.py, initialize_network). The worker
+    would wait that long.
+    """
 
     def __init__(self, time: Any) -> None:
         self._time = time
@@ -105,29 +114,31 @@ class WithoutSleep:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._time, name)
 
-    def sleep(self, seconds: float) -> None: ...
+    def sleep(self, seconds: float) -> None:
+        """Return at once."""
+        ...  # noqa: PIE790  # bare_source removes the docstring.
 
 
 LEAVE_STOP_TIMEOUT_S = 1.0
-"""Seconds that the end of a session waits for threads that are stopped. They have been resumed."""
+"""Seconds for which the end of a session waits until the threads that it has resumed leave their stops."""
 
 CHANGE_COUNTS = itertools.count(1_000_000, 1_000_000)
-"""Where the debugger object of each session begins to count its changes."""
+"""The values at which the debugger objects of successive sessions begin to count changes (`mtime`)."""
 
 
 def prepare(debugger: Any) -> None:
-    """Called before pydevd reads the first request of a session."""
+    """Adapt pydevd's debugger object, before pydevd reads the first request of a session."""
     from _pydevd_bundle import pydevd_comm, pydevd_custom_frames, pydevd_daemon_thread
 
-    pydevd_comm.time = WithoutSleep(time)  # Its only sleep takes 0 s, and would make a hub of gevent.
+    pydevd_comm.time = WithoutSleep(time)  # Its only sleep takes 0 s, but would make a hub in a program with gevent.
     wakes = debugger._py_db_command_thread_event = Signal()
     pydevd_custom_frames.CustomFramesContainer._py_db_command_thread_event = wakes
-    # pydevd's own mark of a client that is there: it goes with `disconnect` (relisten.py).
+    # pydevd's own mark that a client is connected; `disconnect` removes it (relisten.py).
     debugger.authentication.access_token = "agent"
     debugger.authentication.login("agent")
     debugger.has_adapter = False
-    # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object counts
-    # from 0: the breakpoints of the last session would come back.
+    # pydevd caches a function's breakpoints until this number changes, and each debugger object counts from 0. So the
+    # breakpoints of the last session would come back.
     debugger.mtime = next(CHANGE_COUNTS)
     debugger.ignore_system_exit_code = lambda error: bool(debugger._ignore_system_exit_codes) and is_plain_exit(error)
     # A thread that was about to stop when the last session ended would stop now, as if for a pause.
@@ -138,7 +149,7 @@ def prepare(debugger: Any) -> None:
     if is_traced():
         import pydevd_tracing
 
-        # Otherwise sys.settrace writes a warning whenever the program calls it.
+        # Otherwise sys.settrace prints a warning whenever the program calls it.
         pydevd_tracing.restore_sys_set_trace_func()
         debugger.raydap_tracers = ProgramTracers()
     keep_one_thread_object()
@@ -146,9 +157,12 @@ def prepare(debugger: Any) -> None:
 
 
 def is_plain_exit(error: object) -> bool:
-    """Return whether a SystemExit is no failure to stop at. `sys.exit(3)` ends a program as it was written, but after
-    `except Exception` it hides an error that a framework has caught, such as Hydra or click. pydevd ignores 0 only, and
-    none with breakOnSystemExitZero. `error` is the exception, or only its code."""
+    """Return whether a SystemExit is an ordinary end of the program rather than a failure at which to stop.
+
+    `sys.exit(3)` ends a program as it was written. But inside `except Exception` it hides an error that a framework
+    such as Hydra or click has caught. pydevd itself ignores only exit code 0, and no code at all with
+    breakOnSystemExitZero. `error` is the exception, or only its code.
+    """
     if not isinstance(error, SystemExit) or error.code in (None, 0):
         return True
     hidden = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
@@ -156,14 +170,16 @@ def is_plain_exit(error: object) -> bool:
 
 
 def unknown_debugpy(error: BaseException) -> str:
-    """For users: pydevd has changed in a part that an agent needs."""
+    """Return a message for users: this debugpy has changed in a part that an agent needs."""
     version = getattr(sys.modules.get("debugpy"), "__version__", "of an unknown version")
     return f"raydap does not know how to begin debugpy {version} ({error!r}); install debugpy 1.8 there"
 
 
 def stop(debugger: Any) -> None:
-    """Ends pydevd, so that the process runs as before, and can be debugged again. Raises nothing: a step that fails
-    keeps no other one from being done."""
+    """End pydevd, so that the process runs as before and can be debugged again.
+
+    Raises nothing. If a step fails, write that on standard error and continue with the next step.
+    """
     steps = (let_threads_run, stop_tracing, end_threads, stop_tracing_again, restore_names, forget_threads)
     for step in (*steps, give_memory_back):
         try:
@@ -173,30 +189,36 @@ def stop(debugger: Any) -> None:
 
 
 def let_threads_run(debugger: Any) -> None:
+    """Log the client out of pydevd, and resume all threads."""
     try:
         debugger.authentication.logout()
     finally:
-        # A thread that was about to stop does not, now that nobody is logged in (relisten.py).
+        # A thread that is about to stop continues instead, because no client is logged in (relisten.py).
         resume_all()
 
 
 def resume_all() -> None:
+    """Resume all stopped threads of the process."""
     from _pydevd_bundle.pydevd_comm import resume_threads
 
     resume_threads("*")
 
 
 def end_threads(debugger: Any) -> None:
+    """Dispose of the debugger object, and end pydevd's threads."""
     debugger.dispose_and_kill_all_pydevd_threads()
-    # If raydap has hung up while pydevd began, these two have begun after its end; and the second one, which is no
-    # daemon, would keep the process from its own.
+    # If raydap hung up while pydevd started, these two threads started after pydevd had ended. The second, which is not
+    # a daemon thread in pydevd, would keep the process from ending.
     for thread in (debugger.py_db_command_thread, debugger.check_alive_thread):
         if thread is not None:
             thread.do_kill_pydev_thread()
 
 
 def restore_names(_: Any) -> None:
-    """pydevd leaves names behind (pydev_umd.py), also by its own undo_patch_thread_modules (pydev_monkey.py)."""
+    """Restore the names that pydevd added or replaced.
+
+    pydevd leaves names behind (pydev_umd.py), even after its own undo_patch_thread_modules (pydev_monkey.py).
+    """
     for module in (builtins, threading, _thread):
         for name in PATCHED_NAMES:
             if (module, name) not in NAMES_BEFORE:
@@ -207,15 +229,18 @@ def restore_names(_: Any) -> None:
 
 
 def list_threads_as_before() -> None:
-    """Put the code of CODE_BEFORE back."""
+    """Put the code in CODE_BEFORE back into the functions that list threads."""
     while CODE_BEFORE:
         function, code = CODE_BEFORE.popitem()
         CODE_OF_PYDEVD[function], function.__code__ = function.__code__, code
 
 
 def forget_threads(_: Any) -> None:
-    """pydevd keeps each thread that it has seen, so that no later one has the same identity: its own of each session,
-    and with them what they have read; and those of the program that have ended."""
+    """Remove pydevd's own threads and ended threads from pydevd's table of threads.
+
+    pydevd keeps each thread that it has seen, so that no later thread gets the same identity. Its own threads of each
+    session would stay in memory, with all that they have read, and so would the program's ended threads.
+    """
     from _pydevd_bundle import pydevd_constants
 
     kept: dict[int, Any] = getattr(pydevd_constants, "_thread_id_to_thread_found", {})
@@ -225,7 +250,11 @@ def forget_threads(_: Any) -> None:
 
 
 def give_memory_back(_: Any) -> None:
-    """glibc keeps what the threads of a session have freed, in a part of the memory for each thread: 1 MB a session."""
+    """Return freed memory to the system.
+
+    glibc keeps what the threads of a session have freed, in a separate part of the memory for each thread: 1 MB a
+    session.
+    """
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError):
@@ -236,14 +265,14 @@ def stop_tracing(debugger: Any) -> None:
     """End the tracing of all threads, which debugpy leaves on at `disconnect`."""
     import pydevd
 
-    # pydevd would end the tracing once more when the program ends.
+    # pydevd would stop the tracing once more when the program ends.
     atexit.unregister(pydevd.stoptrace)
     trace_resumed_frames_no_more()
     keep_one_thread_object_no_more()
     if is_traced():
         from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
 
-        # Not pydevd.stoptrace: it ends the tracing of the program in this thread and in new ones.
+        # Do not call pydevd.stoptrace: it would end the program's own tracing in this thread and in new ones.
         undo_patch_thread_modules()
         put_tracers_back(debugger)
     else:
@@ -251,8 +280,11 @@ def stop_tracing(debugger: Any) -> None:
 
 
 def stop_tracing_again(debugger: Any) -> None:
-    """A thread that was stopped traces its function once more when it leaves pydevd. Wait for that, but not forever:
-    an expression of the user may run there."""
+    """Wait until resumed threads have left pydevd, and put the program's trace functions back once more.
+
+    A thread that was stopped traces its function again when it leaves pydevd. Do not wait longer than
+    LEAVE_STOP_TIMEOUT_S: an expression of the user may still run there.
+    """
     if is_traced():
         deadline = time.monotonic() + LEAVE_STOP_TIMEOUT_S
         while any(map(is_in_pydevd, current_frames().values())) and time.monotonic() < deadline:
@@ -261,21 +293,21 @@ def stop_tracing_again(debugger: Any) -> None:
 
 
 def put_tracers_back(debugger: Any) -> None:
-    """Do nothing if pydevd has not begun, or does not trace."""
+    """Put the program's trace functions back. Do nothing if pydevd has not started or does not trace."""
     tracers = getattr(debugger, "raydap_tracers", None)
     if tracers is not None:
         tracers.put_back()
 
 
 def is_in_pydevd(innermost: Any) -> bool:
-    """Return whether this thread of the program is in a trace function of pydevd."""
+    """Return whether the thread with this innermost frame is the program's and in a trace function of pydevd."""
     names = {str(frame.f_globals.get("__name__")) for frame in stack_of(innermost)}
     is_pydevds_thread = "_pydevd_bundle.pydevd_daemon_thread" in names
     return not is_pydevds_thread and any(name.startswith(("pydevd", "_pydevd")) for name in names)
 
 
 def is_traced() -> bool:
-    """Whether pydevd traces here. From Python 3.12 on it does not, except for old ones."""
+    """Return whether pydevd uses trace functions: before Python 3.12, and later with an old pydevd."""
     from _pydevd_bundle import pydevd_constants
 
     return not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)

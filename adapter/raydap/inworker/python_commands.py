@@ -1,10 +1,10 @@
-"""Gives the Pythons that a process with an agent starts an agent, too; runs in the process, and in its forked children.
+"""Agents for the Pythons that a process with an agent starts; runs in the process, and in its forked children.
 
-raydap's variables (at_start/sitecustomize.py) are in no process's environment, because Ray's own processes would be
-disturbed. So they are added for each command by itself: where Python starts another program, and only if that program
-is a Python, or a script of one. What Ray, debugpy and multiprocessing start for themselves is left alone.
+raydap's variables (at_start/sitecustomize.py) are in no process's environment, because they would disturb Ray's own
+processes. So they are added only to the commands that need them: where Python starts another program, and that program
+is a Python or a Python script. The Pythons that Ray, debugpy and multiprocessing start for themselves are left alone.
 
-A shell, or any other program, that starts a Python in its turn does not have the variables.
+A Python that is started by a shell, or by any other program, does not get the variables.
 """
 
 from __future__ import annotations
@@ -27,24 +27,28 @@ if TYPE_CHECKING:
 
 OWN_MODULES = ("ray._private.services", "debugpy.server.api", "multiprocessing.resource_tracker")
 """Modules that start Pythons in which the program's code does not run: Ray's daemons (start_ray_process), debugpy's
-adapter (listen), and the process that tidies up for multiprocessing."""
+adapter (listen), and multiprocessing's resource tracker."""
 
 
 Environment = Mapping[bytes, bytes]
 
 
 class PythonCommands:
-    """`agent` is the one agent of the process (agent.py). `at_start` returns the folder of sitecustomize.py, or raises
-    OSError; it is called when a Python is started."""
+    """The replaced functions by which this process starts programs; they give each Python an agent."""
 
     def __init__(self, agent: Any, at_start: Callable[[], str]) -> None:
         self.agent = agent
+        """The one agent of the process (agent.py)."""
         self.at_start = at_start
+        """A function that returns the folder of sitecustomize.py, or raises OSError. It is called when a Python is
+        started."""
         self._complained = False
 
     def follow(self) -> None:
-        """Replace the functions by which Python starts programs. All others use these (os.py, subprocess.py,
-        multiprocessing/util.py)."""
+        """Replace the functions by which Python starts programs.
+
+        All its other functions call these (os.py, subprocess.py, multiprocessing/util.py).
+        """
         import _posixsubprocess
 
         self._execve: Callable[..., Any] = os.execve
@@ -65,7 +69,7 @@ class PythonCommands:
             if added is None:
                 return None
             if env is None and any(map(callable, more)):
-                # Only preexec_fn is callable. Its place depends on the version of Python.
+                # Only preexec_fn is callable. Its position depends on the version of Python.
                 more = tuple(self._adding(each, executables, args) if callable(each) else each for each in more)
             else:
                 env = [name + b"=" + value for name, value in added.items()]
@@ -74,7 +78,10 @@ class PythonCommands:
         return prepare
 
     def _adding(self, preexec_fn: Callable[[], Any], executables: Any, args: Any) -> Callable[[], None]:
-        """A preexec_fn that calls this one. It runs in the forked child, whose environment the Python gets."""
+        """Return a preexec_fn that calls the given one and then adds raydap's variables.
+
+        It runs in the forked child, whose environment the Python gets.
+        """
 
         def new_preexec_fn() -> None:
             preexec_fn()
@@ -93,7 +100,7 @@ class PythonCommands:
         return None if added is None else lambda: self._execve(path, argv, added)
 
     def _prepare_execve(self, path: Any, argv: Any, env: Any) -> Callable[[], Any] | None:
-        # It refuses None, which means this process's own environment below.
+        # execve refuses None, but for `_added` None is the environment of this process.
         added = None if env is None else self._added([path], argv, env, child=False)
         return None if added is None else lambda: self._execve(path, argv, added)
 
@@ -107,9 +114,11 @@ class PythonCommands:
         return prepare
 
     def _added(self, executables: Iterable[Any], args: Any, env: Any, child: bool) -> Environment | None:
-        """The environment for a Python; None if it needs nothing of ours. `env` is a mapping or a list of NAME=VALUE;
-        None is that of this process. Without `child` the Python takes the place of this process. Raises any exception
-        for wrong arguments."""
+        """Return the environment for a Python with an agent; None if the command needs no change.
+
+        `env` is a mapping or a list of NAME=VALUE; None is the environment of this process. `child` is False if the
+        Python replaces this process. Raises any exception for wrong arguments.
+        """
         raydap = self.agent.raydap and path_here(self.agent.raydap, self.agent.folder)
         gone = raydap and not os.path.exists(raydap)
         if gone or not is_python(executables, args) or is_own():
@@ -132,7 +141,7 @@ class PythonCommands:
         return {**given, b"PYTHONPATH": path, b"RAYDAP_AGENT": to_json(settings).encode()}
 
     def _folder(self) -> str:
-        """`at_start`, or "" if there is none."""
+        """Return the folder from `at_start`. If that fails, return "" and write the reason once on standard error."""
         try:
             return self.at_start()
         except OSError as error:
@@ -143,12 +152,13 @@ class PythonCommands:
 
 
 def replace_in_os(name: str, prepare: Prepare) -> None:
-    """Replace a function of os, and of posix, where os has it from."""
+    """Replace a function in `os` and in `posix`, from which `os` imports it."""
     original = getattr(os, name)
     replace(original, prepare, (os, name), (sys.modules[original.__module__], name))
 
 
 def environment_of(env: Any) -> Environment:
+    """Return the environment that `env` stands for: a mapping, a list of NAME=VALUE, or None for this process's."""
     if env is None:
         return own_environment()
     if isinstance(env, Mapping):
@@ -157,10 +167,9 @@ def environment_of(env: Any) -> Environment:
 
 
 def own_environment() -> Environment:
-    """Return the environment that a program gets which is started without one.
+    """Return the environment that a program inherits when it is started without one.
 
-    That is C's `environ`, in which `os.putenv` and libraries such as those of MPI set variables. os.environ has them
-    not.
+    It is C's `environ`. `os.putenv`, and libraries such as those of MPI, set variables there that os.environ lacks.
     """
     found: list[bytes] = []
     try:
@@ -168,15 +177,18 @@ def own_environment() -> Environment:
 
         variables = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
     except (ImportError, OSError, ValueError):
-        return dict(os.environb)  # This Python has no ctypes, or the system another name.
+        return dict(os.environb)  # This Python lacks ctypes, or the system lacks this name.
     while variables and (variable := variables[len(found)]) is not None:
         found.append(variable)
     return {name: value for name, _, value in (each.partition(b"=") for each in found)}
 
 
 def is_python(executables: Iterable[Any], args: Any) -> bool:
-    """Return whether the first of these paths that can be run is a Python that imports `sitecustomize` when it has
-    these arguments, or a script that begins with `#!` and names one."""
+    """Return whether a command starts a Python that imports `sitecustomize`.
+
+    The command runs the first of these paths that can be run. It is a Python with these arguments, or a script whose
+    `#!` line names a Python.
+    """
     for each in executables:
         path = os.fsdecode(each)
         if os.path.isfile(path) and os.access(path, os.X_OK):
@@ -192,9 +204,9 @@ def is_python(executables: Iterable[Any], args: Any) -> bool:
 
 
 def imports_sitecustomize(args: Iterable[Any]) -> bool:
-    """Return whether a Python with these arguments imports `sitecustomize` from PYTHONPATH: without -I, -E and -S.
+    """Return whether a Python with these arguments imports `sitecustomize` from PYTHONPATH.
 
-    Source: Python/getopt.c and its SHORT_OPTS; -W, -X and one long option take a value.
+    -I, -E and -S prevent that. Source: Python/getopt.c and its SHORT_OPTS; -W, -X and one long option take a value.
     """
     words = iter(args)
     for each in words:
@@ -218,7 +230,7 @@ def imports_sitecustomize(args: Iterable[Any]) -> bool:
 
 
 def has_name_of_python(path: str) -> bool:
-    """Return whether the file has a name such as `python3.12` or `python3.13t`."""
+    """Return whether the file is named like a Python, such as `python3.12` or `python3.13t`."""
     name = os.path.basename(path)
     for kind in ("python", "pypy"):
         if name.startswith(kind):
@@ -228,7 +240,7 @@ def has_name_of_python(path: str) -> bool:
 
 
 def is_own() -> bool:
-    """Whether one of OWN_MODULES starts it."""
+    """Return whether one of OWN_MODULES is on the current stack, and so starts the program."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__") in OWN_MODULES:

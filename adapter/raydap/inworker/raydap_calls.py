@@ -1,8 +1,8 @@
-"""Calls the raydaps of this machine when a process begins; runs in drivers and workers, as a part of the agent.
+"""Calls from a starting process to the raydaps of its machine; runs in drivers and workers, as a part of the agent.
 
-A raydap that debugs a cluster listens in the `sockets` folder of Ray's session, under the name `raydap-call-...`
-(runtime/agents.py). So a prepared process needs to know of no raydap: it finds those that there are when it begins. On
-other nodes of the cluster raydap's relay listens, under the same name as raydap on its own machine.
+A raydap that debugs a cluster listens in the `sockets` folder of Ray's session, under a name like `raydap-call-...`
+(runtime/agents.py). So a prepared process needs no address: when it starts, it looks for the raydaps there. On the
+other nodes of the cluster raydap's relay listens, under the name that raydap has on its own machine.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 CALL_PREFIX = "raydap-call-"
+"""The prefix of the names of the sockets on which raydaps and their relays listen for calls."""
 
 RELAY_TIMEOUT_S = 1.0
-"""Seconds for which a process waits for the relay of the raydap that it calls. On a new node that may be starting."""
+"""Seconds for which a process waits for the relay of the raydap that it calls: on a new node it may just be
+starting."""
 
 RELAY_INTERVAL_S = 0.05
+"""Seconds between two checks whether the relay's socket exists."""
 
 
 def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "", wait: bool = True) -> str:
-    """Calls raydap at this path. If it is gone, or none is given, calls each that listens in the folder, until one
-    debugs this process. Returns the path of the one that does, else "". `call` is that of the agent. `wait`: a relay on
-    this node may just be starting. It is not if the process was forked: its parent has called already."""
+    """Call raydaps until one debugs this process; return the path of that raydap, "" if none does.
+
+    Call the raydap at the path `raydap`. If it has ended, or none is given, call each raydap that listens in the
+    folder. `call` is `Agent.call`. If `wait` is true, wait for a relay that may just be starting on this node; a forked
+    process need not, because its parent has called already.
+    """
     if raydap:
         try:
             return raydap if call(raydap) else ""
@@ -51,21 +57,21 @@ def call_raydaps(call: Callable[[str], bool], folder: str, raydap: str = "", wai
             if call(path):
                 return path
         except ConnectionRefusedError:
-            # A raydap that was killed has left it: one that lives listens before its socket has this name.
+            # A killed raydap has left this socket: a running one listens before its socket gets this name.
             try:  # noqa: SIM105  # contextlib may not be imported yet
                 os.unlink(path)
             except OSError:
                 pass
         except OSError:
-            pass  # It has ended just now, or belongs to somebody else.
+            pass  # That raydap has just ended, or belongs to another user.
     return ""
 
 
 def skip_post_mortem_alone(raydap: str, folder: str) -> None:
-    """In the worker of a launched program Ray's post mortem waits for a debugger only while its raydap listens. Without
-    it, as after `kill -9`, the program would wait for ever where it is to fail.
+    """Let Ray's post mortem wait for a debugger only while raydap listens.
 
-    Source: ray/util/rpdb.py, `_post_mortem`, which calls that of ray/util/debugpy.py.
+    Called in the workers of a launched program. If raydap is gone, as after `kill -9`, the program would otherwise wait
+    forever instead of failing. Source: ray/util/rpdb.py, `_post_mortem`, which calls that of ray/util/debugpy.py.
     """
     ray_debugpy: Any = sys.modules.get("ray.util.debugpy")
     original = getattr(ray_debugpy, "_post_mortem", None)
@@ -80,7 +86,7 @@ def skip_post_mortem_alone(raydap: str, folder: str) -> None:
 
 
 def is_listening(raydap: str, folder: str) -> bool:
-    """Return whether the raydap at this path is there, or its relay."""
+    """Return whether the raydap at this path, or its relay in the folder, accepts a connection."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(RELAY_TIMEOUT_S)
     try:
@@ -93,13 +99,15 @@ def is_listening(raydap: str, folder: str) -> bool:
 
 
 def path_here(raydap: str, folder: str) -> str:
-    """The path of a raydap on this machine: that of its relay in the folder, if it is on another machine, or has
-    ended."""
+    """Return a path on this machine for the raydap at the given path.
+
+    If that raydap is on another machine or has ended, it is the path of its relay in the folder.
+    """
     return raydap if os.path.exists(raydap) else os.path.join(folder, os.path.basename(raydap))
 
 
 def raydaps_in(folder: str) -> list[str]:
-    """The paths of those that listen in the folder, and of those that have been killed."""
+    """Return the paths of the raydaps that listen in the folder, and of killed raydaps."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.startswith(CALL_PREFIX))
     except OSError:
@@ -108,7 +116,7 @@ def raydaps_in(folder: str) -> list[str]:
 
 
 def wait_for_relay(path: str) -> None:
-    """Returns when a relay listens under this path, or when none has in time."""
+    """Wait until a relay has a socket at this path, but at most RELAY_TIMEOUT_S."""
     until = time.monotonic() + RELAY_TIMEOUT_S
     while not os.path.exists(path) and time.monotonic() < until:
         time.sleep(RELAY_INTERVAL_S)

@@ -1,9 +1,9 @@
-"""Lets the user evaluate in the console while other threads print; runs in the worker.
+"""Safe evaluation in the console while other threads print; runs in the worker.
 
-For an evaluate with the context "repl" pydevd puts an object of its own in the place of `sys.stdout` and `sys.stderr`,
-and takes it away afterwards (pydevd_io.py, redirect_stream_to_pydb_io_messages_context). `print` in another thread may
-be using it just then, without a reference of its own (Python/bltinmodule.c before Python 3.14): the process crashed
-within a few evaluations in a program that prints much. So the last objects are kept.
+For an evaluate with the context "repl" pydevd replaces `sys.stdout` and `sys.stderr` with an object of its own, and
+removes that object afterwards (pydevd_io.py, redirect_stream_to_pydb_io_messages_context). A `print` in another thread
+may still use the object, without a reference of its own (Python/bltinmodule.c before Python 3.14). A program that
+prints much crashed that way within a few evaluations. So the last objects are kept alive.
 """
 
 import sys
@@ -11,10 +11,11 @@ from collections import deque
 from typing import Any
 
 REDIRECTORS_KEPT = 100
-"""The number of redirections that are kept. Nobody prints for so long."""
+"""The number of redirectors that are kept. No `print` lasts that many evaluations."""
 
 
 def keep_redirectors() -> None:
+    """Keep the newest of pydevd's output redirectors alive, until `keep_redirectors_no_more`."""
     pydevd_io: Any = sys.modules.get("_pydevd_bundle.pydevd_io")
     original: Any = getattr(pydevd_io, "IORedirector", None)
     if original is None or hasattr(original, "raydaps_original"):
@@ -31,6 +32,7 @@ def keep_redirectors() -> None:
 
 
 def keep_redirectors_no_more() -> None:
+    """Undo `keep_redirectors`."""
     pydevd_io: Any = sys.modules.get("_pydevd_bundle.pydevd_io")
     current: Any = getattr(pydevd_io, "IORedirector", None)
     if hasattr(current, "raydaps_original"):

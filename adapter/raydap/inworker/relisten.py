@@ -1,14 +1,14 @@
-"""Lets a Ray worker that loses its debugger listen again, on another port; runs in the worker.
+"""A new debug port for a Ray worker that loses its debugger; runs in the worker.
 
-debugpy's adapter ends itself when it cannot forward an answer because its client is gone (messaging.py, _run_handlers:
-os._exit), as after `kill -9` of a raydap that had asked something. The worker has run on to its next `breakpoint()` by
-then, and would wait there for ever: Ray opens the port once in a process (ray/util/debugpy.py), and pydevd's wait ends
-only when a client has come (pydevd.py, block_until_configuration_done).
+debugpy's adapter exits when it cannot forward an answer because its client is gone (messaging.py, _run_handlers:
+os._exit), as after `kill -9` of a raydap with an open request. By then the worker has continued to its next
+`breakpoint()`, where it would wait forever: Ray opens the port once in a process (ray/util/debugpy.py), and pydevd's
+wait ends only when a client has come (pydevd.py, block_until_configuration_done).
 
-pydevd's reader or writer is the first to know, and disposes of the debugger. Two methods of that debugger object are
-overridden. Disposing of it lets debugpy listen once more, and tells Ray the new port, as Ray itself does. A thread
-that waits for a client of the old debugger goes on waiting for a client of the new one. Ray's own lock keeps further
-`breakpoint()`s back meanwhile. A worker that ends disposes of its debugger in another thread, so nothing is started
+pydevd's reader or writer notices the loss first, and disposes of the debugger. Two methods of that debugger object are
+overridden. Disposing of it makes debugpy listen once more, and reports the new port to Ray, as Ray itself does. A
+thread that waits for a client of the old debugger then waits for a client of the new one. Until then Ray's own lock
+holds further `breakpoint()`s back. A worker that ends disposes of its debugger in another thread, so nothing is started
 then.
 """
 
@@ -23,15 +23,15 @@ OVERRIDDEN = ("dispose_and_kill_all_pydevd_threads", "block_until_configuration_
 
 
 def stop_for_clients_only(debugger: Any) -> None:
-    """Lets a thread that is about to stop run on when its client has gone.
+    """Let a thread that is about to stop continue if its client is gone.
 
-    debugpy resumes once, at `disconnect`, what is stopped then. A thread on its way from Ray's wait for a client to its
-    stop would stop a moment later, unseen: nobody is told of it, Ray does not list it, and the next client hears
-    nothing of it either. So a stop is skipped while nobody is logged in to pydevd, which logs out at `disconnect`
-    (pydevd.py, on_disconnect). This override is never undone, because it is needed just after the client has gone; it
-    does nothing while a client is there.
+    At `disconnect` debugpy resumes the threads that are stopped at that moment. A thread on its way from Ray's wait for
+    a client to its stop would stop a moment later. That stop would stay unseen: no client is notified, Ray does not
+    list it, and no event reports it to the next client. So skip a stop while no client is logged in to pydevd, which
+    logs out at `disconnect` (pydevd.py, on_disconnect). This override is never undone, because it is needed just after
+    the client has gone; it does nothing while a client is connected.
 
-    A pause is not over while it would show an empty stack.
+    A pause does not stop a thread where its stack would be empty. It stays pending until a frame can be shown.
     """
     from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 
@@ -45,15 +45,21 @@ def stop_for_clients_only(debugger: Any) -> None:
 
 
 def relisten_when_lost(debugger: Any) -> None:
-    """Does nothing in a process that is no Ray worker with a debug port of its own."""
-    # A forked child has all of its parent's modules, but the port is the parent's.
+    """Make this worker listen again when it loses its debugger.
+
+    Do nothing in a process that is not a Ray worker with a debug port of its own.
+    """
+    # A forked child has its parent's modules, too, but the port is the parent's.
     if "ray.util.debugpy" in sys.modules and not debugger.get_arg_ppid():
         ray = sys.modules["ray"]
         _override(debugger, ray._private.worker.global_worker, ray.util.debugpy.debugger_port_lock)
 
 
 def _override(debugger: Any, worker: Any, lock: Any) -> None:
-    """`worker` is Ray's global worker, and `lock` is what Ray holds while it opens the port."""
+    """Override the methods that dispose of the debugger and that wait for its client.
+
+    `worker` is Ray's global worker, and `lock` is the lock that Ray holds while it opens the port.
+    """
     import pydevd
     from _pydevd_bundle.pydevd_comm import resume_threads
 
@@ -64,11 +70,11 @@ def _override(debugger: Any, worker: Any, lock: Any) -> None:
         lost = threading.current_thread() in (debugger.reader, debugger.writer) and not debugger.pydb_disposed
         if lost:
             if not once.acquire(blocking=False):
-                # The reader and the writer can both find out at once. A second port would lead to no debugger.
+                # The reader and the writer can notice the loss at the same time. No debugger would serve a second port.
                 return
             kill_adapter(debugger)
             lock.acquire()
-            # A thread that steps would stop again at its first line under the new debugger, before a client has come.
+            # A stepping thread would stop again at its first line under the new debugger, before a client is connected.
             resume_threads("*")
         try:
             type(debugger).dispose_and_kill_all_pydevd_threads(debugger, *args, **kwargs)
@@ -94,7 +100,10 @@ def _override(debugger: Any, worker: Any, lock: Any) -> None:
 
 
 def _listen_again(mtime: int, worker: Any, lock: Any, listening: threading.Event) -> None:
-    """Releases `lock` and sets `listening` whatever happens: others wait for them."""
+    """Listen on a new port, and report it to Ray. `mtime` is the change count of the lost debugger.
+
+    Release `lock` and set `listening` even after an error: other threads wait for them.
+    """
     import debugpy
     import pydevd
     from debugpy.server import api
@@ -105,8 +114,8 @@ def _listen_again(mtime: int, worker: Any, lock: Any, listening: threading.Event
         pydevd.SetupHolder.setup = None
         with pydevd.skip_subprocess_arg_patch():
             port = debugpy.listen((worker.node_ip_address, 0))[1]
-        # pydevd keeps what it knows of a function's breakpoints until this number changes, and each debugger object
-        # counts from 0: the breakpoints that the lost client had set would come back.
+        # pydevd caches a function's breakpoints until this number changes, and each debugger object counts from 0. So
+        # the breakpoints of the lost client would come back.
         pydevd.get_global_debugger().mtime = mtime + 1
         worker.set_debugger_port(port)
     finally:

@@ -1,4 +1,4 @@
-"""Replaces functions of Python, written in C, for as long as the process lives."""
+"""Replacements for functions of Python that are written in C; they stay for the life of the process."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Replacement:
-    """A function in the place of one of Python's.
+    """A replacement for a built-in function of Python.
 
-    Like that one, it is a built-in function to `isinstance`, is pickled by its name, is in sets such as
-    `os.supports_fd`, and is no method where it is an attribute of a class.
+    Like the original, it is a built-in function to `isinstance`, is pickled by its name, is a member of sets such as
+    `os.supports_fd`, and does not become a method where it is an attribute of a class.
     """
 
     def __init__(self, original: Any, prepare: Prepare) -> None:
@@ -27,13 +27,15 @@ class Replacement:
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
+        """The type of the original, for `isinstance`."""
         return type(self._original)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call the function that `prepare` returns, or the original if there is none."""
         try:
             call = self._prepare(*args, **named)
         except Exception:
-            call = None  # The original refuses wrong arguments in its own words.
+            call = None  # The original raises its own error for wrong arguments.
         return self._original(*args, **named) if call is None else call()
 
     def __getattr__(self, name: str) -> Any:
@@ -53,10 +55,10 @@ class Replacement:
 
 
 def replace(original: Any, prepare: Prepare, *places: tuple[ModuleType, str]) -> None:
-    """Replace a function in these places: modules, and its names there.
+    """Replace a function in these places, each a module and the function's name there.
 
-    `prepare` gets the arguments of each call. It returns a function that does the call in another way. The original is
-    called with the same arguments if `prepare` returns None or raises an exception.
+    `prepare` gets the arguments of each call. It returns a function that makes the call in another way. If it returns
+    None or raises an exception, the original is called with the same arguments.
     """
     replacement = Replacement(original, prepare)
     for module, name in places:

@@ -1,10 +1,10 @@
-"""Lets breakpoints and pauses stop in coroutines and generators that had begun before; runs in the worker.
+"""Breakpoints and pauses in coroutines and generators that started earlier; runs in the worker.
 
-From Python 3.12 on, pydevd asks Python for the lines of a function when it is called, and for those of what a thread
-executes when a breakpoint is set. A coroutine that waits is neither: it was called before, and no thread executes it.
-Python tells when one goes on (`sys.monitoring`, PY_RESUME and PY_THROW), but pydevd does not listen
-(_pydevd_sys_monitoring.py, update_monitor_events). So this does, as a tool of its own, and lets pydevd treat the frame
-as one that a thread executes.
+From Python 3.12 on, pydevd requests the line events of a function when the function is called. When a breakpoint is
+set, it requests those of the functions that threads are executing. A waiting coroutine is in neither case: it was
+called earlier, and no thread executes it. Python reports when it is resumed (`sys.monitoring`, PY_RESUME and PY_THROW),
+but pydevd does not listen (_pydevd_sys_monitoring.py, update_monitor_events). So raydap listens with a monitoring tool
+of its own, and makes pydevd treat the resumed frame as one that a thread executes.
 """
 
 import contextlib
@@ -13,13 +13,16 @@ import threading
 from typing import Any
 
 _TOOLS = (4, 3)
-"""Numbers for tools of which Python does not say what they are for. A tool of the program may have one."""
+"""Tool ids for which Python defines no purpose. A tool of the program may use one of them."""
 
 _NAME = "raydap"
 
 
 def trace_resumed_frames() -> None:
-    """Until `trace_resumed_frames_no_more`. Does nothing where pydevd does not use sys.monitoring."""
+    """Make pydevd trace resumed frames, until `trace_resumed_frames_no_more`.
+
+    Do nothing where pydevd does not use sys.monitoring.
+    """
     from _pydevd_bundle import pydevd_constants
 
     monitoring: Any = getattr(sys, "monitoring", None)
@@ -34,24 +37,27 @@ def trace_resumed_frames() -> None:
         sys.stderr.write("raydap cannot stop coroutines here that wait already: other tools use sys.monitoring.\n")
         return
     enable = pydevd_sys_monitoring.enable_code_tracing
-    # Debugpys before 1.8.6 do not have it.
+    # debugpy before 1.8.6 lacks this function.
     any_thread_steps = getattr(pydevd_additional_thread_info, "any_thread_stepping", lambda: False)
 
     def goes_on(code: Any, frame: Any) -> None:
-        # The user's code would get what this raises.
+        # An exception here would be raised in the user's code.
         with contextlib.suppress(Exception):
             ident = threading.get_ident()
             if not getattr(threading._active.get(ident), "is_pydev_daemon_thread", False):  # type: ignore[attr-defined]
                 enable(ident, code, frame)
 
     def resumed(code: Any, offset: int) -> Any:
-        """Python calls it each time at a place, until the result is DISABLE. pydevd undoes that when breakpoints
-        change, and when a thread is to pause."""
+        """Trace a coroutine or generator that is resumed.
+
+        Python calls this each time at the same place, until it returns DISABLE. pydevd reverts that when breakpoints
+        change, and when a thread is to pause.
+        """
         goes_on(code, sys._getframe(1))
         return None if any_thread_steps() else monitoring.DISABLE
 
     def thrown(code: Any, offset: int, exception: BaseException) -> None:
-        """What it awaits has failed, or it is cancelled."""
+        """Trace a frame that is resumed by an exception: what it awaits has failed, or it is cancelled."""
         goes_on(code, sys._getframe(1))
 
     events = monitoring.events
@@ -62,6 +68,7 @@ def trace_resumed_frames() -> None:
 
 
 def trace_resumed_frames_no_more() -> None:
+    """Undo `trace_resumed_frames`."""
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in _TOOLS if monitoring is not None else ():
         if monitoring.get_tool(tool) == _NAME:

@@ -1,7 +1,8 @@
-"""Evaluates an expression where a process runs, without stopping it; runs in the worker.
+"""The value of an expression in a running process, without stopping it; runs in the worker.
 
-It needs no debugger, so an agent answers with it, too. The expression is code of the user's, which may wait for ever:
-so it runs in a thread of its own, and nobody waits for it longer than for the time that was given."""
+No debugger is needed, so an agent answers with it, too. The expression is the user's code and may never return. So it
+runs in a thread of its own, for which the caller waits no longer than the given time.
+"""
 
 import reprlib
 import signal
@@ -15,15 +16,19 @@ from .stack_reader import _USERS, _callers, _folders, _owner, as_json
 from .thread_frames import current_frames
 
 _TEXT = 16_000
-"""The longest text of a value, in characters: what is said of one to compare it is shorter (calls.py, MAX_SUMMARY)."""
+"""The longest text of a value, in characters. The summary of a value for a comparison is shorter (calls.py,
+MAX_SUMMARY)."""
 
 _SHOWN_ITEMS = 100
-"""Items of a collection that are written."""
+"""The most items of a collection that the text contains."""
 
 
 def evaluate_running(expression: str, seconds: float) -> str:
-    """JSON with `result` and `type`, as debugpy answers an evaluate; or with `error`, one line, or with `silent` if
-    there is no value after this time."""
+    """Evaluate an expression where the user's code runs, and return JSON.
+
+    The JSON has `result` and `type`, as in debugpy's response to an evaluate. It has `error`, one line, if the
+    expression fails, and `silent` if there is no value after this many seconds.
+    """
     said: dict[str, Any] = {}
     thread: Any = threading.Thread(target=_evaluate, args=(expression, said), name="raydap", daemon=True)
     thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
@@ -49,8 +54,10 @@ def _evaluate(expression: str, said: dict[str, Any]) -> None:
 
 
 def users_frame() -> Any:
-    """The innermost frame of the user's code: of the main thread, else of another one, else of a coroutine that waits.
-    None if there is no such code."""
+    """Return the innermost frame of the user's code, None if no such code runs.
+
+    Prefer a frame of the main thread, then of another thread, then of a waiting coroutine.
+    """
     folders = _folders()
     main = threading.main_thread().ident
     known = {thread.ident: thread for thread in threading.enumerate()}

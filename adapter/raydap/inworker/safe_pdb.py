@@ -1,17 +1,17 @@
-"""Makes the pdb of Ray's old debugger safe to leave; runs in the worker, in the pdb that somebody has joined.
+"""Ray's old pdb, made safe to leave; runs in the worker, in the pdb that a client has joined.
 
-Ray's pdb (ray/util/rpdb.py, _RemotePdb) speaks over a socket. It ends the user's task in these cases (measured with Ray
-2.60):
+Ray's pdb (ray/util/rpdb.py, _RemotePdb) uses a socket. It ends the user's task in these cases (measured with Ray 2.60):
 
 - `quit`: it raises bdb.BdbQuit in the task, as pdb does in a terminal.
-- The client is gone, for whatever reason. pdb reads the end of its input and raises BdbQuit as well, or the error of
-  the socket reaches the task.
+- The client is gone, for whatever reason. pdb reads the end of its input and raises BdbQuit as well, or the task gets
+  the error of the socket.
 - A breakpoint of pdb's own is hit after `continue`, which has closed the connection.
 - `restart`, which is for programs that pdb itself has started, raises pdb.Restart.
-- The user steps out of the task. pdb then stops in what Ray calls next, and an end there fails the task after all.
+- The user steps out of the task. pdb then stops in the next function that Ray calls, and an end there fails the task
+  after all.
 
-So methods of this one pdb are overridden. Whoever leaves lets the task run on; only `quit!` ends it. A post mortem is
-harmless in all these cases, because its task has failed already.
+So methods of this one pdb are overridden. The task continues when its client leaves; only `quit!` ends it. A post
+mortem is harmless in all these cases, because its task has failed already.
 """
 
 import inspect
@@ -30,22 +30,26 @@ TO_REMOTE = "The next task that this one starts waits in pdb."
 TO_GET = "Whoever gets the result of this task waits in pdb."
 
 ENDS = (RUNS_ON, RETURNED, FAILS_NOW, QUITS, TO_REMOTE, TO_GET)
-"""The last line before the connection ends. If there is none of these, the process has died."""
+"""The possible last lines of a connection. If the last line is another one, the process has died."""
 
 QUIT_ENDS_TASK = "`quit` would end the task with bdb.BdbQuit; `continue` lets it run on. `quit!` ends it."
 NO_RESTART = "Ray starts tasks, and pdb cannot start one again."
 
 _RESUMABLE = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
-"""Flags of code that seems to return each time that it waits."""
+"""Flags of code for which pdb sees a return each time that it waits."""
 
 
 class QuietStream:
-    """Ray's stream, for whose client it does not matter that it is gone: then the input is over."""
+    """Ray's stream to the client, which raises nothing when the client is gone.
+
+    Reading then finds the end of the input, and writing does nothing.
+    """
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
     def readline(self, *size: int) -> str:
+        """Return the next line of the client's input, "" at its end."""
         try:
             return str(self.stream.readline(*size))
         except (OSError, ValueError):
@@ -55,11 +59,13 @@ class QuietStream:
         return iter(self.readline, "")
 
     def write(self, text: str) -> int:
+        """Send the text, unless the client is gone; return its length."""
         with suppress(OSError, ValueError):
             self.stream.write(text)
         return len(text)
 
     def flush(self) -> None:
+        """Flush the stream, unless the client is gone."""
         with suppress(OSError, ValueError):
             self.stream.flush()
 
@@ -68,18 +74,22 @@ class QuietStream:
 
 
 class SafePdb:
-    """The overrides of one pdb. `is_post_mortem`: its task has failed already, and nothing is traced."""
+    """The overrides of one pdb."""
 
     def __init__(self, debugger: Any, is_post_mortem: bool) -> None:
         self.debugger = debugger
         self.is_post_mortem = is_post_mortem
+        """Whether the task has failed already, so that nothing is traced."""
         self.has_left = False
+        """Whether the session of this pdb is over."""
         self.outermost = None if is_post_mortem else outermost_frame(debugger.curframe)
+        """The frame of the task at whose return the session ends; None if there is none."""
 
     def override(self) -> None:
+        """Replace pdb's streams, the commands that end a session, and the handling of returns."""
         debugger = self.debugger
         debugger.stdin = debugger.stdout = QuietStream(debugger.handle)
-        # Else pdb takes SIGINT for itself at `continue`, and Ray could not cancel the task by it any more.
+        # Otherwise pdb takes SIGINT for itself at `continue`, and Ray could no longer cancel the task with it.
         debugger.nosigint = True
         debugger.do_EOF = self.end_of_input
         debugger.do_quit = debugger.do_q = debugger.do_exit = self.quit
@@ -90,17 +100,18 @@ class SafePdb:
         debugger.dispatch_return = self.returned
 
     def leave(self, text: str) -> Any:
-        """`text` is one of ENDS."""
+        """End the session: print `text`, one of ENDS, remove all breakpoints, and let Ray's pdb continue."""
         self.has_left = True
         self.debugger.message(text)
         self.debugger.clear_all_breaks()
         return type(self.debugger).do_continue(self.debugger, "")
 
     def end_of_input(self, arg: str) -> Any:
+        """Let the task continue when the client is gone."""
         return self.leave(RUNS_ON)
 
     def go_on(self, arg: str) -> Any:
-        """With breakpoints of pdb's own it stays connected, so that they can be hit."""
+        """Continue. If pdb has breakpoints of its own, stay connected, so that they can be hit."""
         if self.is_post_mortem:
             return self.leave(FAILS_NOW)
         if self.debugger.breaks:
@@ -108,6 +119,7 @@ class SafePdb:
         return self.leave(RUNS_ON)
 
     def quit(self, arg: str) -> Any:
+        """End a post mortem. In a running task, `!` as the argument ends the task; anything else is refused."""
         if self.is_post_mortem:
             return self.leave(FAILS_NOW)
         if arg.strip() != "!":
@@ -116,27 +128,34 @@ class SafePdb:
         self.has_left = True
         self.debugger.message(QUITS)
         ends = type(self.debugger).do_quit(self.debugger, "")
-        # Ray leaves it to the garbage collector.
+        # Ray leaves the connection to the garbage collector.
         self.debugger.handle.connection.close()
         return ends
 
     def remote(self, arg: str) -> Any:
+        """Carry out Ray's command `remote`: the next task that this one starts waits in pdb."""
         return self.lead_on(TO_REMOTE, "do_remote", arg)
 
     def get(self, arg: str) -> Any:
+        """Carry out Ray's command `get`: the caller that gets this task's result waits in pdb."""
         return self.lead_on(TO_GET, "do_get", arg)
 
     def lead_on(self, text: str, name: str, arg: str) -> Any:
+        """Print `text`, and end the session by the method of Ray's pdb with this name."""
         self.has_left = True
         self.debugger.message(text)
         self.debugger.clear_all_breaks()
         return getattr(type(self.debugger), name)(self.debugger, arg)
 
     def restart(self, arg: str) -> None:
+        """Refuse to start the task again."""
         self.debugger.message(NO_RESTART)
 
     def returned(self, frame: FrameType, arg: Any) -> Any:
-        """Takes the place of bdb's method, which sees each return of a function that is traced."""
+        """Process the return of a traced function; overrides bdb's method.
+
+        End the session when the task's outermost frame returns.
+        """
         trace = type(self.debugger).dispatch_return(self.debugger, frame, arg)
         if frame is self.outermost and not self.has_left:
             self.leave(RETURNED)
@@ -144,18 +163,22 @@ class SafePdb:
 
 
 def outermost_frame(frame: FrameType) -> FrameType | None:
-    """The caller of all others that Ray has called; None if it can wait in the middle."""
+    """Return the outermost caller of this frame that Ray has called directly.
+
+    Return None if it is a coroutine or a generator, which may wait before its end.
+    """
     while frame.f_back is not None and not is_rays(frame.f_back):
         frame = frame.f_back
     return None if frame.f_code.co_flags & _RESUMABLE else frame
 
 
 def is_rays(frame: FrameType) -> bool:
+    """Return whether the frame runs code of Ray."""
     return f"{frame.f_globals.get('__name__')}.".startswith("ray.")
 
 
 def override_joined() -> None:
-    """Makes that pdb safe in which this code runs."""
+    """Make the pdb that runs this code safe. Raises LookupError if no pdb does."""
     frame: FrameType | None = sys._getframe()
     debugger: Any = None
     is_post_mortem = False
@@ -163,7 +186,8 @@ def override_joined() -> None:
         if debugger is not None:
             is_post_mortem = is_post_mortem or frame.f_code is type(debugger).post_mortem.__code__
         elif isinstance(frame.f_locals.get("self"), pdb.Pdb):
-            # This comes before the user's frames: to look at the variables of one undoes changes that pdb made there.
+            # pdb's own frames come first. Do not read the variables of the user's frames: that would undo changes that
+            # pdb made there.
             debugger = frame.f_locals["self"]
         frame = frame.f_back
     if debugger is None:

@@ -1,7 +1,8 @@
-"""Writes values as short texts without running any code of the user's; runs in the worker.
+"""Values as short texts, written without running the user's code; runs in the worker.
 
-A `repr` of a class of the user's, or of a library's, may raise, wait for a lock, or never end. So only values whose
-type is exactly one of Python's own are written out, a few items deep; of all others the text has the type alone.
+The `repr` of a class of the user's, or of a library's, may raise, wait for a lock, or never return. So values are
+written out only if their type is exactly one of Python's own, and only a few items deep. The text of any other value is
+its type.
 """
 
 import itertools
@@ -12,11 +13,12 @@ TEXT = 200
 """The longest text of a value, in characters."""
 
 _ITEMS = 6
-"""Items of a collection that are written out, and how deep."""
+"""Items of a collection that are written out."""
 _DEPTH = 3
+"""Levels of nested collections that are written out."""
 
 _BITS = 512
-"""The largest integer that is written out: longer ones take long, or raise."""
+"""The size in bits of the largest integer that is written out: a larger one takes long, or raises."""
 
 _BRACKETS: dict[Any, tuple[str, str]] = {
     list: ("[", "]"),
@@ -28,12 +30,13 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
 
 
 def value_text(value: Any) -> str:
+    """Return the text of a value, cut to TEXT characters."""
     text = _written(value, _DEPTH)
     return text if len(text) <= TEXT else text[: TEXT - 3] + "..."
 
 
 def type_name(kind: type) -> str:
-    """A class's own name; a metaclass may say another one, by code of the user's."""
+    """Return a class's own name, without calling a metaclass of the user's that defines another one."""
     names: Any = type.__dict__
     return str(names["__name__"].__get__(kind))
 
@@ -43,7 +46,7 @@ def _written(value: Any, depth: int) -> str:
     if value is None or kind in (bool, float, complex) or (kind is int and value.bit_length() <= _BITS):
         return repr(value)
     if kind in (str, bytes, bytearray):
-        # The middle of a long text would be of no use.
+        # Only the beginning can be shown (value_text).
         return repr(value[:TEXT])
     if kind in _BRACKETS:
         return _collection(value, depth)
@@ -64,7 +67,7 @@ def _collection(value: Any, depth: int) -> str:
     try:
         items = list(itertools.islice(value.items() if kind is dict else value, _ITEMS + 1))
     except RuntimeError:
-        return first + "..." + last  # Another thread changes it.
+        return first + "..." + last  # Another thread is changing it.
     texts = [
         _written(each[0], depth - 1) + ": " + _written(each[1], depth - 1)
         if kind is dict

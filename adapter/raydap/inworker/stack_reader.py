@@ -1,10 +1,10 @@
-"""Reads the stacks of threads that run or hang, and says what each one does; runs in the worker.
+"""The stacks of threads that run or hang, and what each thread is doing; runs in the worker.
 
-Nothing is stopped: `sys._current_frames()` has the frames of every thread. It needs no debugger, so an agent answers
-with it, too. No code of the user's runs (safe_values.py).
+No thread is stopped: `sys._current_frames()` has the frames of every thread. No debugger is needed, so an agent answers
+with it, too. None of the user's code runs (safe_values.py).
 
-A thread that computes cannot be told from one that waits by its frames: both stay where they are. The time on a
-processor tells them apart, so each thread is looked at twice.
+Frames do not show whether a thread computes or waits: both stay where they are. Their processor time shows it, so each
+thread is inspected twice.
 """
 
 import itertools
@@ -23,44 +23,53 @@ from .safe_values import type_name, value_text
 from .thread_frames import current_frames
 
 INTERVAL_S = 0.1
-"""Seconds between the two looks."""
+"""Seconds between the two inspections."""
 
 _BUSY = 0.2
-"""The share of that time on a processor from which on a thread computes. Others may use the processor, too."""
+"""The share of that time on a processor above which a thread counts as computing. It is low, because other threads may
+use the processor, too."""
 
 _JUMPS = ("JUMP", "POP_JUMP", "FOR_ITER", "RESUME")
+"""Prefixes of the instructions at which Python code lets other threads run."""
 
 _FRAMES = 150
-"""Frames of a thread, innermost first, and local variables of a frame."""
+"""The most frames of a thread that are read, innermost first."""
 _VARIABLES = 50
+"""The most local variables of a frame that are read."""
 
 _COROUTINES = 50
-"""Coroutines that are shown."""
+"""The most coroutines that are shown."""
 
 _SIZE = 200_000
 """Characters of JSON for all threads. A message to the debugger may have more (message_limit.py)."""
 
 _HELD = ("_do_wait_suspend", "do_wait_suspend")
-"""The function of pydevd in which a stopped thread waits."""
+"""The functions of pydevd in which a stopped thread waits."""
 
 _CALL = 60
-"""The longest name of what a thread waits in."""
+"""The longest call or wait that is shown, in characters; a longer one is left out."""
 
 _USERS, _PACKAGES, _PLUMBING = 0, 1, 2
-"""Whose code a file has: the user's, an installed package's, or that of Python, Ray or debugpy."""
+"""The owner of a file's code: the user, an installed package, or Python, Ray or debugpy."""
 
 
 def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (), waits: Any = None) -> dict[str, Any]:
-    """The stacks of the threads with these idents, or of all but this one and `own`; takes INTERVAL_S. The main thread
-    comes first.
+    """Return the stacks of threads, and what each thread is doing; takes INTERVAL_S.
 
-    The result has the current directory `cwd` and `threads`. A thread has its `ident`, `name`, `main`, what it does
-    (`activity`), and its `frames`, innermost first. `user` is the index of the frame that the user knows best, or -1;
-    `call` is what this frame has called, or "". `is_users`: it runs code of the user's, or a task of Ray.
+    `threads` are the idents of the threads, None for all but the debugger's. Threads in `own` and the current thread
+    are left out. `waits` finds what the blocked threads wait for (thread_waits.py).
 
-    Without `threads` the result has the coroutines that wait in the user's code, too, each as a thread with
-    `coroutine`; `more` is how many further ones there are. `waits` says what those that are blocked wait for
-    (thread_waits.py).
+    The result has the current directory `cwd`, and `threads`, the main thread first. Each thread has:
+
+    - its `ident`, its `name`, and `main`, whether it is the main thread;
+    - its `activity`: `running`, `busy`, `blocked` or `stopped`;
+    - its `frames`, innermost first;
+    - `user`, the index of the innermost frame of the user's code, else of a package's code, else -1;
+    - `call`, what this frame has called, or "";
+    - `is_users`, whether the thread runs the user's code or a task of Ray.
+
+    If `threads` is None, the coroutines that wait in the user's code follow, each as a thread with `coroutine`. `more`
+    is the number of coroutines that are left out.
     """
     before, cpu = _places(), _cpu_times()
     began = time.monotonic()
@@ -97,13 +106,16 @@ def read_stacks(threads: Collection[int] | None = None, own: Collection[int] = (
 
 
 def read_coroutines(waits: Any = None) -> list[dict[str, Any]]:
-    """Those that wait in the user's code, as threads; `ident` is that of their event loop's, or 0. Ray, Ray Serve and
-    web servers have dozens of their own. `waits` is that of read_stacks."""
+    """Return the coroutines that wait in the user's code, each as a thread of `read_stacks`.
+
+    `ident` is that of the thread of their event loop, or 0. Other coroutines are left out: Ray, Ray Serve and web
+    servers have dozens of them. `waits` is the argument of `read_stacks`.
+    """
     folders = _folders()
     read: list[dict[str, Any]] = []
     for task, name, ident, frames in waiting_coroutines():
         if any(_owner(frame.f_code.co_filename, folders) == _USERS for frame in frames):
-            # Those that are not shown need no values.
+            # Coroutines that are not shown need no values.
             size = _SIZE // _COROUTINES if len(read) < _COROUTINES else 0
             entry = {"ident": ident, "name": name, "main": False, "activity": "blocked", "coroutine": True}
             told = {} if waits is None else waits.of_coroutine(task, frames)
@@ -112,14 +124,15 @@ def read_coroutines(waits: Any = None) -> list[dict[str, Any]]:
 
 
 def as_json(read: Any) -> str:
-    """Without lone surrogates, which not everybody reads."""
+    """Return JSON without lone surrogates, which some readers refuse."""
     return json.dumps(read, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
 
 
 def _activity(place: tuple[int, int] | None, frame: Any, share: float) -> str:
-    """`running` Python code, `busy` in other code, or `blocked`. `place` is where it was before.
+    """Return what a thread is doing: `running` Python code, `busy` in other code, or `blocked`.
 
-    A loop in Python is always seen at its jump back, because it lets other threads run there only.
+    `place` is where it was at the first inspection, and `share` is the share of the interval that it spent on a
+    processor. A loop in Python is always found at its jump back, because it lets other threads run only there.
     """
     if place != _place(frame):
         return "running"
@@ -143,11 +156,11 @@ def _place(frame: Any) -> tuple[int, int]:
 
 
 def _cpu_times() -> dict[int, float]:
-    """By the ident of each thread: its seconds on a processor so far. Empty where the system does not say."""
+    """Return the seconds of each thread on a processor so far, by ident. Empty if the system does not report them."""
     times = {}
     for thread in threading.enumerate():
-        # Before Python 3.13 a forked process's main thread has the number of the thread that has forked. In Linux that
-        # of a main thread is the number of its process.
+        # Before Python 3.13 the main thread of a forked process has the native id of the thread that forked. On Linux
+        # the native id of a main thread is the pid.
         number = os.getpid() if thread is threading.main_thread() else thread.native_id
         try:
             with open("/proc/self/task/" + str(number) + "/schedstat", encoding="ascii") as file:
@@ -161,11 +174,11 @@ def _cwd() -> str:
     try:
         return os.getcwd()
     except OSError:
-        return ""  # It was removed.
+        return ""  # The directory was removed.
 
 
 def _folders() -> list[str]:
-    """Where the code of Python, Ray and debugpy is."""
+    """Return the folders with the code of Python, Ray and debugpy, Python's first."""
     files = [getattr(sys.modules.get(name), "__file__", None) for name in ("os", "ray", "pydevd", "debugpy")]
     return [os.path.dirname(file) + os.sep for file in files if isinstance(file, str)]
 
@@ -179,8 +192,11 @@ def _owner(path: str, folders: list[str]) -> int:
 
 
 def _callers(frame: Any) -> Iterator[Any]:
-    """Yield a frame and its callers. A thread that has stopped for an exception has left the frames that its stop
-    shows, and pydevd has the innermost of them in a variable."""
+    """Yield a frame and its callers.
+
+    A thread that has stopped for an exception has already left the frames that its stop shows. A variable of pydevd
+    holds the innermost of them.
+    """
     while frame is not None:
         yield frame
         code = frame.f_code
@@ -190,7 +206,10 @@ def _callers(frame: Any) -> Iterator[Any]:
 
 
 def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[str, Any]:
-    """What read_stacks tells of these frames, innermost first, in about `size` characters of JSON."""
+    """Return what `read_stacks` reports about these frames, in about `size` characters of JSON.
+
+    `stack` yields the frames, innermost first.
+    """
     frames: list[dict[str, Any]] = []
     user, best, is_users = -1, _PLUMBING, False
     call = ""
@@ -202,7 +221,7 @@ def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[st
         size -= 150 + sum(sum(map(len, each.values())) + 40 for each in variables)
         frames.append({**entry, "locals": variables if size > 0 else []})
         if code.co_name in _HELD:
-            # What is above holds the thread: pydevd, and our own part of it, which has no file.
+            # The frames so far hold the stopped thread: pydevd's, and raydap's own, which have no file.
             for held in frames:
                 held["owner"] = owner = _PLUMBING
             user, best, is_users, call = -1, _PLUMBING, False, ""
@@ -211,28 +230,30 @@ def _read_frames(stack: Iterator[Any], folders: list[str], size: int) -> dict[st
             call = _called(frame)
         if size < -(_FRAMES * 150):
             break
-        # Ray calls a method of an actor by this, whoever has written the method.
+        # Ray calls each method of an actor by this function, also a method from a package.
         is_users = is_users or owner == _USERS or code.co_name == "actor_method_executor"
     return {"frames": frames, "user": user, "call": call, "is_users": is_users}
 
 
 def _variables(frame: Any) -> list[dict[str, str]]:
-    """The local variables of a frame. A module's are global; those with names like `__name__` are left out."""
+    """Return the local variables of a frame, without names like `__name__`. A module's variables are its globals."""
     names = local_variables(frame)
     if type_name(type(names)) not in ("dict", "FrameLocalsProxy"):
-        return []  # A class body can have a mapping of the user's.
+        return []  # A class body can use a mapping of the user's own class.
     try:
         items = list(names.items())
     except RuntimeError:
-        return []  # Another thread changes it.
+        return []  # Another thread is changing it.
     chosen = [item for item in items if type(item[0]) is str and not item[0].startswith("__")][:_VARIABLES]
     return [{"name": name, "value": value_text(value), "type": type_name(type(value))} for name, value in chosen]
 
 
 def _called(frame: Any) -> str:
-    """What a frame has called and waits for, as its source names it: `ray.get`, `with self.lock`, or `await result`; ""
-    if the source does not say. Before Python 3.11 only the line is known."""
-    # Only a process whose stack somebody wants needs these.
+    """Return the call or wait that a frame is executing, as its source names it; "" if the source does not show it.
+
+    Examples are `ray.get`, `with self.lock` and `await result`. Before Python 3.11 only the line is known.
+    """
+    # Imported here, because only a process whose stacks are requested needs them.
     import ast
     import linecache
 
@@ -250,12 +271,12 @@ def _called(frame: Any) -> str:
         if isinstance(statement, ast.With):
             return _short("with " + ast.unparse(statement.items[0].context_expr))
     except Exception:
-        pass  # The file has changed since, or cannot be read.
+        pass  # The file has changed, or cannot be read.
     return ""
 
 
 def _calls(text: str) -> list[Any]:
-    """The calls in an expression or in a line, the outermost first."""
+    """Return the calls in an expression or in a line, the outermost first."""
     import ast
 
     nodes = ast.walk(ast.parse(text + " pass" if text.endswith(":") else text))
@@ -263,13 +284,13 @@ def _calls(text: str) -> list[Any]:
 
 
 def _current_expression(frame: Any) -> str:
-    """The source text of the instruction that a frame executes."""
+    """Return the source text of the instruction that a frame executes."""
     import linecache
 
     code = frame.f_code
     line, end_line, start, end = list(code.co_positions())[frame.f_lasti // 2]
     lines = [linecache.getline(code.co_filename, number).encode() for number in range(line, end_line + 1)]
-    # Columns count bytes. The end is cut first, because it may be in the same line.
+    # Columns count bytes. Cut the end first, because both may be in the same line.
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]
     return b"".join(lines).decode()

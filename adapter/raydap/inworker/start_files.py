@@ -1,6 +1,6 @@
-"""Writes the files with which a Python begins with an agent, where raydap is not installed.
+"""The files that a Python needs to begin with an agent, where raydap is not installed.
 
-They travel as text (agent_code.py): with the program of a submitted job, and with the workers of every program.
+They are sent as text (agent_code.py): with the program of a submitted job, and with the workers of every program.
 """
 
 import base64
@@ -12,7 +12,7 @@ from .private_folders import check_private, private_folder, safe_parent
 
 
 def unpack(packed: str, folder: str) -> str:
-    """Write the files into this folder; return the folder of sitecustomize.py. Raises OSError."""
+    """Write the files into this folder, and return the folder of sitecustomize.py. Raises OSError."""
     at_start = os.path.join(folder, "at_start")
     os.mkdir(at_start)
     for name, source in json.loads(zlib.decompress(base64.b85decode(packed))).items():
@@ -24,16 +24,16 @@ def unpack(packed: str, folder: str) -> str:
 def unpack_once(packed: str) -> str:
     """Write the files for all processes of this user on this machine; return the folder of sitecustomize.py.
 
-    They stay there. Raises OSError, also if another user has taken the name of the folder.
+    The files are never removed. Raises OSError, also if another user has taken the name of the folder.
     """
-    # Most processes with an agent never need these.
+    # Imported here, because most processes with an agent never need these modules.
     import hashlib
     import shutil
 
     digest = hashlib.sha256(packed.encode()).hexdigest()[:16]
     folder = os.path.join(safe_parent(), f"raydap-{os.getuid()}-{digest}")
     if not os.path.lexists(folder):
-        # Others may do the same just now, and it has to be whole as soon as it has this name.
+        # Another process may do the same at this moment, so the folder must be complete when it gets its name.
         fresh = private_folder(".raydap-")
         try:
             unpack(packed, fresh)

@@ -1,7 +1,7 @@
-"""Resumes and pauses single threads of a debuggee; runs there.
+"""Control of single threads of a debugged process; runs there.
 
-debugpy's own `continue` and `pause` are for all threads of the process, whatever `singleThread` says: `continue` loses
-the stop of another thread, and leaves the thread to a poll of 0.2 s.
+debugpy's own `continue` and `pause` apply to all threads of the process, whatever `singleThread` is. `continue` also
+loses the stop of another thread, and the resumed thread notices it only at its next poll, every 0.2 s.
 
 A thread id here is DAP's: a number that is valid in this process only.
 """
@@ -22,7 +22,8 @@ _STEP = (
     "step_in_initial_location",
     "suspend_type",
 )
-"""What pydevd knows of a thread's step (PyDBAdditionalThreadInfo): the command, and the frame where it was given."""
+"""The attributes of a thread's step in pydevd (PyDBAdditionalThreadInfo): the command, and the frame where it was
+given."""
 
 
 _EVALUATING = ("handle_breakpoint_condition", "handle_breakpoint_expression")
@@ -30,7 +31,7 @@ _EVALUATING = ("handle_breakpoint_condition", "handle_breakpoint_expression")
 
 
 def dropping(method: Any, debugger: Any) -> Any:
-    """Return a method of pydevd that evaluates in a frame, and then drops the frame's copy of its variables."""
+    """Return a function that calls a method of pydevd and then drops the copy of its frame's variables."""
 
     def evaluate(*args: Any) -> Any:
         try:
@@ -44,35 +45,36 @@ def dropping(method: Any, debugger: Any) -> Any:
 class ThreadControl:
     """The threads of one debugger object of pydevd, four of whose methods are overridden.
 
-    **Memory.** Before Python 3.13 each look at a frame keeps its variables alive (frame_locals.py). So the copies are
-    dropped when a stop or an evaluation at a hit is over. Before 3.12 pydevd's trace function runs then, and Python
-    would write the empty copy back into the variables; the copies stay there.
+    **Memory.** Before Python 3.13 reading a frame's variables keeps them alive (frame_locals.py). So the copies are
+    dropped when a stop, or an evaluation at a breakpoint, is over. Before 3.12 pydevd's trace function is running then,
+    and Python would write the empty copy back into the variables; so there the copies stay.
 
     **Steps.** A stop for an exception interrupts the step that is in progress. pydevd resumes the thread with a new
-    command: with "run" there is no step any more, and a new step starts at the frame of the exception. So each such
-    stop keeps what was before it, and `resume_step` puts that back. A pause that was asked for during the stop is not
-    lost either. (One that is due already lets pydevd ignore the exception.)
+    command: "run" drops the step, and a new step starts at the frame of the exception. So each such stop keeps the
+    interrupted step, and `resume_step` restores it. A pause that was requested during the stop is not lost either. (A
+    pause that is due already makes pydevd ignore the exception.)
 
-    **Reports.** debugpy before 1.8.6 has no message for the stop of a single thread, but one for all that names the
-    thread. That is sent for each thread instead. It is sent where the thread starts to wait, because it contains the
-    frames of an exception, which pydevd keeps locked where it would make a message for a single thread.
+    **Reports.** debugpy before 1.8.6 has no message for the stop of a single thread, but one for all threads that names
+    the thread. raydap sends that message for each thread, where the thread starts to wait. It contains the frames of an
+    exception, and pydevd keeps them locked where it would make a message for a single thread.
     """
 
     def __init__(self, debugger: Any, limits: TimeLimits) -> None:
         self.debugger = debugger
         self.limits = limits
-        """What is asked of a thread ends soon after it is resumed."""
+        """The time limits, which end a thread's calls of program code soon after the thread is resumed."""
         self.interrupted: dict[str, dict[str, Any]] = {}
-        """By pydevd's id of each thread that is stopped for an exception: its step before."""
+        """The interrupted step of each thread that is stopped for an exception, by pydevd's id."""
         self.going_on: set[str] = set()
-        """Threads among them that resume_step has resumed."""
+        """pydevd's ids of the threads that `resume_step` has resumed and that have not woken up yet."""
         self.waiting: dict[str, Any] = {}
-        """All stopped threads."""
+        """All stopped threads, by pydevd's id."""
         self.raised = 0
-        """The id of the exception that a signal handler of the program has raised at the end of the last stop. A
-        reference would keep alive what the frames of the exception hold."""
+        """The `id` of the exception that a signal handler of the program has raised at the end of the last stop, 0
+        without one. A reference would keep alive what the frames of the exception hold."""
 
     def override(self) -> None:
+        """Override the methods of pydevd's debugger object."""
         self.debugger.set_suspend = self._set_suspend
         self.debugger._do_wait_suspend = self._do_wait_suspend
         for name in _EVALUATING:
@@ -80,12 +82,12 @@ class ThreadControl:
                 setattr(self.debugger, name, dropping(getattr(type(self.debugger), name), self.debugger))
 
     def restore(self) -> None:
-        """Undoes `override`. A thread that is still stopped for an exception loses its step."""
+        """Undo `override`. A thread that is still stopped for an exception loses its interrupted step."""
         for name in ("set_suspend", "_do_wait_suspend", *_EVALUATING):
             vars(self.debugger).pop(name, None)
 
     def resume(self, thread: int) -> None:
-        """Lets one stopped thread run, and wakes it. Raises KeyError for a thread that there never was."""
+        """Resume one stopped thread, and wake it. Raises KeyError for an id that no thread has had."""
         key = self._key(thread)
         found = self._find(key)
         if found is not None:
@@ -96,34 +98,39 @@ class ThreadControl:
         self._wake(key)
 
     def resume_step(self, thread: int) -> None:
-        """Lets a thread run on as if the exception had not stopped it: a step that was in progress goes on.
+        """Resume a thread as if the exception had not stopped it, and continue the interrupted step.
 
-        Any other stop, and one without a step, is left as by `resume`.
+        For any other stop, or without an interrupted step, do the same as `resume`.
         """
         key = self._key(thread)
         found = self._find(key)
         if key not in self.interrupted or found is None:
             self.resume(thread)
             return
-        # It is put back here, so that pydevd sees a step all the time, and once more when the thread has woken up.
+        # Put the step back here, so that pydevd always sees one, and once more when the thread has woken up.
         self.going_on.add(key)
         self.limits.hurry(key)
         self._put_back(found, self.interrupted[key])
         self._wake(key)
 
     def resume_unseen(self, thread: int) -> None:
-        """Let a stopped thread run unless debugpy shows a frame of it: a real stop may have followed the one that had
-        no frames."""
+        """Resume a stopped thread unless debugpy shows a frame of it.
+
+        A real stop may have followed the stop without frames.
+        """
         key = self._key(thread)
         frames = self.debugger.suspended_frames_manager.get_frames_list(key) if key in self.waiting else None
-        # Without a list of frames it does not wait, or is just beginning to.
+        # Without a list of frames the thread is not stopped, or is just about to wait.
         if frames is not None and not any(
             True for _ in self.debugger.cmd_factory._iter_visible_frames_info(self.debugger, frames)
         ):
             self.resume(thread)
 
     def pause(self, thread: int) -> None:
-        """Stops one running thread; its `stopped` follows. Raises KeyError for a thread that there never was."""
+        """Request a stop of one running thread, which then reports `stopped`.
+
+        Raises KeyError for an id that no thread has had.
+        """
         from _pydevd_bundle.pydevd_api import PyDevdAPI
 
         key = self._key(thread)
@@ -133,9 +140,10 @@ class ThreadControl:
             self._keep_events(found)
 
     def _set_suspend(self, thread: Any, stop_reason: int, *args: Any, **kwargs: Any) -> None:
-        """Takes the place of pydevd's method, which decides that a thread stops, and why.
+        """Decide that a thread stops, and why; overrides pydevd's method.
 
-        A breakpoint of debugpy before 1.8.6 stops all threads, and the others would be told of as paused.
+        Keep the step that a stop for an exception interrupts. Stop no other threads: a breakpoint of debugpy before
+        1.8.6 would stop all threads, and report the others as paused.
         """
         from _pydevd_bundle.pydevd_comm_constants import (
             CMD_ADD_EXCEPTION_BREAK,
@@ -154,13 +162,13 @@ class ThreadControl:
         type(self.debugger).set_suspend(self.debugger, thread, stop_reason, *args, **kwargs)
 
     def _do_wait_suspend(self, thread: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-        """Takes the place of pydevd's method, in which a stopped thread waits, and which prepares its next step."""
+        """Hold a stopped thread until it is resumed, and prepare its next step; overrides pydevd's method."""
         from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
         from _pydevd_bundle.pydevd_constants import get_thread_id
         from _pydevd_bundle.pydevd_thread_lifecycle import mark_thread_suspended
 
         key = get_thread_id(thread)
-        if key in self.waiting:  # pydevd calls this method once more when it could not do a `goto`.
+        if key in self.waiting:  # pydevd calls this method again after a `goto` that failed.
             return type(self.debugger)._do_wait_suspend(self.debugger, thread, frame, *args, **kwargs)
         register(thread)
         self.waiting[key] = thread
@@ -176,13 +184,16 @@ class ThreadControl:
         if key in self.going_on:
             self.going_on.discard(key)
             self._put_back(thread, step)
-            # The reason of the stop has changed if a pause was asked for meanwhile.
+            # A pause that was requested during the stop has changed the reason of the stop.
             if thread.stop_reason == CMD_THREAD_SUSPEND:
                 mark_thread_suspended(thread, CMD_THREAD_SUSPEND)
         return result
 
     def _wait(self, key: str, thread: Any, frame: Any, args: Any, kwargs: Any) -> Any:
-        """Call pydevd's method. No exception ends a stop by half: it is reported that the thread runs."""
+        """Call pydevd's method, and then the program's signal handlers that were delayed.
+
+        If an exception interrupts the stop, resume the thread and report that, so that no stop remains half ended.
+        """
         from _pydevd_bundle.pydevd_thread_lifecycle import internal_run_thread
 
         def run_on() -> None:
@@ -210,17 +221,18 @@ class ThreadControl:
         return result
 
     def _keep_events(self, thread: Any) -> None:
-        """Keeps other threads from switching off the events at which this one, just asked to pause, would stop.
+        """Keep the events switched on at which this thread, which has just been asked to pause, would stop.
 
-        From Python 3.12 on, events are switched on and off for all threads at once (sys.monitoring). A thread with
-        nothing to do switches them off where it runs, unless any thread steps or is about to stop. pydevd takes the
-        second for "in its wait loop" (pydevd_additional_thread_info_regular.py, _is_stepping), so the thread is said
-        to be there until it is. Then what was switched off in between is switched on.
+        From Python 3.12 on, events are switched on and off for all threads at once (sys.monitoring). A thread in which
+        pydevd has nothing to do switches them off where it runs, unless any thread steps or is about to stop. For
+        "about to stop", pydevd checks whether a thread is in its wait loop (pydevd_additional_thread_info_regular.py,
+        _is_stepping). So mark this thread as being there until it is, and switch on the events that were switched off
+        in between.
         """
         from _pydevd_bundle import pydevd_constants
 
         info = self.debugger.set_additional_thread_info(thread)
-        # Older Pythons, and debugpys before 1.8.6, do not have all of it.
+        # Older Pythons, and debugpy before 1.8.6, lack some of this.
         shared = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False) and hasattr(info, "is_in_wait_loop")
         if not shared or info.pydev_state != pydevd_constants.STATE_SUSPEND:
             return
@@ -231,6 +243,7 @@ class ThreadControl:
         pydevd_sys_monitoring.restart_events()
 
     def _report(self, key: str, thread: Any) -> None:
+        """Report the stop of a thread to debugpy before 1.8.6; a newer pydevd has done that."""
         factory = self.debugger.cmd_factory
         if type(factory).make_thread_suspend_message.__code__.co_argcount > 1:
             return  # pydevd has sent a message for this thread.
@@ -248,18 +261,21 @@ class ThreadControl:
             info.update_stepping_info()
 
     def _wake(self, key: str) -> None:
-        # debugpy before 1.8.6 has no event for each thread: there a stopped thread polls every 10 ms.
+        # debugpy before 1.8.6 has no event for each thread: its stopped threads poll every 10 ms.
         if hasattr(self.debugger, "get_internal_queue_and_event"):
             self.debugger.get_internal_queue_and_event(key)[1].set()
 
     def _find(self, key: str) -> Any:
-        """Return the thread with this id of pydevd, None if it has ended. A program may have replaced the object of a
-        stopped thread that pydevd finds."""
+        """Return the thread with this id of pydevd, None if it has ended.
+
+        Prefer the object of a stopped thread: the program may have replaced the object that pydevd finds.
+        """
         from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 
         return self.waiting.get(key) or pydevd_find_thread_by_id(key)
 
     def _key(self, thread: int) -> str:
+        """Return pydevd's id of a thread. Raises KeyError for an id that no thread has had."""
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
         key: str = BaseSchema._dap_id_to_obj_id[thread]
@@ -267,8 +283,10 @@ class ThreadControl:
 
 
 def is_empty_pause(debugger: Any, thread: Any, frame: Any) -> bool:
-    """Whether a thread pauses where none of its frames is shown (`justMyCode`, filters): in the event loop of a
-    coroutine, say. From Python 3.12 on pydevd pauses at the end of any function (_return_event)."""
+    """Return whether a thread pauses where none of its frames is shown, as in the event loop of a coroutine.
+
+    `justMyCode` and filters hide frames. From Python 3.12 on pydevd pauses at the end of any function (_return_event).
+    """
     from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
 
     if thread.stop_reason != CMD_THREAD_SUSPEND or not debugger.is_files_filter_enabled:

@@ -9,7 +9,10 @@ from types import FrameType
 
 @contextmanager
 def without_collections() -> "Iterator[None]":
-    """Collect no garbage in this process, before Python 3.12. A later Python collects it between two instructions."""
+    """Prevent garbage collections of this process within the `with` block, before Python 3.12.
+
+    A later Python collects garbage only between two instructions.
+    """
     collects = sys.version_info < (3, 12) and gc.isenabled()
     if collects:
         gc.disable()
@@ -21,7 +24,7 @@ def without_collections() -> "Iterator[None]":
 
 
 def current_frames() -> "dict[int, FrameType]":
-    """Return the innermost frame of each thread but this one and those of raydap's agent, by the threads' idents.
+    """Return the innermost frame of each thread, by ident, but not of this thread and the agent's threads.
 
     A frame of this thread in a variable of this thread would keep all its variables alive until Python looks for
     garbage. Before Python 3.12 `sys._current_frames` can deadlock: it holds a lock of the interpreter while it makes
@@ -30,7 +33,7 @@ def current_frames() -> "dict[int, FrameType]":
     """
     with without_collections():
         frames = sys._current_frames()
-    # Not by the ident of this thread: gevent and eventlet replace the functions that return it.
+    # Do not compare idents: gevent and eventlet replace the functions that return the ident of this thread.
     own = sys._getframe()
     agents = getattr(sys.modules.get("_raydap_agent.light_start"), "AGENT_THREADS", ())
     others = {ident: frame for ident, frame in frames.items() if frame is not own and ident not in agents}

@@ -1,10 +1,10 @@
-"""Gives each thread that was not started by Python one `Thread` object; runs in the worker, from Python 3.12 on.
+"""One `Thread` object for each thread that Python did not start; runs in the worker, from Python 3.12 on.
 
 Ray makes the threads of threaded actors and of concurrency groups in C++. `threading.current_thread()` makes a
-`_DummyThread` for such a thread and stores it in `threading._active`. pydevd traces this call, too: in the middle of it
-pydevd calls `current_thread()` itself (_pydevd_sys_monitoring.py, _create_thread_info). That makes a second object,
+`_DummyThread` for such a thread and stores it in `threading._active`. pydevd traces this call, too, and in the middle
+of it calls `current_thread()` itself (_pydevd_sys_monitoring.py, _create_thread_info). That makes a second object,
 which pydevd keeps for as long as the thread lives, and which the first call then replaces in `threading._active`.
-pydevd finds threads there, so it could neither read nor continue a stop of this thread.
+pydevd looks for threads there, so it could neither read nor continue a stop of this thread.
 """
 
 import sys
@@ -20,9 +20,11 @@ class OneThreadObject:
         return getattr(threading, name)
 
     def current_thread(self) -> "threading.Thread | None":
-        """Return None in the middle of a `current_thread()` of the program: pydevd asks again at the next function.
+        """Return the current thread's object, or None in the middle of the program's own `current_thread()`.
 
-        Return None in a thread of the agent, too, while that begins (agent_threads.py)."""
+        After None, pydevd calls this again at the next function. Also return None in a thread of the agent that is just
+        starting (agent_threads.py).
+        """
         known: threading.Thread | None = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
         agent = sys.modules.get("_raydap_agent.light_start")
         codes = [getattr(each, "__code__", None) for each in (threading.current_thread, getattr(agent, "_run", None))]
@@ -30,22 +32,24 @@ class OneThreadObject:
 
 
 def keep_one_thread_object() -> None:
-    """Do so until `keep_one_thread_object_no_more`."""
+    """Give pydevd a OneThreadObject as `threading`, until `keep_one_thread_object_no_more`."""
     module = _monitoring_module()
     if module is not None:
         module.threading = OneThreadObject()
 
 
 def keep_one_thread_object_no_more() -> None:
+    """Undo `keep_one_thread_object`."""
     module = _monitoring_module()
     if module is not None:
         module.threading = threading
 
 
 def register(thread: Any) -> None:
-    """Store the object that pydevd has of the current thread in `threading._active`, where pydevd looks for it.
+    """Store pydevd's object of the current thread in `threading._active`, where pydevd looks for it.
 
-    Another one is there if the thread began before `keep_one_thread_object`.
+    Another object is stored there if the thread began before `keep_one_thread_object`. Do nothing if `thread` is not
+    the current thread.
     """
     if thread.ident == threading.get_ident():
         with threading._active_limbo_lock:  # type: ignore[attr-defined]
@@ -61,7 +65,7 @@ def _runs(codes: "list[CodeType | None]") -> bool:
 
 
 def _monitoring_module() -> Any:
-    """Return pydevd's module that uses sys.monitoring, None if it does not use it."""
+    """Return pydevd's module that uses sys.monitoring, or None if pydevd does not use it."""
     from _pydevd_bundle import pydevd_constants
 
     if not getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False):

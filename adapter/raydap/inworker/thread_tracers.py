@@ -1,8 +1,8 @@
-"""Keeps the trace functions of the program while pydevd traces, before Python 3.12; runs in the worker.
+"""The program's trace functions, kept while pydevd traces, before Python 3.12; runs in the worker.
 
-Before Python 3.12 pydevd sets its own trace function in all threads. When it leaves, each thread gets its earlier one
-again, also if it waits at that moment. Python has no function that reads or sets the trace function of another thread,
-so this does it in the thread states of CPython, whose layout is fixed in 3.10 and 3.11.
+Before Python 3.12 pydevd sets its own trace function in all threads. When pydevd ends, each thread gets its earlier
+trace function back, even if the thread is waiting at that moment. Python has no function that reads or sets the trace
+function of another thread. So this module uses the thread states of CPython, whose layout is fixed in 3.10 and 3.11.
 """
 
 import sys
@@ -21,8 +21,8 @@ from .thread_frames import current_frames, without_collections
 class ThreadStates:
     """The thread states of this interpreter. Raises RuntimeError in a Python with an unknown layout.
 
-    A thread state is freed when its thread ends. So each one is found and used while C code keeps the GIL: `next`,
-    `list` or `max` pulls it through iterators that run no Python code.
+    A thread state is freed when its thread ends. So each state is found and used while C code keeps the GIL: `next`,
+    `list` or `max` reads it from iterators that run no Python code.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class ThreadStates:
             _fields_ = (("address", pointer), ("object", ctypes.py_object))
 
         class ThreadState(ctypes.Structure):
-            """PyThreadState (Include/cpython/pystate.h) up to its number."""
+            """PyThreadState (Include/cpython/pystate.h), up to the number of the thread."""
 
             _fields_ = (
                 ("links", pointer * (4 if is_310 else 3)),
@@ -76,7 +76,7 @@ class ThreadStates:
             raise RuntimeError("raydap cannot debug this Python: its thread states have an unknown layout")
 
     def _all(self) -> Iterator[Any]:
-        # PyThreadState_Next is called with a second argument, which it ignores.
+        # accumulate gives PyThreadState_Next a second argument, which it ignores.
         addresses = accumulate(chain(map(self._first, [self._interpreter]), repeat(None)), self._next)
         return map(self._at, takewhile(bool, addresses))
 
@@ -87,21 +87,26 @@ class ThreadStates:
         return newest
 
     def tracers(self) -> "list[tuple[int, int, int, Any]]":
-        """Return the number and ident of each traced thread, its trace function in C, and the object for that."""
+        """Return each traced thread's number and ident, its trace function in C, and the object for that function."""
         traced = filter(attrgetter("trace.address"), self._all())
         with without_collections():
             return list(map(attrgetter("number", "ident", "trace_function", "trace.object"), traced))
 
     def set_tracer(self, number: int, function: "int | None", tracer: Any) -> None:
-        """Set the trace function of the thread with this number, if it still runs. None ends its tracing."""
+        """Set the trace function of the thread with this number, if the thread still runs.
+
+        None as `function` ends the tracing of the thread.
+        """
         states, others = tee(self._all())
         found = compress(states, map(eq, map(attrgetter("number"), others), repeat(number)))
         with without_collections():
             next(map(self._set, found, [function], [self._nothing if function is None else tracer]), None)
 
     def settrace_function(self) -> int:
-        """Return the function in C that sys.settrace sets. Call it in a thread that the program does not
-        trace."""
+        """Return the address of the C function that sys.settrace sets.
+
+        Call this in a thread that the program does not trace.
+        """
         sys.settrace(lambda *_: None)
         function: int = self._at(self._get_own()).trace_function
         sys.settrace(None)
@@ -109,7 +114,7 @@ class ThreadStates:
 
 
 class ProgramTracers:
-    """The trace functions of the program when pydevd begins. No frame is kept alive."""
+    """The program's trace functions at the moment when pydevd starts. No frame is kept alive."""
 
     def __init__(self) -> None:
         self._states = ThreadStates()
@@ -124,7 +129,10 @@ class ProgramTracers:
         }
 
     def put_back(self) -> None:
-        """Replace all trace functions of pydevd. Keep what the program has set during the session."""
+        """Replace pydevd's trace functions with the program's.
+
+        Keep those that the program has set during the session.
+        """
         if is_of_debugger(threading.gettrace()):
             threading.settrace(self._hook)
         for number, ident, _, tracer in self._states.tracers():
@@ -135,13 +143,19 @@ class ProgramTracers:
             self._put_back_in_frames(ident, frame)
 
     def _tracer(self, number: int, ident: int) -> "tuple[int | None, Any]":
-        """Return the trace function of this thread; that of new threads if it has begun since."""
+        """Return the trace function in C, and its object, that a thread had before pydevd.
+
+        Return those of new threads if the thread has begun since.
+        """
         if number > self._newest and self._hook is not None and is_pythons(ident):
             return self._states.settrace_function(), self._hook
         return self._threads.get(number, (None, None))
 
     def _put_back_in_frames(self, ident: int, innermost: Any) -> None:
-        """A frame that was there when pydevd began has the same address and callers as then."""
+        """Put the trace functions back in the frames of a thread.
+
+        A frame that existed when pydevd started has the same address and the same callers as then.
+        """
         remains = True
         before = chain(self._frames.get(ident, ()), repeat((0, None, None)))
         for frame, (address, code, tracer) in zip(reversed(stack_of(innermost)), before, strict=False):
@@ -159,13 +173,13 @@ def is_of_debugger(tracer: Any) -> bool:
 
 
 def is_pythons(ident: int) -> bool:
-    """Return whether Python has started this thread. Only then threading.settrace concerns it."""
+    """Return whether Python has started this thread: threading.settrace affects only such threads."""
     thread = threading._active.get(ident)  # type: ignore[attr-defined]
     return thread is not None and not isinstance(thread, threading._DummyThread)
 
 
 def stack_of(frame: Any) -> "list[Any]":
-    """The frames of its thread, the innermost one first."""
+    """Return the frame and its callers, the innermost first."""
     frames = []
     while frame is not None:
         frames.append(frame)

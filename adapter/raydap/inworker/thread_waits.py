@@ -1,7 +1,7 @@
-"""Says what a thread waits for: objects of Ray, a lock and who holds it, or another thread; runs in the worker.
+"""The reason why a thread waits: objects of Ray, a lock and its holder, or another thread; runs in the worker.
 
-It looks at the arguments of those functions of Ray and Python that wait (stack_reader.py gives the frames). No code of
-the user's runs. It says nothing of a wait that it does not know, so that nobody takes the thread for deadlocked.
+It is read from the arguments of Ray's and Python's functions that wait, in the frames that stack_reader.py finds. None
+of the user's code runs. A wait of an unknown kind is not reported, so that the thread does not count as deadlocked.
 """
 
 import itertools
@@ -16,37 +16,45 @@ from .object_waits import object_wait
 from .stack_reader import _PLUMBING, _callers, _folders, _owner, read_stacks
 
 _WAITING_FRAMES = 12
-"""Frames of Ray and Python in which a call of the user's waits."""
+"""The most frames of Ray and Python that are searched for a function that waits."""
 
 _FOREVER_S = 10**6
-"""What ray.wait makes of no timeout (ray/_private/worker.py)."""
+"""The timeout in seconds that ray.wait uses for no timeout (ray/_private/worker.py)."""
 
 
 class Waits:
-    """What read_stacks asks for each thread and each coroutine that it tells of."""
+    """The waits of threads and coroutines, for `read_stacks`."""
 
     def __init__(self) -> None:
         self._folders = _folders()
         self.trees: dict[str, Any] = {}
+        """The parsed source files that were needed so far, by their names (lock_owners.py)."""
 
     def of_thread(self, ident: int, frames: Mapping[int, Any]) -> dict[str, Any]:
-        """`wait`, if it is known what the thread with this ident waits for. `kind` says which of these there are:
+        """Return `wait`, which describes what this thread waits for; an empty dict if that is unknown.
 
-        objects: `tasks` are the hex ids of the tasks that make them; `more` is the number of those that are not named,
-        and `puts` that of objects that no task makes. `needed` of them suffice, all if it is 0.
-        lock: `holder` is the ident of the thread that holds it, 0 if it is not known; `sure`: it certainly does.
-        thread: `holder` is the one whose end it waits for.
+        `wait` has a `kind`, and further keys for each kind:
 
-        `ends`: it waits no longer than for some time, or something else suffices.
+        - `objects`: `tasks` has the hex ids of the tasks that produce the objects, `more` is the number of tasks that
+          it leaves out, and `puts` is the number of objects that no task produces. `needed` is how many objects
+          suffice, 0 for all.
+        - `lock`: `holder` is the ident of the thread that holds the lock, 0 if it is unknown. `sure` is whether it
+          certainly does.
+        - `thread`: `holder` is the ident of the thread for whose end this one waits.
+
+        `ends` is whether the wait can end without these: it has a time limit, or something else suffices.
         """
         try:
             found = self._call(frames[ident]) or lock_wait(ident, frames, self.trees)
         except Exception:
-            found = None  # Ray or Python are not as they were when this was written.
+            found = None  # The internals of this Ray or Python differ from those that are read here.
         return {} if found is None else {"wait": found}
 
     def of_coroutine(self, task: Any, frames: list[Any]) -> dict[str, Any]:
-        """The same of an asyncio task, and `task`, the hex id of Ray's task for which it runs, or ""."""
+        """Return `wait` for an asyncio task, and `task`, the hex id of the Ray task for which it runs, or "".
+
+        `frames` are those of the coroutine, innermost first.
+        """
         told = {}
         try:
             told["task"] = ray_task(task)
@@ -67,7 +75,7 @@ class Waits:
 
 
 def read_waits(wanted: bool = True) -> dict[str, Any]:
-    """What read_stacks tells of all threads, and if that is wanted, what they wait for."""
+    """Return the result of `read_stacks` for all threads, with their waits if these are wanted."""
     return read_stacks(waits=Waits() if wanted else None)
 
 
@@ -96,4 +104,4 @@ _CALLS = (
     (_WORKER, "wait", _of_wait),
     (os.sep + "threading.py", "join", _of_join),
 )
-"""The functions that wait: the end of the file's path, the name, and what their arguments say."""
+"""The functions that wait: the end of the file's path, the name, and the function that reads its variables."""

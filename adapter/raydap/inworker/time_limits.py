@@ -1,15 +1,16 @@
-"""Ends code of the program that does not return while raydap asks for values; runs in the worker.
+"""Time limits for the program's code that runs when raydap requests values; runs in the worker.
 
 A stopped thread runs code of the program for raydap: the `__repr__` of a value, a property, an expression of the user.
-Such code may never return, for example if it waits for a stopped event loop. Then the thread answers no
-request, and cannot be resumed. So the code is interrupted by an exception, TooSlowError:
+That code may never return, for example if it waits for a stopped event loop. Then the thread answers no request, and
+cannot be resumed. So the code is interrupted by an exception, TooSlowError:
 
 - the text of a value in a list, and an attribute, after VALUE_S: only this value is missing;
-- a list of values after LIST_S;
-- an expression of the user GRACE_S after the thread is resumed or raydap detaches.
+- a list of values, after LIST_S;
+- an expression of the user, GRACE_S after the thread is resumed or raydap detaches.
 
-A thread that waits for a `threading.Condition`, as events, queues and futures do, is woken up for it; the main thread
-also by a signal. Another thread that waits in C code (a lock, a sleep, a socket) cannot be interrupted.
+A thread that waits for a `threading.Condition`, as events, queues and futures do, is woken up to get the exception. The
+main thread is also woken up by a signal. Another thread that waits in C code (a lock, a sleep, a socket) cannot be
+interrupted.
 """
 
 import contextlib
@@ -23,47 +24,51 @@ from collections.abc import Callable
 from typing import Any
 
 VALUE_S = 3.0
-"""Seconds for the text of a value or an attribute. All slow ones of a list share them."""
+"""Seconds for the text of a value or an attribute. All slow values of a list share them."""
 
 LEAST_S = 0.1
-"""Seconds for each further one of a list when these are over."""
+"""Seconds for each further value of a list when VALUE_S is used up."""
 
 LIST_S = 20.0
+"""Seconds for a request in _LISTS."""
 
 GRACE_S = 2.0
+"""Seconds that a call still has when its thread is resumed, or when raydap detaches."""
 
 IDLE_S = 1.0
-"""Seconds without a call after which the thread that interrupts them ends, and between two looks whether the session is
-lost."""
+"""Seconds without a call after which the interrupting thread ends. It is also the longest interval at which that thread
+checks whether the session is lost."""
 
 AGAIN_S = 0.3
-"""Seconds after which a thread that still does not return is interrupted again: code may catch the exception."""
+"""Seconds after which a thread that still does not return is interrupted again: its code may catch the exception."""
 
 _SIGNAL = getattr(signal, "SIGURG", None)
-"""Wakes up the main thread. Windows has none."""
+"""The signal that wakes up the main thread. Windows has none."""
 
 _LISTS = ("variables", "scopes", "stackTrace", "completions", "exceptionInfo")
-"""Requests that run code of the program though the user has written none."""
+"""Requests that run code of the program although the user has written no expression."""
 
 
 class TooSlowError(BaseException):
-    """Raised in code that takes too long. No `except Exception` catches it."""
+    """The exception that interrupts code that takes too long. `except Exception` does not catch it."""
 
 
 class Call:
-    """A call of code of the program in the current thread, until `deadline`, a time of time.monotonic()."""
+    """A call of the program's code in the current thread."""
 
     def __init__(self, seconds: float) -> None:
         self.ident = threading.get_ident()
         self.thread = getattr(threading.current_thread(), "__pydevd_id__", "")
+        """pydevd's id of the thread, "" if it has none."""
         self.deadline = time.monotonic() + seconds
+        """The time of time.monotonic() at which the call is interrupted next."""
         self.is_interrupted = False
 
 
 class TimeLimits:
-    """The calls that are in progress, and the thread that interrupts them, which ends when there are none.
+    """The calls in progress, and the thread that interrupts them, which ends when there are none.
 
-    `is_lost` returns whether the session has ended, also without `hurry`, as by kill -9 of raydap.
+    `is_lost` returns whether the session has ended. That includes an end without `hurry`, as by `kill -9` of raydap.
     """
 
     def __init__(self, is_lost: Callable[[], bool] = lambda: False) -> None:
@@ -74,11 +79,12 @@ class TimeLimits:
         self._calls: list[Call] = []
         self._watcher: threading.Thread | None = None
         self._left_s = 0.0
+        """Seconds that are left for the slow values of the current request."""
 
     def command(self, request: Any, function: Callable[[], Any]) -> Any:
-        """Call what answers a request. Raise TimeoutError if it is interrupted.
+        """Call the function that answers a request. Raises TimeoutError if it is interrupted.
 
-        An expression without a frame is raydap's own: it is never interrupted.
+        An expression without a frame is raydap's own, and is never interrupted.
         """
         if request.command == "evaluate" and request.arguments.frameId is None:
             return function()
@@ -87,7 +93,7 @@ class TimeLimits:
             return self._run(LIST_S if request.command in _LISTS else math.inf, function)
 
     def value(self, function: Callable[[], Any]) -> Any:
-        """Call what reads one value. Raise TimeoutError if it is interrupted."""
+        """Call the function that reads one value. Raises TimeoutError if it is interrupted."""
         began = time.monotonic()
         try:
             return self._run(max(self._left_s, LEAST_S), function)
@@ -96,7 +102,7 @@ class TimeLimits:
             raise
 
     def hurry(self, thread: "str | None" = None) -> None:
-        """Interrupt the calls of the thread with this id of pydevd, or of all, in GRACE_S at the latest."""
+        """Interrupt the calls of the thread with this id of pydevd, or of all threads, in GRACE_S at the latest."""
         latest = time.monotonic() + self.grace_s
         with self._changed:
             for call in self._calls:
@@ -115,7 +121,7 @@ class TimeLimits:
         except TooSlowError:
             self._remove(call)
             if not call.is_interrupted:
-                raise  # It is for a call around this one.
+                raise  # It interrupts an outer call.
         if call.is_interrupted:
             raise TimeoutError("it takes too long, and was interrupted")
         return result
@@ -153,7 +159,7 @@ class TimeLimits:
 
     @contextlib.contextmanager
     def _main_thread_can_be_woken(self) -> Any:
-        """Within it, a signal that programs do not use ends what the main thread waits for."""
+        """Let a signal that programs do not use interrupt waits of the main thread within the `with` block."""
         is_main = threading.current_thread() is threading.main_thread()
         if _SIGNAL is None or not is_main or signal.getsignal(_SIGNAL) != signal.SIG_DFL:
             yield
@@ -165,6 +171,7 @@ class TimeLimits:
             signal.signal(_SIGNAL, signal.SIG_DFL)
 
     def _woken(self, number: int, frame: Any) -> None:
+        """Handle the signal: raise TooSlowError if a call of the main thread is to be interrupted."""
         own = threading.get_ident()
         if any(call.ident == own and call.is_interrupted for call in self._calls):
             raise_what_is_due()
@@ -174,25 +181,25 @@ class TimeLimits:
         """Raise TooSlowError in a thread, and wake it up if it waits."""
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TooSlowError))
         wake_up(sys._current_frames().get(ident))
-        # A program may use the signal itself.
+        # The program may handle the signal itself.
         if _SIGNAL is not None and ident == threading.main_thread().ident and signal.getsignal(_SIGNAL) == self._woken:
             signal.pthread_kill(ident, _SIGNAL)
 
 
 def wake_up(frame: Any) -> None:
-    """Wake up a thread whose innermost frame waits for a threading.Condition."""
+    """Wake up a thread if its innermost frame waits for a threading.Condition."""
     if frame is not None and frame.f_code is threading.Condition.wait.__code__:
         waiter, condition = frame.f_locals.get("waiter"), frame.f_locals["self"]
-        # A later notify() must wake up another thread, which still waits.
+        # A later notify() must wake up another thread that still waits.
         with contextlib.suppress(ValueError, RuntimeError, AttributeError):
             condition._waiters.remove(waiter)
             waiter.release()
 
 
 def raise_what_is_due() -> None:
-    """Catch an exception that TimeLimits has given this thread and that is not raised yet: it is raised in a loop.
+    """Let Python raise a pending interruption of this thread, and catch it: the loop is long enough for that.
 
-    Do not take it back by PyThreadState_SetAsyncExc with NULL: before Python 3.12 a thread can then hang in the
+    Do not cancel it by PyThreadState_SetAsyncExc with NULL: before Python 3.12 a thread can then hang in the
     interpreter.
     """
     with contextlib.suppress(TooSlowError):
@@ -207,6 +214,7 @@ class LimitedValues:
         self._limits = limits
 
     def override(self) -> None:
+        """Replace the functions in pydevd's modules."""
         from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames
 
         self.restore()
@@ -230,6 +238,7 @@ class LimitedValues:
         pydevd_resolver.getattr = limited_getattr
 
     def restore(self) -> None:
+        """Undo `override`."""
         from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames
 
         details = pydevd_suspended_frames.get_variable_details

@@ -1,7 +1,7 @@
-"""What is said of a tensor of torch; runs in the worker.
+"""The numbers of a torch tensor and its hashes; runs in the worker.
 
-All is computed on the tensor's own device, in the thread that has stopped. The user's modes that are on there see none
-of it: a mode may count operations, or refuse them.
+All computations run on the tensor's own device, in the stopped thread. The user's modes that are on in that thread do
+not see them: a mode may count operations, or refuse them.
 """
 
 import contextlib
@@ -25,23 +25,28 @@ from .array_numbers import (
 )
 
 DEVICE_PART = 1 << 24
-"""Bytes in a part on an accelerator, for which each step costs as much as for a small one. It is a multiple of PART, so
-that a tensor has the same hash there as on a CPU."""
+"""Bytes in a part on an accelerator, where each step costs as much for a large part as for a small one. It is a
+multiple of PART, so that a tensor has the same hash there as on a CPU."""
 
 Fetch = Callable[[Any], list[Any]]
-"""Takes a small tensor, and returns its elements."""
+"""A function that takes a small tensor and returns its elements."""
 
 
 @contextlib.contextmanager
 def without_torch_modes() -> Iterator[None]:
+    """Disable the user's modes and the recording of gradients within the `with` block."""
     torch = sys.modules["torch"]
     private = sys.modules["torch._C"]
-    # In this order: a mode for functions would see `no_grad`, too.
+    # The order matters: a mode for functions would see `no_grad`, too.
     with private.DisableTorchFunction(), private._DisableTorchDispatch(), torch.no_grad():
         yield
 
 
 def of_torch(tensor: Any, until: float) -> dict[str, Any]:
+    """Return a tensor's shape, dtype and device, with its numbers and hashes or the reason why there are none.
+
+    `until` is the time of time.monotonic() at which reading ends, here and below.
+    """
     torch = sys.modules["torch"]
     with without_torch_modes():
         found: dict[str, Any] = {"shape": [*map(operator.index, tensor.shape)], "device": str(tensor.device)}
@@ -55,7 +60,10 @@ def of_torch(tensor: Any, until: float) -> dict[str, Any]:
 
 
 def torch_number(tensor: Any, until: float) -> Any:
-    """That of a tensor without dimensions."""
+    """Return the number in a tensor without dimensions.
+
+    Raises ValueError or TimeoutError if the tensor cannot be read.
+    """
     torch = sys.modules["torch"]
     with without_torch_modes():
         values = in_this_process(tensor)
@@ -64,10 +72,12 @@ def torch_number(tensor: Any, until: float) -> Any:
 
 
 def in_this_process(tensor: Any) -> Any:
+    """Return this process's part of a distributed tensor; return any other tensor unchanged."""
     return tensor.to_local() if hasattr(tensor, "to_local") else tensor
 
 
 def torch_numbers(torch: Any, values: Any, until: float) -> dict[str, Any]:
+    """Return the numbers and hashes of a tensor, like `look_at`. Raises ValueError or TimeoutError."""
     check(torch, values)
     values = values.detach()
     fetch = torch_fetch(torch, values.device, until)
@@ -86,10 +96,10 @@ def torch_numbers(torch: Any, values: Any, until: float) -> dict[str, Any]:
 
 
 def check(torch: Any, values: Any) -> None:
-    """Raises ValueError for what has no elements in its memory."""
+    """Raise ValueError for a tensor that has no readable elements in its memory."""
     classes = type(values).__mro__
     if any("__torch_dispatch__" in vars(each) for each in classes[: classes.index(torch.Tensor)]):
-        # Its operations are those of its class, which could wait for other processes.
+        # The class defines its operations, which could wait for other processes.
         raise ValueError(f"a {type(values).__name__}")
     for name, is_it in (("quantized", values.is_quantized), ("meta", values.is_meta)):
         if is_it:
@@ -99,15 +109,19 @@ def check(torch: Any, values: Any) -> None:
     try:
         has = values.untyped_storage().nbytes()
     except (RuntimeError, NotImplementedError):
-        return  # One inside a transform such as torch.func.grad, which looks after that itself.
+        return  # The tensor is inside a transform such as torch.func.grad, which does this check itself.
     last = values.storage_offset() + sum((n - 1) * step for n, step in zip(values.shape, values.stride(), strict=True))
-    # Libraries such as FSDP take the memory of a tensor away while it is not in use. To read it would crash.
+    # Libraries such as FSDP free the memory of a tensor while it is not in use. Reading it would crash.
     if values.numel() and has < (last + 1) * values.element_size():
         raise ValueError("its memory is freed")
 
 
 def torch_fetch(torch: Any, device: Any, until: float) -> Fetch:
-    """Waits first until the device has done what it was to do: after a kernel that hangs, it would never do more."""
+    """Wait until the device has finished its pending work, and return the function that reads small tensors there.
+
+    After a kernel that hangs, the device would never finish a read. Raises TimeoutError if the wait takes too long, and
+    ValueError while a graph is being captured.
+    """
     module: Any = getattr(torch, device.type, None)
     if device.type == "cpu" or not hasattr(module, "current_stream"):
         return lambda values: values.tolist()
@@ -125,14 +139,14 @@ def torch_fetch(torch: Any, device: Any, until: float) -> Fetch:
 
 
 def torch_part(torch: Any, values: Any, start: int, end: int) -> Any:
-    """These elements in a row, without a copy of the others."""
+    """Return the elements from `start` until before `end` in a row, without a copy of the others."""
     if values.is_contiguous():
         return values.view(-1)[start:end].resolve_conj().resolve_neg()
     row = values[0].numel()
     first, last = start // row, end // row
     if first == last or (first + 1 == last and end == last * row and start > first * row):
         return torch_part(torch, values[first], start - first * row, end - first * row)
-    # Whole rows, and parts of the one before them and of the one after them.
+    # Take the whole rows, and the parts of the rows before and after them.
     begin = first + (start > first * row)
     pieces = [values[begin:last].reshape(-1).resolve_conj().resolve_neg()]
     if begin > first:
@@ -143,20 +157,20 @@ def torch_part(torch: Any, values: Any, start: int, end: int) -> Any:
 
 
 def torch_keys(torch: Any, device: Any) -> Any:
-    """What the words of a row are multiplied with, and the rows of PART bytes."""
+    """Return the factors for the words of a row, and for the rows in PART bytes."""
     columns, rows = (torch.arange(size, device=device) for size in (COLUMNS, PART // (4 * COLUMNS)))
     return mixed(columns), mixed(rows)
 
 
 def torch_hashes(torch: Any, part: Any, keys: Any) -> Any:
-    """One for each PART bytes."""
+    """Return one hash for each PART bytes of the part."""
     columns, row_keys = keys
     data = part.contiguous().view(torch.uint8)
     rest = -len(data) % (4 * COLUMNS)
     if rest or (data.storage_offset() | data.data_ptr()) % 4:
         data = torch.cat([data, data.new_zeros(rest)])
     rows = data.view(torch.int32).view(-1, COLUMNS)
-    # Only a CPU multiplies matrices of whole numbers; only an accelerator does the other without a copy of the words.
+    # Only a CPU multiplies integer matrices. Only an accelerator computes the other form without a copy of the words.
     sums = rows.to(torch.int64).mv(columns) if part.device.type == "cpu" else (rows * columns).sum(1)
     block = min(len(sums), len(row_keys))
     rest = -len(sums) % block
@@ -165,6 +179,7 @@ def torch_hashes(torch: Any, part: Any, keys: Any) -> Any:
 
 
 def add_torch_numbers(torch: Any, part: Any, numbers: "Numbers", fetch: Fetch) -> None:
+    """Add the numbers of a part to those so far."""
     part = torch_floats(torch, part)
     nan = inf = 0
     found = fetch(torch_moments(torch, part))
@@ -178,7 +193,10 @@ def add_torch_numbers(torch: Any, part: Any, numbers: "Numbers", fetch: Fetch) -
 
 
 def torch_floats(torch: Any, part: Any) -> Any:
-    """A CPU computes variances of large floats faster; an accelerator should not write so many bytes."""
+    """Return the elements of a part as floats of the type that suits its device.
+
+    A CPU computes variances of wide floats faster; an accelerator should not write so many bytes.
+    """
     if part.is_complex():
         part = torch.view_as_real(part).reshape(-1)
     is_cpu, has_wide = part.device.type == "cpu", part.device.type != "mps"
@@ -188,6 +206,9 @@ def torch_floats(torch: Any, part: Any) -> Any:
 
 
 def torch_moments(torch: Any, part: Any) -> Any:
-    """The least, the greatest, the mean and the variance. Each reads all elements once, and writes nothing beside."""
+    """Return the minimum, the maximum, the mean and the variance.
+
+    Each operation reads all elements once, and writes nothing but its result.
+    """
     variance, mean = torch.var_mean(part, correction=0)
     return torch.stack([*torch.aminmax(part), mean, variance])

@@ -1,10 +1,10 @@
-"""Lets pydevd trace and show the program's code in files that it takes for others; runs in the worker.
+"""The program's code in files that pydevd would neither trace nor show; runs in the worker.
 
-- pydevd knows the files of the standard library, and its own, by their names (pydevd_dont_trace_files.py): breakpoints
-  in the program's own `queue.py` or `socket.py` had no effect.
-- It takes code without a file (`python -c`, `python -`) for that of a library, once Ray calls it. With `justMyCode`, a
+- pydevd recognizes the files of the standard library, and its own, by their names (pydevd_dont_trace_files.py).
+  Breakpoints in the program's own `queue.py` or `socket.py` had no effect.
+- pydevd treats code without a file (`python -c`, `python -`) as a library's when Ray calls it. With `justMyCode`, a
   `breakpoint()` there was skipped.
-- Where there is no source, it makes one of the bytecode. That is not what the user has written, so there is none.
+- Where there is no source, pydevd makes one from the bytecode. The user has not written that, so raydap prevents it.
 """
 
 import os
@@ -21,6 +21,7 @@ class TracedFiles:
         self.debugger = debugger
 
     def override(self) -> None:
+        """Override pydevd's methods that decide whether to trace and show a file."""
         import pydevd
         from _pydevd_bundle import pydevd_api
 
@@ -50,6 +51,7 @@ class TracedFiles:
             pydevd_api.code_to_bytecode_representation = NoSource(make)
 
     def restore(self) -> None:
+        """Undo `override`."""
         import pydevd
         from _pydevd_bundle import pydevd_api
 
@@ -69,8 +71,8 @@ def library_roots(pydevd_file: str) -> tuple[str, ...]:
 def is_programs(paths: Any, roots: tuple[str, ...]) -> bool:
     """Return whether a file is neither in the standard library nor in pydevd.
 
-    `paths` is pydevd's: the absolute path, the path without links, and the name. Installed packages are in a folder
-    inside that of the standard library.
+    `paths` comes from pydevd: the absolute path, the path without links, and the name. Installed packages do not count
+    as the standard library, although their folder is inside it.
     """
     for path in paths[:2]:
         root = next((each for each in roots if path.startswith(each)), None)
@@ -85,15 +87,17 @@ def has_no_file(frame: Any) -> bool:
     """Return whether a frame runs code of `python -c` or of standard input."""
     names, file = frame.f_globals, frame.f_code.co_filename
     without = file in ("<stdin>", "<string>") and names.get("__name__") == "__main__"
-    # Python gives the program of standard input its name. Code that a program makes has that of the program's file.
+    # For a program on standard input, Python sets `__file__` to this name, too. In code that a program generates,
+    # `__file__` is the program's own file.
     return without and names.get("__file__", file) == file
 
 
 class NoSource:
-    """Takes the place of pydevd's function that makes a source of bytecode. With None pydevd refuses the request."""
+    """A replacement for pydevd's function that makes a source from bytecode."""
 
     def __init__(self, original: Any) -> None:
         self.original = original
 
     def __call__(self, code: Any) -> None:
-        return None
+        """Return None, for which pydevd refuses the request."""
+        return None  # noqa: RET501

@@ -1,8 +1,8 @@
-"""What is said of one value, to compare it among workers (raydap/compare); runs in the worker.
+"""A summary of one value, to compare it among workers (raydap/compare); runs in the worker.
 
-Little is sent, however large the value is: a text that begins it, and a hash by which two workers' values are equal.
-The hash is of what the text would be without a limit. Arrays are said by their numbers. `places` is a second hash, for
-which only some places of large arrays count: how much of those is looked at depends on the time.
+The summary is small, however large the value is: the beginning of its text, and a hash that is the same for equal
+values. The hash is of the text without a limit. Arrays are described by their numbers. `places` is a second hash, to
+which large arrays contribute only some places: how much of such an array is read depends on the time.
 """
 
 import contextlib
@@ -18,15 +18,16 @@ TEXT = 600
 """The longest text that is sent, in characters."""
 
 ITEMS = 100_000
-"""Values inside a value that are looked at; those after them do not count."""
+"""The most values inside a value that are inspected. The values after them do not count."""
 
 DEPTH = 20
+"""The most levels of nested values that are inspected."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def summary(value: Any, seconds: float) -> str:
-    """JSON. `seconds` is the time for all numbers of arrays."""
+    """Return the summary of a value as JSON. `seconds` is the time for the numbers of all arrays."""
     until = time.monotonic() + seconds
     kind = type(value).__name__
     found = described(value, until)
@@ -41,18 +42,22 @@ def summary(value: Any, seconds: float) -> str:
 
 
 def digest(text: str) -> str:
+    """Return a hash of 64 bits for a text, in hexadecimal."""
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def described(value: Any, until: float) -> "dict[str, Any] | str | None":
-    """An array by its numbers, and one that is a number, such as a loss, by its text. None for all else, and for what
-    its library refuses to describe, such as a parameter of torch that has no shape yet."""
+    """Return an array's numbers, or the text of an array that is a single number, such as a loss.
+
+    Return None for any other value, and for an array that its library refuses to describe, such as a parameter of torch
+    that has no shape yet.
+    """
     library = library_of(type(value))
     if not library:
         return None
     try:
         if library in NUMBER_OF and shape_of(value, library) == ():
-            # torch's own text would have its device.
+            # torch's own text would contain the device.
             with contextlib.suppress(Exception):
                 return repr(NUMBER_OF[library](value, until))
         return LIBRARIES[library](value, until)
@@ -61,20 +66,27 @@ def described(value: Any, until: float) -> "dict[str, Any] | str | None":
 
 
 class Walk:
-    """Writes a value as Python would, but the same in each process: without addresses, and sets in order."""
+    """The text of a value, which is the same in each process for equal values.
+
+    It is what Python would write, but without addresses, and with sets sorted.
+    """
 
     def __init__(self, until: float) -> None:
         self.pieces: list[str | dict[str, Any]] = []
+        """The text so far; a dict is the description of an array."""
         self.left = ITEMS
+        """How many more values may be inspected; negative if some were left out."""
         self.is_sampled = False
+        """Whether an array was inspected only in part."""
         self._until = until
         self._inside: set[int] = set()
 
     def text(self, by: str) -> str:
-        """`by`: which hash of an array it has."""
+        """Return the text, with the hash of each array that `by` names: `hash` or `places`."""
         return "".join(each if isinstance(each, str) else written(each, by) for each in self.pieces)
 
     def write(self, value: Any, depth: int) -> None:
+        """Append the text of a value, with nested values down to `depth` levels."""
         self.left -= 1
         if self.left < 0:
             return
@@ -118,7 +130,7 @@ class Walk:
         self.pieces.append(last)
 
     def _write_pairs(self, first: str, pairs: list[tuple[Any, Any]], between: str, last: str, depth: int) -> None:
-        # Two dicts are equal in any order of their keys.
+        # Dicts are equal in any order of their keys, so the keys are sorted.
         if all(isinstance(key, str) for key, _ in pairs):
             pairs = sorted(pairs, key=lambda pair: pair[0])
         self.pieces.append(first)
@@ -137,8 +149,9 @@ class Walk:
 
 
 def written(found: "dict[str, Any]", by: str) -> str:
+    """Return the text of an array: its dtype, its shape, and the hash that `by` names."""
     shape = ",".join(map(str, found["shape"]))
-    # A small array has the one hash only.
+    # A small array has no `places`, and an array that was read in part has no `hash`.
     known = found[by] or found["hash"] or found["places"]
     return f"<{found['dtype']}[{shape}]{known and f' #{known}'}>"
 
@@ -148,13 +161,16 @@ class Name(str):
 
 
 def is_written_by_fields(kind: type) -> bool:
-    """Whether what `repr()` gives says nothing, or writes each field, which may be a large array."""
+    """Return whether objects of this class are written field by field.
+
+    Their `repr()` either has no information, or writes each field, which may be a large array.
+    """
     shown: Any = kind.__repr__
     return shown is object.__repr__ or "__dataclass_fields__" in vars(kind)
 
 
 def dict_reprs() -> "list[Any]":
-    """By which a dict of a library's own class is known to be shown as one."""
+    """Return the `__repr__` functions of the classes whose objects are written as a dict."""
     import collections
 
     return [dict.__repr__, collections.OrderedDict.__repr__, collections.defaultdict.__repr__]

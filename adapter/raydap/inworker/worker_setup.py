@@ -1,6 +1,6 @@
-"""Starts the agent in a worker, and then runs the user's own setup hook; runs in the worker, before its first task.
+"""The setup hook of a worker, which starts the agent and then runs the user's own hook, before the first task.
 
-Ray ends a worker whose setup hook raises, so nothing of ours does.
+Ray ends a worker whose setup hook raises, so raydap's part of it never raises.
 """
 
 from collections.abc import Callable
@@ -8,12 +8,15 @@ from types import CodeType, ModuleType
 from typing import Any
 
 CompiledModules = list[tuple[str, CodeType]]
-"""The names and the code of the modules of an agent, each after those that it imports."""
+"""The names and the code of an agent's modules, each after the modules that it imports."""
 
 
 def set_up(modules: Callable[[], CompiledModules], names: dict[str, Any], raydap: str, next_hook: Any) -> None:
-    """`modules` returns those of an agent (agent_code.py), and `names` are the settings of agent_children.py; `raydap`
-    is the path to call; `next_hook` is the user's hook: a callable, or the name of one, or None."""
+    """Start the agent, unless the variable RAYDAP is `off`, and run the user's setup hook.
+
+    `modules` returns the agent's modules (agent_code.py), and `names` are the settings of agent_children.py. `raydap`
+    is the path to call. `next_hook` is the user's hook: a callable, the name of one, or None.
+    """
     import importlib
     import os
     import sys
@@ -46,7 +49,7 @@ def start_agent(modules: CompiledModules, names: dict[str, Any], raydap: str) ->
 
 
 def run_module(name: str, code: CodeType) -> ModuleType:
-    """Run a module of the package `_raydap_agent`, which no finder of the process knows."""
+    """Run a module of the package `_raydap_agent`, which no finder of the process can find."""
     import sys
 
     sys.modules.setdefault("_raydap_agent", ModuleType("_raydap_agent"))
@@ -57,7 +60,10 @@ def run_module(name: str, code: CodeType) -> ModuleType:
 
 
 def unpacked(magic: bytes, compiled: bytes, texts: dict[str, str]) -> CompiledModules:
-    """The modules that agent_code.py has packed, perhaps in another version of Python."""
+    """Return the modules that agent_code.py has packed.
+
+    Compile their texts if another version of Python has packed them.
+    """
     import importlib.util
     import marshal
 

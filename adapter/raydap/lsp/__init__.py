@@ -1,1 +1,1 @@
-"""The language server: findings while typing, and live workers in the source."""
+"""The language server: diagnostics for Ray programs, and the workers of running debug sessions in the source."""

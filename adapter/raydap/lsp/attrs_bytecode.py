@@ -1,8 +1,8 @@
-"""Keeps the bytecode of LSP's types, which attrs writes and compiles anew in each process.
+"""A cache for the bytecode of LSP's types, whose methods attrs generates and compiles in each process.
 
-lsprotocol has 570 classes of attrs. To compile their methods takes half of the time in which the server starts; Python
-keeps the bytecode of modules only. attrs calls `compile` in `attr/_make.py: _compile_and_eval`, where a global of this
-name comes before the builtin. If attrs goes another way, nothing is kept, and all else is as before.
+lsprotocol has 570 attrs classes. Compiling their methods takes half of the server's start-up time, and Python caches
+the bytecode of modules only. attrs calls `compile` in `attr/_make.py: _compile_and_eval`, where a global of this name
+hides the builtin. If another version of attrs compiles in another way, the cache stays empty and has no other effect.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _DIGEST_SIZE = 32
 
 
 def import_types() -> None:
-    """Imports `lsprotocol.types`."""
+    """Import `lsprotocol.types`, with the bytecode in the cache; update the cache if it was not complete."""
     path = _path()
     known = _read(path) if path.is_absolute() else {}
     used: dict[bytes, CodeType] = {}
@@ -43,13 +43,16 @@ def import_types() -> None:
 
 
 def _path() -> Path:
-    """Return the file in the user's cache, one for each version of bytecode; "~/..." if the user has no home."""
+    """Return the path of the cache file, which depends on Python's bytecode version.
+
+    The path is relative and begins with "~" if the user has no home folder.
+    """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     return folder / "raydap" / f"lsp-types-{importlib.util.MAGIC_NUMBER.hex()}"
 
 
 def _read(path: Path) -> dict[bytes, CodeType]:
-    """Return nothing if there is no such file, if another user can replace it, or if it is damaged.
+    """Return the content of the cache file; {} if it is missing or damaged, or if another user can replace it.
 
     The code runs in this process, and `marshal` may crash on a damaged file.
     """
@@ -62,7 +65,7 @@ def _read(path: Path) -> dict[bytes, CodeType]:
 
 
 def _write(path: Path, used: dict[bytes, CodeType]) -> None:
-    """Write the file if no other user can replace it. A folder that cannot be written to costs only time."""
+    """Write the cache file unless another user can replace it. Errors are ignored: they only make the start slower."""
     data = marshal.dumps(used)
     with suppress(OSError):
         safe_files.make_private(path.parent)

@@ -1,4 +1,4 @@
-"""One client of the language server: pygls' protocol over one of raydap's connections."""
+"""The connection of one LSP client: checks each message, and passes it on to pygls."""
 
 import asyncio
 import json
@@ -15,17 +15,15 @@ from raydap.transport.peer import Peer
 logger = logging.getLogger(__name__)
 
 Connect = Callable[[Callable[[bytes], None], Callable[[str], None], TolerantDecoder], Peer]
-"""What makes the peer of a connection: its `on_message`, its `on_gone` and its decoder are given."""
+"""Makes the peer of a connection from the peer's `on_message`, `on_gone` and decoder."""
 
 
 class Connection:
-    """Reads what one client sends. Every request gets an answer, also one that is malformed (JSON-RPC 2.0, 5.1).
-
-    `ended` is the exit code for a server that has this client only.
-    """
+    """The connection of one client. Malformed requests get an answer, too (JSON-RPC 2.0, 5.1)."""
 
     def __init__(self, connect: Connect) -> None:
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        """Completes at the end of the connection, with the exit code for a server that has only this client."""
         self._server = RaydapLanguageServer()
         protocol = self._server.protocol
         assert isinstance(protocol, Protocol)
@@ -34,12 +32,14 @@ class Connection:
         self.peer = connect(self._on_message, self._on_gone, TolerantDecoder())
         protocol.set_writer(self, include_headers=False)
 
-    # What pygls writes to.
+    # pygls uses the next two methods as those of its writer.
 
     def write(self, body: bytes) -> None:
+        """Send the JSON of one message to the client."""
         self.peer.send(body)
 
     def close(self) -> None:
+        """Close the connection and the client's documents."""
         self.peer.close()
         self._end()
 
@@ -71,7 +71,7 @@ class Connection:
         try:
             structured = self._protocol.structure_message(message)
         except Exception as error:
-            # pygls raises an exception of its own for what does not fit the types of LSP, and any other for the rest.
+            # pygls raises exceptions of its own for parameters with wrong types, and any others for other mistakes.
             logger.info("language server: %s cannot be read: %r", method, error)
             if "id" in message and method is not None:
                 self._fail(seq, ErrorCodes.InvalidParams, f"The parameters of {method} are not as LSP describes them.")

@@ -1,4 +1,4 @@
-"""An open document and what is known of it."""
+"""An open document, with its diagnostics and their fixes."""
 
 import time
 
@@ -12,14 +12,17 @@ from raydap.lsp.positions import Positions, units
 from raydap.lsp.rules.rule_table import BY_CODE
 
 MAX_DELAY_S = 2.0
-"""A text that takes long to examine is examined when nobody has typed for a while, at most this long."""
+"""The longest delay between the last change of a document and its examination. Only slow documents have a delay."""
 
 _QUICK_S = 0.2
 _SOURCE = "raydap"
 
 
 class Document:
-    """A Python file or a launch.json. `encoding` is that of the client's positions."""
+    """An open Python file or launch.json.
+
+    `encoding` is the unit in which the client counts columns (LSP, PositionEncodingKind).
+    """
 
     def __init__(self, uri: str, text: str, version: int | None, encoding: str) -> None:
         self.uri = uri
@@ -28,37 +31,43 @@ class Document:
         self._encoding = encoding
         self._examiner = PythonExaminer()
         self._examined = ""
+        """The last text that could be parsed. `_findings` and `_positions` belong to it."""
         self._findings: list[Finding] = []
         self._positions = Positions("", encoding)
         self._took_s: float | None = None
+        """Seconds that the last examination took; None before the second one."""
         self._now: tuple[str, Blocks, Positions] | None = None
+        """The last result of `now`, with its text."""
 
     @property
     def delay_s(self) -> float:
-        """How long to wait for another key before the next examination."""
+        """Seconds to wait for a further change before the next examination."""
         return 0.0 if self._took_s is None or self._took_s < _QUICK_S else min(2 * self._took_s, MAX_DELAY_S)
 
     @property
     def marks(self) -> list[Mark]:
-        """Where live workers are shown, in the last text that could be parsed."""
+        """The places where live workers are shown, in the last text that could be parsed."""
         return [] if self.uri.endswith(".json") else self._examiner.marks
 
     def now(self) -> tuple[Blocks, Positions]:
-        """The blocks and the places of the text as it is, whether it has been examined or not."""
+        """Return the blocks and the positions of the present text, whether it has been examined or not."""
         if self._now is None or self._now[0] != self.text:
             self._now = self.text, Blocks(self.text), Positions(self.text, self._encoding)
         return self._now[1:]
 
     def columns(self, line: str, length: int) -> int:
-        """How far the first characters of a line reach, as the client counts."""
+        """Return the length of the first `length` characters of a line in the client's units."""
         return units(line[:length], self._encoding)
 
     def examine(self, ignored: frozenset[str]) -> list[types.Diagnostic] | None:
-        """The diagnostics of the text; None while it cannot be parsed: those of the last text that could be stay."""
+        """Return the diagnostics of the text, without the rules in `ignored`.
+
+        Return None if the text cannot be parsed: the diagnostics of the last text that could be parsed stay valid.
+        """
         is_first = not self._examined
         started = time.perf_counter()
         findings = self._examine()
-        # The first time takes longest, because all of the file is read.
+        # The first examination reads the whole file, so its duration does not count.
         self._took_s = None if is_first else time.perf_counter() - started
         if findings is None:
             return None
@@ -68,9 +77,10 @@ class Document:
         return [self._diagnostic(finding) for finding in self._findings]
 
     def actions(self, wanted: types.Range) -> list[types.CodeAction]:
-        """The fixes of the findings in the lines of a range: editors ask with the cursor anywhere in the line.
+        """Return the fixes of the findings in the lines of a range.
 
-        A text that has changed since has none, because places have moved.
+        Whole lines count, because editors request actions for the cursor, which may be anywhere in the line. If the
+        text has changed since its examination, the positions of the findings are wrong, and there are no fixes.
         """
         if self._examined != self.text:
             return []
@@ -101,7 +111,7 @@ class Document:
         return self._code_action(fix.title, diagnostic, edits, preferred)
 
     def _ignore(self, finding: Finding, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
-        """A comment that drops the finding, where one may stand."""
+        """Return the action that adds a comment to ignore the finding; none where a comment is not possible."""
         line = finding.span.end_line
         if self.uri.endswith(".json") or not self._examiner.may_end_in_comment(line):
             return []

@@ -1,4 +1,4 @@
-"""The findings of a text. They depend on nothing else."""
+"""The examination of a text, whose findings depend on the text alone."""
 
 import re
 
@@ -11,38 +11,41 @@ from raydap.lsp.rules import launch_json
 from raydap.lsp.rules.rule_table import PYTHON_CHECKS
 
 MAX_CHARACTERS = 1_000_000
-"""Longer texts are not examined: one takes a second, and nobody writes them by hand."""
+"""The longest text that is examined. A text of this length takes a second, and longer ones are not written by hand."""
 
 _MENTIONS_RAY = re.compile(r"\bray\b|RAY_?DEB", re.IGNORECASE)
 _IGNORE = re.compile(rb"#\s*raydap:\s*ignore(?:\[([a-z, -]*)\])?", re.IGNORECASE)
 
 
 class PythonExaminer:
-    """Examines one file again and again, as it changes."""
+    """The examination of one Python file after each of its changes."""
 
     def __init__(self) -> None:
         self._reader = IncrementalReader()
         self._file: PythonFile | None = None
+        """The last text that could be parsed; None if it does not mention Ray or is too long."""
 
     @property
     def marks(self) -> list[Mark]:
-        """Those of the last text that could be parsed."""
+        """The places where live workers are shown, in the last text that could be parsed."""
         return [] if self._file is None else marks(self._file)
 
     def may_end_in_comment(self, line: int) -> bool:
-        """Whether a comment may be added to a line of the last text that could be parsed."""
+        """Return whether a comment can be added to a line of the last text that could be parsed."""
         return not self._reader.goes_on(line)
 
     def examine(self, text: str) -> list[Finding] | None:
-        """The findings in the order of the source; None if the text cannot be parsed, so that the last ones stay.
+        """Return the findings in the order of the source; None if the text cannot be parsed.
 
-        A comment `# raydap: ignore` at the end of a line drops those of the line, and `# raydap: ignore[CODE]` those of
-        one rule.
+        A text that is too long or does not mention Ray has no findings.
+
+        A comment `# raydap: ignore` at the end of a line drops all findings of the line, and
+        `# raydap: ignore[CODE]` drops the findings of one rule.
         """
         if len(text) > MAX_CHARACTERS or _MENTIONS_RAY.search(text) is None:
             self._file = None
             return []
-        # Unlike those of str, the lines of bytes end as Python's and LSP's do.
+        # Split bytes, because `str.splitlines` also splits at characters that end no line in Python and LSP.
         lines = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass").splitlines(keepends=True)
         try:
             program = self._reader.read(lines)
@@ -54,6 +57,7 @@ class PythonExaminer:
 
 
 def examine_launch_json(text: str) -> list[Finding]:
+    """Return the findings of a launch.json; none if it is too long."""
     if len(text) > MAX_CHARACTERS:
         return []
     return list(launch_json.check(text))

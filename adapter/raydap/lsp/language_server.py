@@ -1,4 +1,4 @@
-"""What the language server offers: pygls' features, each a few lines over the open documents."""
+"""The features of the language server, registered with pygls."""
 
 import asyncio
 import logging
@@ -21,24 +21,28 @@ from raydap.lsp.rules.rule_table import BY_CODE
 logger = logging.getLogger(__name__)
 
 REFRESH_INTERVAL_S = 0.2
-"""Seconds between two requests to the client to ask for the lenses again."""
+"""Seconds from the first change of a worker until the client is requested to refresh lenses and values."""
 
 SETTINGS = {
     "ignore": "the codes of the rules that are switched off",
     "commands": "the commands that the client has for lenses, such as raydap.continueStopped; none if it is left out",
     "live": "whether live workers are shown; `true` if it is left out",
 }
-"""The settings, in the `initializationOptions` and under `raydap.languageServer` of `didChangeConfiguration`."""
+"""The settings in `initializationOptions`, and under `raydap.languageServer` in `didChangeConfiguration`."""
 
 
 class Protocol(LanguageServerProtocol):
-    """`exit` ends this client's connection, and not the process: a server on TCP has other clients."""
+    """pygls' protocol, in which `exit` closes the connection of its client.
+
+    pygls would end the process, but a server on TCP may have other clients.
+    """
 
     exited: int | None = None
+    """The exit code, once the client has sent `exit`."""
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> Generator[Any, Any, None]:
-        """Closes the connection; the exit code is as LSP wants it, 0 after `shutdown` only."""
+        """Close the connection. The exit code is 0 after `shutdown` and 1 without it, as LSP requires."""
         self.exited = 0 if self._shutdown else 1
         assert self.writer is not None
         self.writer.close()
@@ -46,11 +50,11 @@ class Protocol(LanguageServerProtocol):
 
 
 class RaydapLanguageServer(LanguageServer):
-    """The open documents of one client."""
+    """The server for one client, with the client's open documents."""
 
     def __init__(self) -> None:
-        # The whole text with each change costs a client less than raydap's work on it. Parts would have to be put
-        # together here, where a single wrong position spoils all that follows.
+        # Let the client send the whole text with each change, which costs it less time than raydap's examination. With
+        # incremental changes, a single wrong position would spoil the text from then on.
         super().__init__(
             "raydap",
             raydap.__version__,
@@ -68,10 +72,11 @@ class RaydapLanguageServer(LanguageServer):
         self._add_features()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Into the log: the user can do nothing about it, and pygls would show each one in a window."""
+        """Log an error. pygls would show each one to the user, who can do nothing about it."""
         logger.warning("language server: %s", error)
 
     def close(self) -> None:
+        """Cancel all timers, close all documents, and leave the debug sessions."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -96,7 +101,7 @@ class RaydapLanguageServer(LanguageServer):
         actions = types.CodeActionOptions([types.CodeActionKind.QuickFix])
         options = {types.TEXT_DOCUMENT_CODE_ACTION: actions}
         for name, handler in features.items():
-            # pygls sets attributes of what it registers, which a method does not have.
+            # pygls sets attributes of the functions that it registers. A bound method accepts none, a partial does.
             self.feature(name, options.get(name))(partial(handler))
 
     def _initialize(self, params: types.InitializeParams) -> None:
@@ -127,7 +132,7 @@ class RaydapLanguageServer(LanguageServer):
         document.text, document.version = text.source, text.version
         if document.uri in self._timers:
             self._timers[document.uri].cancel()
-        # Even with no delay, changes that have come already are put together to one examination.
+        # Even without a delay, changes that have already arrived cause only one examination.
         self._timers[document.uri] = asyncio.get_running_loop().call_later(document.delay_s, self._examine, document)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -159,7 +164,7 @@ class RaydapLanguageServer(LanguageServer):
         return [] if document is None else await inline_values(document, params, self._sessions)
 
     async def _inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint]:
-        """A client that shows inline values would show each value twice."""
+        # A client that shows inline values, too, would show each value twice.
         document = self._open.get(params.text_document.uri)
         client = self.client_capabilities.text_document
         if document is None or (client is not None and client.inline_value is not None):
@@ -167,7 +172,7 @@ class RaydapLanguageServer(LanguageServer):
         return await inlay_hints(document, params.range, self._sessions)
 
     def _workers_changed(self) -> None:
-        """Many workers stop at once, so the client asks for what it shows a moment later."""
+        """Start the timer after which the client refreshes. One refresh serves many workers that stop together."""
         if self._open and self._refresh is None:
             self._refresh = asyncio.get_running_loop().call_later(REFRESH_INTERVAL_S, self._refresh_client)
 
@@ -211,7 +216,10 @@ class RaydapLanguageServer(LanguageServer):
         self._ignored = frozenset(self._names(settings, "ignore", list(BY_CODE), self._ignored))
 
     def _names(self, settings: object, setting: str, known: list[str], before: Collection[str]) -> list[str]:
-        """The value of a setting that is a list of known names; as it was `before` if it is left out or is no list."""
+        """Return the names in a setting that is a list of known names; `before` if it is left out or is not a list.
+
+        Warn the user of a value that is not a list, and of the first unknown name.
+        """
         names = _field(settings, setting)
         if names is None:
             return list(before)
@@ -229,12 +237,12 @@ class RaydapLanguageServer(LanguageServer):
 
 
 def _is_examined(text: TextDocument) -> bool:
-    """Python in files and unsaved buffers, and the launch.json of VS Code."""
+    """Return whether a document is Python, which may be an unsaved buffer, or VS Code's launch.json."""
     if text.language_id == "python" or text.uri.endswith((".py", ".pyi")):
         return True
     return text.uri.endswith("/.vscode/launch.json")
 
 
 def _field(settings: object, name: str) -> Any:
-    """A field of what a client has sent: a dictionary, or the object that pygls has made of one."""
+    """Return a field of a client's settings, which are a dictionary, or an object that pygls has made of one."""
     return settings.get(name) if isinstance(settings, dict) else getattr(settings, name, None)

@@ -1,4 +1,4 @@
-"""Places in a text: Python's, in bytes of UTF-8, as the LSP client counts them."""
+"""Conversion of Python's positions, which count bytes of UTF-8, to those of the LSP client."""
 
 from lsprotocol import types
 
@@ -6,27 +6,29 @@ from raydap.lsp.analysis.findings import Span
 
 
 def units(text: str, encoding: str) -> int:
-    """The length of a text in the units of the client."""
+    """Return the length of a text in the client's units (LSP, PositionEncodingKind)."""
     codec, size = _UNIT_SIZES.get(encoding, ("utf-8", 1))
     return len(text.encode(codec, "surrogatepass")) // size
 
 
 _UNIT_SIZES = {"utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+"""Python's codec for each encoding, and the bytes of a unit."""
 
 
 class Positions:
-    """`encoding` is what server and client have agreed on (LSP, PositionEncodingKind)."""
+    """The positions in one text. `encoding` is what server and client have agreed on (LSP, PositionEncodingKind)."""
 
     def __init__(self, text: str, encoding: str) -> None:
-        # Unlike those of str, the lines of bytes end as those of LSP and Python do: at CR, LF or both.
+        # Split bytes, because `str.splitlines` also splits at characters that end no line in Python and LSP.
         self._lines = text.encode("utf-8", "surrogatepass").splitlines()
         self._codec = _UNIT_SIZES.get(encoding)
 
     def range(self, span: Span) -> types.Range:
+        """Return the client's range of a span."""
         return types.Range(self._position(span.line, span.column), self._position(span.end_line, span.end_column))
 
     def end_of_line(self, line: int) -> types.Range:
-        """The empty range there. `line` counts from 1."""
+        """Return the empty range at the end of a line, which counts from 1."""
         position = self._position(line, len(self._lines[line - 1]))
         return types.Range(position, position)
 

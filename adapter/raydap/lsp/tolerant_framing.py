@@ -1,4 +1,4 @@
-"""The framing of LSP for a server that outlives a client's faults."""
+"""A decoder of LSP's framing that continues after malformed bytes."""
 
 from raydap.wire.framing import Decoder, FramingError
 
@@ -6,12 +6,13 @@ _FIELD = b"Content-Length:"
 
 
 class TolerantDecoder(Decoder):
-    """Goes on after bytes that are no message, where the next header begins.
+    """A decoder that skips malformed bytes and continues at the next header.
 
-    Such bytes give one empty body, which is no JSON, so that the server answers them like all other faults.
+    A sequence of malformed bytes yields one empty body. That is not valid JSON, so the server answers with an error.
     """
 
     _lost = False
+    """Whether malformed bytes are being skipped, for which the empty body has been added already."""
 
     def _advance(self, bodies: list[bytes]) -> bool:
         count, size = len(bodies), len(self._buffer)
@@ -23,14 +24,16 @@ class TolerantDecoder(Decoder):
             self._lost = True
             self._length = None
             self._header_size = 0
-            # What begins the buffer is at fault, unless it has been taken off already.
+            # Skip at least one byte, unless the base class has already removed the malformed line from the buffer.
             self._skip(1 if len(self._buffer) == size else 0)
             return True
         self._lost = self._lost and len(bodies) == count
         return advanced
 
     def _skip(self, start: int) -> None:
-        """Drops what is before the next header, which begins at `start` or later. The end stays, because a header may
-        begin there."""
+        """Drop the bytes before the next header, which begins at `start` or later.
+
+        Without a header, the end of the buffer is kept, because a header may begin there.
+        """
         begin = self._buffer.find(_FIELD, start)
         del self._buffer[: begin if begin >= 0 else max(len(self._buffer) - len(_FIELD), 0)]

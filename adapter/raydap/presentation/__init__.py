@@ -1,1 +1,1 @@
-"""How raydap shows things, the same everywhere: text made safe, durations, numbers, states, tables, trees of stacks."""
+"""Formatting that all user interfaces share: safe text, durations, numbers, tables, and trees of stacks."""

@@ -1,4 +1,4 @@
-"""Durations in few characters."""
+"""Durations as short text."""
 
 
 def duration(seconds: float) -> str:
@@ -9,8 +9,10 @@ def duration(seconds: float) -> str:
 
 
 def whole_seconds(seconds: float) -> str:
-    """Return a duration such as `12 s`, `5m 12s` or `2h 05m`, "" for less than a second: raydap has only begun to look
-    then."""
+    """Return a duration such as `12 s`, `5m 12s` or `2h 05m`, or "" if it is shorter than a second.
+
+    A duration below one second means that raydap has just begun to look, so it is not shown.
+    """
     if seconds < 1:
         return ""
     return f"{int(seconds)} s" if seconds < 60 else _minutes(seconds)

@@ -1,4 +1,4 @@
-"""Trees and groups as text with aligned columns, for clients that have no view of their own."""
+"""Trees of stacks and groups of values as text with aligned columns, for clients without a view of their own."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,19 +22,19 @@ from raydap.protocol.value_messages import (
 )
 
 _LONGEST = 60
-"""Characters of a value."""
+"""The maximum number of characters of a value."""
 
 _REPEATED = 4
-"""Frames that follow each other so often become one line with their number."""
+"""A group of frames that is repeated at least this often is shown once, with the number of repetitions."""
 
 _LONGEST_PERIOD = 4
-"""The most functions that call each other in turn and are recognised as a repetition."""
+"""The maximum number of frames in such a group: functions that call each other in turn."""
 
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
 def of_stacks(stacks: MergedStacks) -> str:
-    """One line for each frame, indented where stacks part."""
+    """Return a tree of stacks: one line for each frame, indented where stacks branch."""
     is_fork = len(stacks.root.children) > 1
     state = "threads" if stacks.root.running else "stopped"
     rows = [(f"{stacks.root.count} {state}", stacks.root.label), *_of_node(stacks.root, 0 if is_fork else 1)]
@@ -64,7 +64,7 @@ def _of_node(node: StackNode, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _repetitions(chain: Sequence[StackNode]) -> Iterator[tuple[StackNode, int]]:
-    """Yield each node with how often its group of frames follows itself. Recursion repeats one frame, or a few."""
+    """Yield each node with the number of repetitions of its group of frames; recursion repeats one or a few frames."""
     frames = [node.frame for node in chain]
     at = 0
     while at < len(chain):
@@ -81,7 +81,7 @@ def _repetitions(chain: Sequence[StackNode]) -> Iterator[tuple[StackNode, int]]:
 
 
 def _of_locals(variables: Sequence[FoldedVariable], count: int, depth: int) -> Iterator[tuple[str, str]]:
-    """A line for each value. Only those that not all have need the names of who has them."""
+    """Yield a line for each value, with the names of its workers unless all `count` threads have this value."""
     for each in variables:
         for group in each.groups:
             value = _short(group.value)
@@ -91,7 +91,7 @@ def _of_locals(variables: Sequence[FoldedVariable], count: int, depth: int) -> I
 
 
 def of_step(answer: SteppedThreads) -> str:
-    """One line for each place to which some have come."""
+    """Return one line for each place where threads have stopped after a step."""
     groups = () if answer.groups is UNSET else answer.groups
     running = () if answer.running is UNSET else answer.running
     rows = [
@@ -103,7 +103,7 @@ def of_step(answer: SteppedThreads) -> str:
 
 
 def of_comparison(answer: Comparison) -> str:
-    """One line for each group of equal values, then the statistics and who has changed."""
+    """Return one line for each group of equal values, then the statistics and the changes since the baseline."""
     if not answer.groups and not answer.silent:
         return "Nobody is stopped here."
     rows = [(_value(each), str(_count(each)), each.label, _apart(each)) for each in answer.groups]
@@ -118,7 +118,7 @@ def of_comparison(answer: Comparison) -> str:
 
 
 def of_evaluations(answer: Evaluations) -> str:
-    """One line for each group of equal answers, then the statistics."""
+    """Return one line for each group of equal answers, then the statistics."""
     if not answer.groups and not answer.silent and not answer.unread:
         return "Nobody is stopped here."
     rows = [
@@ -140,7 +140,7 @@ def _unanswered(answer: Evaluations | Comparison) -> int:
 
 
 def _value(group: ComparisonGroup) -> str:
-    # The numbers of an array come last.
+    # An array's numbers are at the end of its text, so leave more room for it.
     longest = 2 * _LONGEST if isinstance(group.array, ArraySummary) else _LONGEST
     return _short(group.error if isinstance(group.error, str) else group.value, longest)
 
@@ -155,7 +155,7 @@ def _apart(group: ComparisonGroup) -> str:
 
 
 def _histogram(found: Histogram) -> str:
-    """A bar for each count, between the lowest and the highest number and who has them."""
+    """Return one bar for each count, between the lowest and the highest number with the names of their workers."""
     most = max(found.counts)
     bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
     return one_line(f"{digits(found.low)} {found.lowest.label}  {bars}  {digits(found.high)} {found.highest.label}")
@@ -179,7 +179,7 @@ def _place(frame: Location) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns with two spaces between them. A cell that nothing follows in its row widens no column."""
+    """Return rows with aligned columns. The last cell of a row does not widen its column."""
     rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [
         max((len(row[column]) for row in rows if any(row[column + 1 :])), default=0) for column in range(len(rows[0]))

@@ -1,7 +1,7 @@
-"""Text of workers, dashboards and other users, made safe to show.
+"""Text from workers, dashboards and other users, made safe to show.
 
-It must not move the cursor of a terminal, type for the user, reverse the order of what is read, or look like a line of
-raydap.
+The text must not move the cursor of a terminal, type for the user, reorder the characters that are shown, or look like
+a line of raydap's own.
 """
 
 import re
@@ -20,13 +20,15 @@ _LONE_JOINERS = re.compile(
     "(?<![\ufe0f\U0001f000-\U0001ffff])\N{ZERO WIDTH JOINER}"
     "|\N{ZERO WIDTH JOINER}(?![\u2190-\u2bff\U0001f000-\U0001ffff])"
 )
-"""Joiners that do not stand between two emoji. rich counts no columns for the character behind a joiner, but terminals
-draw it beside the one before."""
+"""Joiners that are not between two emoji.
+
+rich counts no column for the character after a joiner, but terminals draw that character beside the previous one.
+"""
 
 _LINE_BREAKS = re.compile("\r\n|[\n\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
 
 LINE_BREAK = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
-"""Stands for a line break in text that has to stay on one line."""
+"""Replaces a line break in text that must stay on one line."""
 
 _COLOUR_OR_RETURN = re.compile(r"(\x1b\[[\d;:]{0,60}m|\r)")
 """Programs print these to colour text, and to redraw a progress bar."""
@@ -38,19 +40,19 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `visible` text on one line, such as a name: after a line break it would look like another row."""
+    """Return `visible` text on one line, for names and the like: text after a line break could pass for another row."""
     return visible(_LINE_BREAKS.sub(LINE_BREAK, text).replace("\t", " "))
 
 
 def program_output(text: str) -> str:
-    """Return what a worker has printed, with its colours and carriage returns, and otherwise `visible`."""
+    """Return the output of a worker as `visible` text that keeps its colours and carriage returns."""
     # split() returns the separators at the odd places, because the pattern has a group.
     parts = _COLOUR_OR_RETURN.split(text)
     return "".join(part if number % 2 else visible(part) for number, part in enumerate(parts))
 
 
 def json_text(text: str) -> str:
-    """Return JSON of the same value, in which the characters that are not safe to print are escaped."""
+    """Return JSON with the same value, in which the characters that are not safe to print are escaped."""
     return _NOT_JSON_SAFE.sub(lambda found: _escaped(ord(found[0])), text)
 
 

@@ -1,20 +1,20 @@
-"""Text in few characters: shortened values, and places in files."""
+"""Short text: shortened values, and places in files."""
 
 import re
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return the text, or its beginning and an ellipsis if it has more characters than `longest`."""
+    """Return the text; if it has more than `longest` characters, return its beginning and an ellipsis."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def in_one_line(text: str, longest: int) -> str:
-    """Return the text, shortened, with a space for each group of spaces and line breaks."""
+    """Return the text, with one space for each run of white space, shortened to `longest` characters."""
     return shortened(" ".join(text.split()), longest)
 
 
 def file_name(path: str) -> str:
-    """Return the last part of a path of any operating system."""
+    """Return the last part of a path, with the separators of any operating system."""
     return re.split(r"[/\\]", path)[-1]
 
 

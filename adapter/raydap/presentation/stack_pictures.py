@@ -1,4 +1,4 @@
-"""A tree of stacks as text for other tools: folded for flame graphs and speedscope, or a picture."""
+"""A tree of stacks in formats of other tools: folded stacks for flame graphs and speedscope, or an SVG picture."""
 
 from collections.abc import Iterator
 from html import escape
@@ -11,7 +11,7 @@ WIDTH, ROW = 1200.0, 20.0
 """The width of the picture, and the height of a frame in it, in pixels."""
 
 NARROWEST = 1.0
-"""Frames below this width are left out, so that the picture of 10,000 workers stays readable."""
+"""The width in pixels below which a frame is left out, so that the picture of 10,000 workers stays readable."""
 
 _CHARACTER = 7.0
 
@@ -27,11 +27,11 @@ _STYLE = """\
   .stacks .few rect { fill: #8a4b10 }
   .stacks g:focus rect, .stacks g:hover rect { stroke: #e6edf3 }
 }"""
-"""For this picture alone, because a page may have others beside it."""
+"""The rules apply to this picture alone, because a page may contain other pictures."""
 
 
 def folded(root: StackNode) -> str:
-    """A line for each stack, outermost frame first: `main (train.py:3);step (train.py:9) 7`."""
+    """Return one line for each stack, outermost frame first: `main (train.py:3);step (train.py:9) 7`."""
     return "\n".join(_folded(root, []))
 
 
@@ -53,8 +53,10 @@ class _Box(NamedTuple):
 
 
 def svg(root: StackNode) -> str:
-    """An icicle: a frame is below the one that has called it, and as wide as it has threads. Those with less than half
-    of the threads of their caller have another colour. Each can be reached by keys."""
+    """Return an icicle graph as SVG: each frame is below its caller, and its width is the number of its threads.
+
+    A frame with less than half of its caller's threads has another colour. Each frame can be reached by keyboard.
+    """
     boxes = list(_boxes(root, 0.0, WIDTH, 0, False))
     height = (1 + max(box.depth for box in boxes)) * ROW
     parts = "\n".join(_drawn(box) for box in boxes)
@@ -74,7 +76,7 @@ def _boxes(node: StackNode, left: float, width: float, depth: int, is_few: bool)
 def _drawn(box: _Box) -> str:
     node = box.node
     place = f'x="{box.left:.1f}" y="{box.depth * ROW:g}"'
-    # Its text would be as wide as this.
+    # The number of characters that fit into the box.
     room = int((box.width - 6) / _CHARACTER)
     name = _name(node)
     shown = shortened(name, room) if room > 3 or len(name) <= room else ""
@@ -96,5 +98,5 @@ def _escaped(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """A name comes from a worker, and may have line breaks, or characters that no XML has."""
+    """Replace characters that XML does not allow, and line breaks: the text comes from a worker."""
     return "".join(each if each.isprintable() else "?" for each in text)

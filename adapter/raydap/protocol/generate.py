@@ -1,12 +1,10 @@
-"""Writes id_fields.py and messages.py from the DAP schema that ships with debugpy.
+"""Generates id_fields.py and messages.py from the DAP schema that ships with debugpy.
 
-Run `python -m raydap.protocol.generate` after an update of debugpy; with `--check` nothing is written and the
-exit code is 1 if a file would change. The schema says which properties are integers but not which of them are
-ids; the table IDS below says that. An integer that looks like an id and is in neither table stops the generator,
-because raydap would otherwise forward one worker's id to another worker.
+Run `python -m raydap.protocol.generate` after an update of debugpy. With `--check` nothing is written, and the exit
+code is 1 if a file is out of date. The tables IDS and NOT_IDS decide which integers are ids, because the schema does
+not. An integer that looks like an id and is in neither stops the generator, because raydap would not translate it.
 
-Source: debugpy/_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json, the schema of the DAP
-specification in the version that debugpy speaks.
+Source: the schema of DAP in the version that debugpy speaks (SCHEMA).
 """
 
 import argparse
@@ -24,7 +22,7 @@ Schema = Mapping[str, Any]
 SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 LINE_LENGTH = 120
 
-# Keyed by "Type.property", or by the property alone where it means the same in every type.
+# The keys are "Type.property", or the property alone if it means the same in every type.
 IDS = {
     "Thread.id": "THREAD",
     "threadId": "THREAD",
@@ -42,7 +40,7 @@ IDS = {
     "GotoArguments.targetId": "GOTO_TARGET",
     "StepInTarget.id": "STEP_IN_TARGET",
     "StepInArguments.targetId": "STEP_IN_TARGET",
-    # DAP 1.68 and later; listed so that a newer debugpy needs no change here.
+    # In DAP 1.68 and later; listed in advance, so that a newer debugpy needs no change here.
     "locationReference": "LOCATION",
     "valueLocationReference": "LOCATION",
     "declarationLocationReference": "LOCATION",
@@ -50,37 +48,39 @@ IDS = {
 NOT_IDS = frozenset(
     {
         "Message.id",  # The number of an error.
-        "requestId",  # The seq of a request, which is mapped with the pending requests.
+        "requestId",  # The seq of a request, which the pending requests translate.
         "processId",
         "shellProcessId",
         "systemProcessId",
     }
 )
-# The objects that the bridge itself makes; everything else passes through it and needs no type.
+# The objects that the bridge itself makes. Other objects pass through it and need no type.
 WRITTEN = ("Breakpoint", "Capabilities", "InitializeRequestArguments", "OutputEventBody", "ProcessEventBody", "Thread")
 LOOKS_LIKE_ID = re.compile(r"(^i|I)ds?$|Reference$")
 
 
 class SchemaError(Exception):
-    """The schema has a shape that this generator does not know. The text names the type and the property."""
+    """The schema has a shape that the generator cannot handle. The text names the type and the property."""
 
 
 @dataclass(frozen=True)
 class ObjectType:
-    """A JSON object of the schema: its properties, and the name of the type it extends."""
+    """A JSON object of the schema."""
 
     properties: Schema
     required: frozenset[str] = frozenset()
     base: str | None = None
+    """The name of the type that it extends."""
 
 
 @dataclass
 class Protocol:
-    """The schema by role. The three maps give the type of the arguments or body, by a command or an event's name."""
+    """The definitions of the schema, sorted by what they define."""
 
     objects: dict[str, ObjectType] = field(default_factory=dict)
     strings: dict[str, Schema] = field(default_factory=dict)
     arguments: dict[str, str] = field(default_factory=dict)
+    """The type of the arguments by command; so are `responses` and `events`, the types of bodies."""
     responses: dict[str, str] = field(default_factory=dict)
     events: dict[str, str] = field(default_factory=dict)
     commands: set[str] = field(default_factory=set)
@@ -89,7 +89,7 @@ class Protocol:
 
 
 def load() -> Schema:
-    """The definitions of the installed debugpy's schema, found without importing debugpy."""
+    """Return the definitions of the installed debugpy's schema, without importing debugpy."""
     spec = importlib.util.find_spec("debugpy")
     if spec is None or not spec.submodule_search_locations:
         raise SchemaError("debugpy is not installed, so there is no schema to read.")
@@ -98,12 +98,12 @@ def load() -> Schema:
 
 
 def parse(definitions: Schema) -> Protocol:
-    """Sorts the definitions into a Protocol; raises SchemaError for a shape it does not know."""
+    """Sort the definitions into a Protocol. Raises SchemaError for an unknown shape."""
     protocol = Protocol()
     section = ""
     for name, definition in definitions.items():
         base, own = _split(definition)
-        # The first definition of each group carries the group's title; only the title tells reverse requests.
+        # Only the first definition of a group has the group's title, and only the title marks reverse requests.
         section = own.get("title", section)
         if name in ("ProtocolMessage", "Request", "Event", "Response"):
             continue
@@ -117,7 +117,7 @@ def parse(definitions: Schema) -> Protocol:
 
 
 def _split(definition: Schema) -> tuple[str | None, Schema]:
-    """A definition's base type, if it extends one, and its own part."""
+    """Return a definition's base type, if it extends one, and the definition's own part."""
     if "allOf" not in definition:
         return None, definition
     parent, own = definition["allOf"]
@@ -136,13 +136,13 @@ def _add_message(protocol: Protocol, name: str, base: str, properties: Schema, s
         if "body" in properties:
             protocol.events[event] = _payload(protocol, name + "Body", properties["body"])
     elif "body" in properties:
-        # A response names no command in the schema; only its own name ties it to the request.
+        # The schema links a response to its request by the response's name alone.
         command = name[0].lower() + name.removesuffix("Response")[1:]
         protocol.responses[command] = _payload(protocol, name + "Body", properties["body"])
 
 
 def _payload(protocol: Protocol, name: str, schema: Schema) -> str:
-    """The type of a body or of arguments; an inline object becomes a type of its own."""
+    """Return the name of the type of a body or of arguments. An inline object becomes a type of its own."""
     if "$ref" in schema:
         return _referred(schema)
     protocol.objects[name] = _object(schema, None)
@@ -161,7 +161,7 @@ def _referred(schema: Schema) -> str:
 
 
 def render_ids(protocol: Protocol) -> str:
-    """The text of id_fields.py. Raises SchemaError for an id that is in no table."""
+    """Return the text of id_fields.py. Raises SchemaError for an id that is in no table."""
     rules = _rules(protocol)
     known = [("ARGUMENTS", protocol.arguments), ("RESPONSES", protocol.responses), ("EVENTS", protocol.events)]
     maps = (
@@ -184,7 +184,7 @@ def render_ids(protocol: Protocol) -> str:
 
 
 def _rules(protocol: Protocol) -> dict[str, list[str]]:
-    """The source text of the rules, by type: only for types that contain an id, directly or further down."""
+    """Return the source text of the rules, by type, for the types that contain an id, directly or further down."""
     ids: dict[str, dict[str, str]] = {}
     refs: dict[str, dict[str, Schema]] = {}
     for name in protocol.objects:
@@ -233,10 +233,14 @@ def _target(schema: Schema) -> str | None:
 
 
 def render_messages(protocol: Protocol, roots: Iterable[str] = WRITTEN) -> str:
-    """The text of messages.py: the types named by `roots` and those they are made of."""
+    """Return the text of messages.py: the types named by `roots`, and the types that these contain."""
     wanted = _with_parts(protocol, roots)
     strings = "".join(_alias(name, schema) + "\n" for name, schema in protocol.strings.items() if name in wanted)
-    blocks = (_typed_dict(name, this) for name, this in protocol.objects.items() if name in wanted)
+    texts = {name: f"DAP's type `{name}`." for name in wanted}
+    texts |= {type_: f"The arguments of `{command}`." for command, type_ in protocol.arguments.items()}
+    texts |= {type_: f"The body of the answer to `{command}`." for command, type_ in protocol.responses.items()}
+    texts |= {type_: f"The body of the event `{event}`." for event, type_ in protocol.events.items()}
+    blocks = (_typed_dict(name, this, texts[name]) for name, this in protocol.objects.items() if name in wanted)
     return MESSAGES_HEAD + strings + "\n\n" + "\n\n\n".join(blocks) + "\n"
 
 
@@ -255,7 +259,7 @@ def _with_parts(protocol: Protocol, roots: Iterable[str]) -> set[str]:
 
 
 def _mentioned(schema: Any) -> list[str]:
-    """Every type that a piece of the schema refers to."""
+    """Return every type to which a part of the schema refers."""
     if isinstance(schema, dict):
         here = [_referred(schema)] if "$ref" in schema else []
         return here + [name for value in schema.values() for name in _mentioned(value)]
@@ -268,10 +272,10 @@ def _alias(name: str, schema: Schema) -> str:
     return _bracketed(f"{name} = Literal[", [json.dumps(value) for value in schema["enum"]], "]")
 
 
-def _typed_dict(name: str, this: ObjectType) -> str:
+def _typed_dict(name: str, this: ObjectType, text: str) -> str:
     types = {key: _annotation(schema) for key, schema in this.properties.items()}
     if any(keyword.iskeyword(key) or key.startswith("__") for key in types):
-        # A class body would refuse a keyword as a name, and mangle a name with two leading underscores.
+        # In the body of a class a keyword cannot be a name, and a name with two leading underscores is mangled.
         if this.base or this.required:
             raise SchemaError(f"{name} needs the functional syntax, which can express neither base nor required keys.")
         items = [f'"{key}": {annotation}' for key, annotation in types.items()]
@@ -283,18 +287,19 @@ def _typed_dict(name: str, this: ObjectType) -> str:
         return (
             _class(f"_{name}Required({base})", required)
             + "\n\n\n"
-            + _class(f"{name}(_{name}Required, total=False)", optional)
+            + _class(f"{name}(_{name}Required, total=False)", optional, text)
         )
-    return _class(f"{name}({base})" if required else f"{name}({base}, total=False)", types)
+    return _class(f"{name}({base})" if required else f"{name}({base}, total=False)", types, text)
 
 
-def _class(head: str, types: Mapping[str, str]) -> str:
-    lines = [f"    {key}: {annotation}" for key, annotation in types.items()] or ["    pass"]
+def _class(head: str, types: Mapping[str, str], text: str = "") -> str:
+    lines = [f'    """{text}"""', ""] if text else []
+    lines += [f"    {key}: {annotation}" for key, annotation in types.items()] or ["    pass"]
     return "\n".join([f"class {head}:", *lines])
 
 
 def _annotation(schema: Schema) -> str:
-    """The Python type of a property."""
+    """Return the Python type of a property."""
     if "$ref" in schema:
         return _referred(schema)
     if "oneOf" in schema:
@@ -312,7 +317,7 @@ def _annotation(schema: Schema) -> str:
     return {"integer": "int", "string": "str", "boolean": "bool", "number": "float", "null": "None"}[kind]
 
 
-# The layout that ruff format wants.
+# The layout of ruff format.
 
 
 def _bracketed(opening: str, items: list[str], closing: str) -> str:
@@ -330,9 +335,9 @@ def _indent(text: str) -> str:
 
 IDS_HEAD = '''"""Where ids are in DAP messages.
 
-Generated by raydap.protocol.generate from debugpy's schema; not edited by hand. RULES says for each type that contains
-ids, directly or further down, where they are. ARGUMENTS, RESPONSES and EVENTS give such a type for a command or for the
-name of an event. A type, command or event that is absent there contains no ids.
+Generated by raydap.protocol.generate from debugpy's schema; not edited by hand. RULES contains the types that have ids,
+directly or further down, with the fields where they are. ARGUMENTS, RESPONSES and EVENTS map a command or an event to
+such a type. A type, command or event that is absent there has no ids.
 """
 
 from collections.abc import Mapping
@@ -341,26 +346,27 @@ from typing import Any, Final, NamedTuple
 
 
 class Kind(Enum):
-    """The kind of an object that an id names; the value is the word for users."""
+    """The kind of an object that an id names. The value is its name in texts for users."""
 
-    __hash__ = object.__hash__  # Enum hashes the name, in Python; every id that passes is looked up by its kind.
+    __hash__ = object.__hash__  # Faster: Enum hashes the name, in Python code, and each id is looked up by its kind.
 
     KINDS
 
 
 class Ref(NamedTuple):
-    """The property holds an object of this type, or an array of them."""
+    """The rule of a property that contains an object with ids, or an array of such objects."""
 
     type_name: str
+    """The name of the object's type."""
     is_list: bool = False
 
 
-# The content of a property: an id, an array of ids, or objects that contain ids further down.
+# The content of a property: an id, an array of ids, or objects with ids.
 Rule = Kind | tuple[Kind, type[list[Any]]] | Ref
 
 '''
 
-MESSAGES_HEAD = '''"""The JSON objects of DAP: arguments, bodies and what they are made of.
+MESSAGES_HEAD = '''"""The JSON objects of DAP that raydap makes: arguments, bodies, and the objects in them.
 
 Generated by raydap.protocol.generate from debugpy's schema; not edited by hand.
 """
@@ -373,7 +379,7 @@ from typing import Any, Literal, TypedDict
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Writes both files, or with `--check` compares them; exits with a sentence if they differ."""
+    """Write both files, or with `--check` compare them and exit with a sentence if one is out of date."""
     parser = argparse.ArgumentParser(prog="python -m raydap.protocol.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is out of date")
     check = parser.parse_args(arguments).check

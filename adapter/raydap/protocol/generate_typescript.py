@@ -1,12 +1,15 @@
-"""Writes vscode-ext/src/protocol/messages.ts from raydap_messages.py, so that both sides have the same types.
+"""Generates vscode-ext/src/protocol/messages.ts from raydap_messages.py, so that both sides have the same types.
 
-Run `python -m raydap.protocol.generate_typescript` after a change of raydap_messages.py; with `--check` nothing is
-written and the exit code is 1 if the file would change. A type without a counterpart here stops the generator.
+Run `python -m raydap.protocol.generate_typescript` after a change of raydap_messages.py. With `--check` nothing is
+written, and the exit code is 1 if the file is out of date. A type without a counterpart here stops the generator.
 """
 
 import argparse
+import ast
 import inspect
+import textwrap
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Literal, get_args, get_origin
@@ -37,11 +40,11 @@ _PLAIN = {
 
 
 class UnsupportedType(Exception):
-    """A field has a type that the generator does not know; the text names both."""
+    """A field has a type without a counterpart in TypeScript. The text names the field and the type."""
 
 
 def render(module: ModuleType = raydap_messages) -> str:
-    """The text of messages.ts. Raises UnsupportedType."""
+    """Return the text of messages.ts. Raises UnsupportedType."""
     parts = [
         HEAD,
         "/** The extension's protocol number; the answer to `initialize` has that of raydap (Server). */\n"
@@ -64,13 +67,13 @@ def render(module: ModuleType = raydap_messages) -> str:
 
 
 def fields(struct: type[Message], module: ModuleType = raydap_messages) -> dict[str, str]:
-    """The TypeScript type of each field, by its name on the wire. A name ends with `?` if the field may be absent.
+    """Return the TypeScript type of each field, by its name on the wire.
 
-    Raises UnsupportedType.
+    A name ends with `?` if the field may be absent. Raises UnsupportedType.
     """
     found: dict[str, str] = {}
     for field in _struct_type(struct).fields:
-        # A field of ours that has a default is always sent; only an UNSET field is left out.
+        # raydap always sends a field that has a default; only an UNSET field is left out.
         absent = not field.required and (issubclass(struct, Arguments) or field.default in (NODEFAULT, UNSET))
         try:
             found[field.encode_name + "?" * absent] = _typescript(field.type, _aliases(module))
@@ -80,7 +83,7 @@ def fields(struct: type[Message], module: ModuleType = raydap_messages) -> dict[
 
 
 def _structs(module: ModuleType) -> Iterator[type[Message]]:
-    """Those of its parts, too, which it imports as modules."""
+    """Yield the structs of the module, and of the modules that it imports as its parts."""
     for value in vars(module).values():
         if isinstance(value, ModuleType):
             yield from _structs(value)
@@ -93,11 +96,27 @@ def _aliases(module: ModuleType) -> dict[tuple[str, ...], str]:
 
 
 def _interface(struct: type[Message], module: ModuleType) -> str:
-    lines = [f"  readonly {name}: {type_};\n" for name, type_ in fields(struct, module).items()]
+    texts = _field_docstrings(struct)
+    lines = [
+        textwrap.indent(_comment(texts[field.name]) if field.name in texts else "", "  ")
+        + f"  readonly {name}: {type_};\n"
+        for field, (name, type_) in zip(_struct_type(struct).fields, fields(struct, module).items(), strict=True)
+    ]
     comment = _comment(inspect.cleandoc(struct.__doc__ or ""))
     if not lines:
         return f"{comment}export type {struct.__name__} = Record<string, never>;\n"
     return f"{comment}export interface {struct.__name__} {{\n{''.join(lines)}}}\n"
+
+
+def _field_docstrings(struct: type[Message]) -> dict[str, str]:
+    """Return the docstrings below the fields of a struct, by the names of the fields."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(struct))).body
+    assert isinstance(definition, ast.ClassDef)
+    found: dict[str, str] = {}
+    for field, text in pairwise(definition.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[ast.unparse(field.target)] = inspect.cleandoc(str(text.value.value))
+    return found
 
 
 def _comment(text: str) -> str:
@@ -118,7 +137,7 @@ def _typescript(type_: types.Type, aliases: dict[tuple[str, ...], str]) -> str:
     if isinstance(type_, types.StructType):
         return type_.cls.__name__
     if isinstance(type_, types.LiteralType):
-        # All literals of ours are strings; msgspec does not keep their order.
+        # All literals of raydap's messages are strings. msgspec does not keep their order.
         values = {str(value) for value in type_.values}
         return next((name for known, name in aliases.items() if set(known) == values), _literal(sorted(values)))
     if isinstance(type_, types.UnionType):
@@ -138,7 +157,7 @@ def _name(answer: type[Message] | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Writes the file, or with `--check` compares it; exits with a sentence if it differs."""
+    """Write the file, or with `--check` compare it and exit with a sentence if it is out of date."""
     parser = argparse.ArgumentParser(prog="python -m raydap.protocol.generate_typescript", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, fail if the file is out of date")
     text = render()

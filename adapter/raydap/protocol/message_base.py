@@ -1,11 +1,11 @@
-"""What all messages of raydap's own have in common (raydap_messages.py)."""
+"""The base classes of raydap's own messages (raydap_messages.py)."""
 
 import msgspec
 
 
 class Message(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """Base of all types here."""
+    """The base of all messages, and of the objects in them. Field names are in camel case on the wire."""
 
 
 class Arguments(Message, frozen=True, forbid_unknown_fields=True):
-    """Base of the arguments of raydap's own requests: an unknown one is an error that names it."""
+    """The base of the arguments of raydap's own requests. An unknown argument is an error that names it."""

@@ -1,13 +1,16 @@
-"""Python's parser, without its warnings."""
+"""Python's parser without its warnings about the text, which would fill raydap's log.
+
+raydap does not run the text.
+"""
 
 import ast
 import warnings
 
 
 def parse_module(text: str) -> ast.Module:
-    """Raises SyntaxError, ValueError, RecursionError or MemoryError: what Python raises for what it does not compile.
+    """Return the syntax tree of a module.
 
-    Python's warnings about the text would fill raydap's log, and raydap does not run it.
+    Raises SyntaxError, ValueError, RecursionError or MemoryError, as Python does for code that it cannot compile.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -15,7 +18,7 @@ def parse_module(text: str) -> ast.Module:
 
 
 def parse_expression(text: str) -> ast.Expression:
-    """Raises as `parse_module` does."""
+    """Return the syntax tree of an expression. Raises like `parse_module`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text, mode="eval")

@@ -1,6 +1,6 @@
-"""The messages of raydap's own requests and events (docs/requests.md), declared once.
+"""The types of the messages of raydap's own requests and events (docs/requests.md).
 
-The core decodes arguments into these types and encodes answers from them; `vscode-ext/src/protocol/messages.ts` is
+The core decodes arguments into these types, and encodes answers from them. `vscode-ext/src/protocol/messages.ts` is
 generated from them. Names on the wire are in camel case, as in DAP.
 """
 
@@ -12,135 +12,164 @@ from raydap.protocol import stack_messages, value_messages, wait_messages
 from raydap.protocol.message_base import Arguments, Message
 
 PROTOCOL = 1
-"""Raise it with every change here that an older client or hub would misunderstand."""
+"""The number of the protocol. Increase it with every change that an older client or hub would misunderstand."""
 
 
 class Server(Message, frozen=True):
-    """The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
-    the lower number is too old. `debugs` names the cluster that is debugged already, which the client can join; it is
-    absent if none is, and for a client that has not shown the hub's token."""
+    """The field `raydap` in the answer to `initialize`."""
 
     version: str
     protocol: int = PROTOCOL
+    """If it differs from the client's own number, the side with the lower number is too old."""
     debugs: str | UnsetType = UNSET
+    """The cluster that raydap debugs already, and whose session the client can join. Absent if there is none, and for a
+    client that has not shown the hub's token."""
 
 
 class ProblemData(Message, frozen=True):
-    """The number of the error that an `output` event reports (docs/errors.md)."""
+    """The error that an `output` event reports."""
 
     code: int
+    """The number of the error (docs/errors.md)."""
 
 
 class OutputData(Message, frozen=True):
-    """The `data` of an `output` event: what an error of raydap's own is about, or the key of the `worker` that has
-    written it through its debugger, such as the message of a logpoint."""
+    """The `data` of an `output` event."""
 
     raydap: ProblemData | UnsetType = UNSET
+    """Present if the output is an error of raydap's own."""
     worker: str | UnsetType = UNSET
+    """The key of the worker that has written the output through its debugger, such as the message of a logpoint."""
 
 
 class StoppedThread(Message, frozen=True):
-    """`error` is the type of the exception that the thread stopped for, else "". `order` counts a worker's threads from
-    1; it is 0 while only one of them has stopped. `place` says where a thread is that was paused and cannot stop, else
-    ""."""
+    """A stopped thread of a worker."""
 
     thread_id: int
     name: str
     reason: str
+    """As in DAP's event `stopped`."""
     error: str
+    """The type of the exception that the thread stopped for, else ""."""
     order: int
+    """The number of the thread in its worker, from 1; 0 while only one thread of the worker has stopped."""
     place: str
+    """Where the thread is, if it was paused and cannot stop: `blocked in ray.get (train.py:41)`; else ""."""
 
 
 WorkerState = Literal["paused", "attaching", "stopped", "held", "running", "detached", "alive", "gone"]
+"""The state of a worker; docs/requests.md explains each one. A worker is `held` while it waits at a barrier."""
 
 
 class WorkerEntry(Message, frozen=True):
-    """One worker. It is `held` while it waits at a barrier. `name` is `label`, ` · ` and `where`; `age` are the seconds
-    since the state began; `pid` is 0 if it is not known; a string that Ray does not give (yet) is "". With `agent` it
-    can be attached at any time."""
+    """One worker in the list of workers. A string that Ray has not provided is ""."""
 
     key: str
+    """The worker's name in requests."""
     name: str
+    """`label`, ` · ` and `where`: `Trainer.train · 4711 · 10.0.0.7`."""
     label: str
+    """The function or method that the worker executes, or its actor: `Trainer.train`."""
     where: str
+    """Its process and its node: `4711 · 10.0.0.7`."""
     state: WorkerState
     age: float
+    """Seconds since the state began."""
     type: Literal["worker", "driver", "target", "child"]
     pid: int
+    """0 if it is not known."""
     node: str
     node_id: str
+    """Ray's id of the node."""
     job: str
+    """Ray's id of the job."""
     submission: str
+    """The id of the job in Ray's Jobs API."""
     actor: str
+    """The class of the actor."""
     actor_name: str
+    """The name that the program has given the actor."""
     task: str
+    """The name of the function, or `Class.method` for an actor."""
     agent: bool
+    """Whether the worker has an agent, so that raydap can attach to it at any time."""
     threads: tuple[StoppedThread, ...]
     problem: str
+    """Why raydap could not attach to the worker, or why it has ended; "" if there is no problem."""
     retry: float | UnsetType = UNSET
-    """The seconds until raydap tries again to attach, after an attach that has failed."""
+    """Seconds until raydap tries to attach again, after an attach that has failed."""
 
 
 class WorkerList(Message, frozen=True):
-    """The answer to `raydap/workers`, with all workers; and the body of `raydap/workersChanged`, with those that are
-    new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "". `complete` is
-    there, and true, for a client that asks for all, once Ray has said who runs. `cluster` is in the answer, once it is
-    known: the URL of the cluster's dashboard, or "the given workers"."""
+    """The answer to `raydap/workers`, and the body of the event `raydap/workersChanged`."""
 
     workers: tuple[WorkerEntry, ...]
+    """All workers in the answer; in the event, the workers that are new or have changed."""
     outage: str
+    """A sentence for the user while the cluster does not answer, else ""."""
     complete: bool | UnsetType = UNSET
+    """True for a client that requests `all`, once Ray has listed the processes that run; else absent."""
     cluster: str | UnsetType = UNSET
+    """The URL of the cluster's dashboard, or "the given workers". Only in the answer, and only once it is known."""
 
 
 class WorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/workers`. With `all`, workers that run and are not attached are listed, too."""
+    """The arguments of `raydap/workers`."""
 
     all: bool = False
+    """Whether to list also workers that run and are not attached."""
 
 
 class AttachWorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/attach`: `workers` are keys, `select` is a set (docs/usage/sets.md). Without both, all
-    present and future workers are meant."""
+    """The arguments of `raydap/attach`. Without `workers` and `select`: all workers that are paused now or later."""
 
     workers: tuple[str, ...] | None = None
+    """Keys of workers."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
 
 
 class DetachWorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/detach`: `workers` are keys, `select` is a set."""
+    """The arguments of `raydap/detach`: one of `workers` and `select`."""
 
     workers: tuple[str, ...] | None = None
+    """Keys of workers."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
 
 
 class PauseWorkersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/pause`: `workers` are keys, `select` is a set."""
+    """The arguments of `raydap/pause`: one of `workers` and `select`."""
 
     workers: tuple[str, ...] | None = None
+    """Keys of workers."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
 
 
 class SetsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/sets`: `select` is kept under `name`; without it, what was kept there is dropped."""
+    """The arguments of `raydap/sets`. Without `name`, nothing is kept or dropped."""
 
     name: str | None = None
+    """The name of the set that is kept or dropped."""
     select: str | None = None
+    """The set to keep under `name`; without it, the set of that name is dropped."""
 
 
 class SelectArguments(Arguments, frozen=True):
-    """The arguments of `raydap/select`: `select` is a set. With `running` its expression is evaluated in workers that
-    run, too."""
+    """The arguments of `raydap/select`."""
 
     select: str
+    """A set (docs/usage/sets.md)."""
     running: bool = False
+    """Whether to evaluate the expression of the set in workers that run, too."""
 
 
 class SelectedWorkers(Message, frozen=True):
-    """The answer to `raydap/select`: the keys of the workers in the set."""
+    """The answer to `raydap/select`."""
 
     workers: tuple[str, ...]
+    """The keys of the workers in the set."""
 
 
 class KeptSet(Message, frozen=True):
@@ -151,9 +180,10 @@ class KeptSet(Message, frozen=True):
 
 
 class WorkerSets(Message, frozen=True):
-    """The answer to `raydap/sets`: all that are kept."""
+    """The answer to `raydap/sets`."""
 
     sets: tuple[KeptSet, ...]
+    """All sets that are kept."""
 
 
 class FocusArguments(Arguments, frozen=True):
@@ -163,106 +193,130 @@ class FocusArguments(Arguments, frozen=True):
 
 
 class ContinueThreadsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/continue`: `select` is a set. Without both, all stopped threads are meant."""
+    """The arguments of `raydap/continue`. Without `threads` and `select`, all stopped threads are meant."""
 
     threads: tuple[int, ...] | None = None
+    """The ids of stopped threads."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
 
 
 class StepThreadsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/step`. All other threads that are stopped at the line of this thread step, too; with the
-    set `select`, those of them that are in it. With a `timeout` in seconds the answer comes when all of them have
-    stopped again, or then, and says where they are. `until` they are at different lines, they step again and again
-    within the timeout."""
+    """The arguments of `raydap/step`, which steps a thread and the other threads that are stopped at the same line."""
 
     thread_id: int
     command: Literal["next", "stepIn", "stepOut"]
     select: str | None = None
+    """A set to which the other threads are limited."""
     timeout: float = 0.0
+    """Seconds to wait for the threads to stop again; the answer then contains their lines. 0: do not wait."""
     until: Literal["parted"] | None = None
+    """`parted`: step again and again, within the timeout, until the threads are at different lines."""
 
 
 class ResumedThreads(Message, frozen=True):
-    """The answer to `raydap/continue`: the threads that run on."""
+    """The answer to `raydap/continue`."""
 
     threads: tuple[int, ...]
+    """The ids of the threads that were resumed."""
 
 
 class SteppedGroup(Message, frozen=True):
-    """Threads that have stopped at the same line, which is None if no frame is the user's."""
+    """The threads that have stopped at the same line."""
 
     members: tuple[int, ...]
+    """The ids of the threads."""
     label: str
+    """A short name for their workers: `Trainer{0-5,7}`."""
     frame: stack_messages.Location | None
+    """The user's top frame; None if no frame is the user's."""
 
 
 class SteppedThreads(Message, frozen=True):
-    """The answer to `raydap/step`: `threads` are those that step. With a `timeout`, `groups` are those that have
-    stopped again, the largest group last, and `running` those that have not. Those that have ended are in neither.
-    `steps` is how often they have stepped, if that was until they parted."""
+    """The answer to `raydap/step`. Threads that have ended are neither in `groups` nor in `running`."""
 
     threads: tuple[int, ...]
+    """The ids of the threads that step."""
     groups: tuple[SteppedGroup, ...] | UnsetType = UNSET
+    """With a timeout: the threads that have stopped again, the largest group last."""
     running: tuple[int, ...] | UnsetType = UNSET
+    """With a timeout: the ids of the threads that have not stopped again."""
     steps: int | UnsetType = UNSET
+    """With `until`: the number of steps."""
 
 
 class BarriersArguments(Arguments, frozen=True):
-    """The arguments of `raydap/barriers`: `show` shows the workers that wait at a barrier, and `release` lets them run
-    on; without `barrier`, an id, those of all barriers."""
+    """The arguments of `raydap/barriers`."""
 
     action: Literal["show", "release"] | None = None
+    """`show` shows the workers that wait as stopped, `release` resumes them; without it, they keep waiting."""
     barrier: int | None = None
+    """The id of the barrier; without it, the action applies to all barriers."""
 
 
 class MissingWorker(Message, frozen=True):
-    """A worker that has not arrived: its key, its state, and where it runs, "" if that is not known."""
+    """An attached worker that has not arrived at a barrier."""
 
     worker: str
+    """Its key."""
     label: str
     state: Literal["attaching", "stopped", "held", "running"]
     place: str
+    """Where it runs: `train.py:88`; "" if it is not known."""
 
 
 class Barrier(Message, frozen=True):
-    """A barrier at which workers of one class wait. It is a line of the client's file `path`, or a `function`;
-    `breakpoint` is its id. `label` names the workers that have arrived, `arrived` of those that are waited for.
-    `starting` actors are to be attached yet, and `unreached` ones are not waited for, because raydap does not reach
-    them. `text` says all of this for people to read."""
+    """A barrier at which workers of one class wait. It is a breakpoint on a line or on a function."""
 
     id: int
     breakpoint: int
+    """The id of the breakpoint."""
     path: str
+    """The path on the client's machine; "" for a function."""
     line: int
+    """0 for a function."""
     function: str
+    """The name of the function; "" for a line."""
     label: str
+    """A short name for the workers that have arrived: `Trainer{0-5,7}`."""
     arrived: int
+    """How many workers have arrived."""
     of: int
+    """How many workers the barrier waits for, including the workers that have arrived."""
     missing: tuple[MissingWorker, ...]
     starting: int
+    """How many actors raydap has yet to attach to."""
     unreached: int
+    """How many actors of the class raydap cannot reach; the barrier does not wait for them."""
     text: str
+    """All of this as text, for people to read."""
 
 
 class Barriers(Message, frozen=True):
-    """The answer to `raydap/barriers`: those at which workers wait, after the action."""
+    """The answer to `raydap/barriers`."""
 
     barriers: tuple[Barrier, ...]
+    """The barriers at which workers wait after the action."""
 
 
 class BreakpointsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/breakpoints`."""
+    """The arguments of `raydap/breakpoints`, which has none."""
 
 
 class SetBreakpoint(Message, frozen=True):
-    """A breakpoint that clients have set: on a line of the client's file `path`, or, with `path` "" and `line` 0, on a
-    `function`. `line` is where it was set. The texts are those of DAP's SourceBreakpoint, "" for none. `verified` and
-    `message` are those of DAP's Breakpoint."""
+    """A breakpoint on a line or on a function.
+
+    `condition`, `hitCondition` and `logMessage` are those of DAP's SourceBreakpoint, "" if there is none. `verified`
+    and `message` are those of DAP's Breakpoint.
+    """
 
     id: int
     path: str
+    """The path on the client's machine; "" for a function."""
     line: int
+    """The line on which the client has set it, even if a worker has moved it; 0 for a function."""
     function: str
+    """The name of the function; "" for a line."""
     condition: str
     hit_condition: str
     log_message: str
@@ -271,9 +325,11 @@ class SetBreakpoint(Message, frozen=True):
 
 
 class BreakpointList(Message, frozen=True):
-    """The answer to `raydap/breakpoints`: those of all clients. Who sets those of a file has to set these again."""
+    """The answer to `raydap/breakpoints`."""
 
     breakpoints: tuple[SetBreakpoint, ...]
+    """The breakpoints of all clients. From now on, a `setBreakpoints` of this client must repeat those of its file that
+    are to stay."""
 
 
 REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
@@ -295,6 +351,7 @@ REQUESTS: dict[str, tuple[type[Arguments], type[Message] | None]] = {
     "raydap/evaluate": (value_messages.EvaluateThreadsArguments, value_messages.Evaluations),
     "raydap/compare": (value_messages.CompareArguments, value_messages.Comparison),
 }
-"""The types of the arguments and of the answer's body; None for no body."""
+"""The types of the arguments and of the answer's body, by the name of the request; None for no body."""
 
 EVENTS: dict[str, type[Message]] = {"raydap/workersChanged": WorkerList}
+"""The types of the bodies, by the name of the event."""

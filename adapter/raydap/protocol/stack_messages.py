@@ -1,4 +1,4 @@
-"""The messages about where code is: raydap/stack, raydap/stacks and raydap/places; a part of raydap_messages.py."""
+"""The messages of `raydap/stack`, `raydap/stacks` and `raydap/places`. A part of raydap_messages.py."""
 
 from typing import Literal
 
@@ -8,171 +8,214 @@ from raydap.protocol.message_base import Arguments, Message
 
 
 class StackArguments(Arguments, frozen=True):
-    """The arguments of `raydap/stack`. `worker` is a key; `select` is a set with one worker."""
+    """The arguments of `raydap/stack`: one of `worker` and `select`."""
 
     worker: str | None = None
+    """The key of a worker."""
     select: str | None = None
+    """A set (docs/usage/sets.md) that contains exactly one worker."""
 
 
 class StackVariable(Message, frozen=True):
-    """`value` is short; values of types that are not Python's own have the type only."""
+    """One local variable."""
 
     name: str
     value: str
+    """A short text, written without running code of the user's. Values of types that are not Python's own have no more
+    than their type."""
     type: str
 
 
 class StackFrame(Message, frozen=True):
-    """One frame. `path` is the client's, or a name like `<string>`. `isUsers`: it is neither Python's, Ray's nor an
-    installed package's."""
+    """One frame."""
 
     name: str
+    """The name of the function."""
     path: str
+    """The path on the client's machine, or a name like `<string>`."""
     line: int
     is_users: bool
+    """Whether the code is the user's: neither Python's, nor Ray's, nor an installed package's."""
     variables: tuple[StackVariable, ...]
 
 
 class ThreadStack(Message, frozen=True):
-    """One thread, or a coroutine that waits. `place` says where it is; `frames` are innermost first. `isUsers`: it runs
-    code of the user's."""
+    """One thread, or a coroutine that waits."""
 
     name: str
     place: str
+    """Where it is: `blocked in ray.get (train.py:41)`."""
     is_users: bool
+    """Whether it executes code of the user's."""
     frames: tuple[StackFrame, ...]
+    """The innermost first."""
     coroutine: bool = False
 
 
 class WorkerStack(Message, frozen=True):
-    """The answer to `raydap/stack`: the threads with code of the user's first. `name` is the worker's, and `text` says
-    all of this for people to read."""
+    """The answer to `raydap/stack`."""
 
     name: str
+    """The name of the worker."""
     threads: tuple[ThreadStack, ...]
+    """The threads that execute code of the user's first."""
     text: str
+    """All stacks as text, for people to read."""
 
 
 class StacksArguments(Arguments, frozen=True):
-    """The arguments of `raydap/stacks`: `threads` are ids, `select` is a set. Without both, all stopped threads are
-    meant. With `running` those of workers that run are among them, whose stacks are read without stopping them; with
-    `outside` also those of workers without an agent that are not attached, such as paused ones. At most `max_members`
-    threads are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree
-    is also given as text."""
+    """The arguments of `raydap/stacks`. Without `threads` and `select`, all stopped threads are meant."""
 
     threads: tuple[int, ...] | None = None
+    """The ids of stopped threads."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
     running: bool = False
+    """Whether to include workers that run, and are attached or have an agent. Their stacks are read without stopping
+    them."""
     outside: bool = False
+    """Whether to include workers that are not attached and have no agent, such as paused ones. Their stacks are read
+    from outside."""
     max_members: int = 100
+    """The maximum number of thread ids, and of workers' keys, in each node."""
     locals: bool = False
+    """Whether each node contains the local variables of its frame."""
     export: Literal["folded", "svg"] | None = None
+    """The format in which the answer contains the tree as text, too."""
 
 
 class Location(Message, frozen=True):
-    """A place in the code. `path` is the client's."""
+    """A place in the code."""
 
     name: str
+    """The name of the function."""
     path: str
+    """The path on the client's machine."""
     line: int
 
 
 class ValueGroup(Message, frozen=True):
-    """`count` threads in which a variable has the same `value`, a short text, and `type`. `members` are the ids of the
-    first of them, `running` the keys of the first workers that run, and `label` names the workers of all."""
+    """The threads in which a variable has the same value and type."""
 
     value: str
+    """A short text."""
     type: str
     count: int
+    """How many threads have the value."""
     members: tuple[int, ...]
+    """The ids of the first of these threads that are stopped."""
     running: tuple[str, ...]
+    """The keys of the first of their workers that run."""
     label: str
+    """A short name for all of their workers: `Trainer{0-5,7}`."""
 
 
 class FoldedVariable(Message, frozen=True):
-    """A local variable in many threads. `groups` are the largest ones, smallest first; `more` is how many other values
-    there are."""
+    """A local variable in many threads."""
 
     name: str
     groups: tuple[ValueGroup, ...]
+    """The largest groups of equal values, the smallest of these first."""
     more: int
+    """How many other values there are."""
 
 
 class StackNode(Message, frozen=True):
-    """`count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
-    of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
-    `children` are the frames that this one has called, those with few threads first. `locals` are the variables of the
-    frame, if they were asked for."""
+    """A frame that threads have in common, below the same outer frames."""
 
     frame: Location | None
+    """None for the root."""
     count: int
+    """How many threads have the frame."""
     members: tuple[int, ...]
+    """The ids of the first of these threads that are stopped."""
     running: tuple[str, ...]
+    """The keys of the first of their workers that run."""
     label: str
+    """A short name for all of their workers: `Trainer{0-5,7}`."""
     children: "tuple[StackNode, ...]"
+    """The frames that this frame has called, those with the fewest threads first."""
     locals: tuple[FoldedVariable, ...] | UnsetType = UNSET
+    """The variables of the frame, if the request has `locals`."""
 
 
 class MissingMembers(Message, frozen=True):
-    """Actors that are not in `frame`, although `count` of the `of` actors of their class are."""
+    """The actors that are not in a frame in which most actors of their class are."""
 
     frame: Location
     count: int
+    """How many actors of the class are in the frame."""
     of: int
+    """How many actors the class has."""
     members: tuple[int, ...]
+    """The ids of the stopped threads of the missing actors."""
     running: tuple[str, ...]
+    """The keys of the missing actors that run."""
     label: str
+    """A short name for all missing actors: `Trainer{0-5,7}`."""
 
 
 class MergedStacks(Message, frozen=True):
-    """The answer to `raydap/stacks`. `silent` are the threads whose stack could not be read, and `unread` the keys of
-    such workers that run. `export` is for flame graphs (folded), or a picture (svg)."""
+    """The answer to `raydap/stacks`."""
 
     root: StackNode
+    """The root of the tree, with all threads."""
     missing: tuple[MissingMembers, ...]
     silent: tuple[int, ...]
+    """The ids of the stopped threads whose stack could not be read."""
     unread: tuple[str, ...]
+    """The keys of the workers that run and whose stacks could not be read."""
     export: str | UnsetType = UNSET
+    """The tree as text for flame graphs (`folded`), or as a picture (`svg`), if the request has `export`."""
 
 
 class PlacesArguments(Arguments, frozen=True):
-    """The arguments of `raydap/places`: `select` is a set; without it, all workers are meant that the client knows of.
-    `outside` is that of `raydap/stacks`."""
+    """The arguments of `raydap/places`."""
 
     select: str | None = None
+    """A set (docs/usage/sets.md); without it, all workers in the client's list of workers are meant."""
     outside: bool = False
+    """As in `raydap/stacks`. Forked children are searched for with `outside` only."""
 
 
 class WorkerPlace(Message, frozen=True):
-    """Where one thread of a worker is: `worker` is a key, and `thread` the id of a stopped thread. `label` names the
-    worker among those of its class, as in `Trainer{3}`, and `rank` is its number there. `text` is for people:
-    `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs. `started` is when the task
-    that it runs began, or the driver's job, in seconds since 1970 by the clock of its node, if Ray says so."""
+    """Where one thread of a worker is."""
 
     worker: str
+    """The key of the worker."""
     label: str
+    """The worker's name among the workers of its class: `Trainer{3}`."""
     text: str
+    """The place as text, for people to read: `blocked in ray.get (train.py:41)`."""
     location: Location | None
+    """The innermost frame of the user's code; None if the thread executes none."""
     thread: int | UnsetType = UNSET
+    """The id of a stopped thread; absent for a thread that runs."""
     rank: int | UnsetType = UNSET
+    """The number of an actor in its class; absent for other workers."""
     started: float | UnsetType = UNSET
+    """When the worker's task began, or the driver's job, in seconds since 1970 by the clock of its node; absent if Ray
+    has not reported it."""
 
 
 class WaitingChild(Message, frozen=True):
-    """A forked child that waits in breakpoint(), where no debugger can attach to it. `parent` is the key of the worker
-    or driver that it descends from. `location` is where it called breakpoint(), and `problem` is a sentence for the
-    user that contains what to do."""
+    """A forked child that waits in `breakpoint()`, and to which no debugger can attach."""
 
     parent: str
+    """The key of the worker or driver from which it descends."""
     pid: int
     location: Location
+    """Where it called `breakpoint()`."""
     problem: str
+    """A sentence for the user with what to do."""
 
 
 class Places(Message, frozen=True):
-    """The answer to `raydap/places`, in the order of the list of workers. `unread` are the keys of those that do not
-    say where they are. `children` are found with `outside` only."""
+    """The answer to `raydap/places`."""
 
     places: tuple[WorkerPlace, ...]
+    """The places of all threads, in the order of the list of workers."""
     unread: tuple[str, ...]
+    """The keys of the workers whose stacks could not be read."""
     children: tuple[WaitingChild, ...] = ()
+    """The forked children that were found; empty without `outside`."""

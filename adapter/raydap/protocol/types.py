@@ -1,18 +1,18 @@
-"""Names for the numbers and strings that must never be mixed up."""
+"""Distinct types for ids, so that mypy finds an id that is used as one of another kind."""
 
 from typing import NewType
 
 Handle = NewType("Handle", int)
-"""An id that raydap hands to clients; 1000 and up, never reused."""
+"""An id that raydap gives to clients: 1000 or higher, never used again."""
 
 LocalId = NewType("LocalId", int)
-"""An id as one worker's debugpy uses it; any integer, 0 included."""
+"""An id that one worker's debugpy has chosen: any integer, also 0."""
 
 Seq = NewType("Seq", int)
-"""A message's sequence number on one connection."""
+"""The sequence number of a message on one connection."""
 
 WorkerKey = NewType("WorkerKey", str)
-"""Names a worker for as long as the bridge runs: Ray's worker id, or `host:port` for an explicit target."""
+"""The name of a worker while the bridge runs: Ray's worker id, or `host:port` for an explicit target."""
 
 ClientId = NewType("ClientId", int)
-"""Names one connection of an editor, terminal or agent."""
+"""The number of one connection of a client, such as an editor or a terminal."""

@@ -1,4 +1,4 @@
-"""The messages about values in many threads: raydap/evaluate and raydap/compare; a part of raydap_messages.py."""
+"""The messages about values in many threads: `raydap/evaluate` and `raydap/compare`. A part of raydap_messages.py."""
 
 from msgspec import UNSET, UnsetType
 
@@ -6,21 +6,22 @@ from raydap.protocol.message_base import Arguments, Message
 
 
 class EvaluateThreadsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/evaluate`: `select` is a set. Without it and `threads`, all stopped threads are meant.
-    `timeout` is in seconds: a thread without a result by then has an `error`, so that it does not withhold the results
-    of the others. With `running` the expression is also evaluated in workers that run, where they are, without stopping
-    them."""
+    """The arguments of `raydap/evaluate`. Without `threads` and `select`, all stopped threads are meant."""
 
     expression: str
+    """A Python expression, evaluated in the user's top frame of each thread."""
     threads: tuple[int, ...] | None = None
+    """The ids of stopped threads."""
     select: str | None = None
+    """A set (docs/usage/sets.md)."""
     timeout: float = 5.0
+    """Seconds for each thread. A thread without a result gets an `error`, and does not delay the others."""
     running: bool = False
+    """Whether to evaluate the expression in workers that run, too, without stopping them."""
 
 
 class CompareArguments(Arguments, frozen=True):
-    """The arguments of `raydap/compare`, those of `raydap/evaluate` and two names: `keep` keeps the values under a name
-    for a later request, and `baseline` compares each thread's value with that kept under a name."""
+    """The arguments of `raydap/compare`: the arguments of `raydap/evaluate`, and two names."""
 
     expression: str
     threads: tuple[int, ...] | None = None
@@ -28,128 +29,165 @@ class CompareArguments(Arguments, frozen=True):
     timeout: float = 5.0
     running: bool = False
     keep: str | None = None
+    """The name under which raydap keeps the values for later requests."""
     baseline: str | None = None
+    """The name of kept values, with which the value of each thread is compared."""
 
 
 class Evaluation(Message, frozen=True):
-    """The result of the expression in one thread: `value` and `type`, or `error`, one line. `label` is the worker's."""
+    """The result of the expression in one stopped thread: either `value` and `type`, or `error`."""
 
     thread_id: int
     name: str
+    """The name of the thread."""
     label: str
+    """The label of its worker."""
     value: str | UnsetType = UNSET
     type: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
+    """One line."""
 
 
 class EvaluationGroup(Message, frozen=True):
-    """Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, `running` the keys of
-    those workers that run, and `label` names the workers of all in few words: `Trainer{0-5,7}`."""
+    """Threads with the same result: either `value` and `type`, or `error`."""
 
     members: tuple[int, ...]
+    """The ids of the stopped threads."""
     label: str
+    """A short name for all of their workers: `Trainer{0-5,7}`."""
     value: str | UnsetType = UNSET
     type: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
     running: tuple[str, ...] | UnsetType = UNSET
+    """The keys of the workers that run; absent if there are none."""
 
 
 class Statistics(Message, frozen=True):
-    """Of numbers. `nan` and `inf` count those that are not finite, the others are of those that are; null if none is.
-    `std` is the standard deviation of all of them, not of a sample."""
+    """Statistics of numbers. `min`, `max`, `mean` and `std` are of the finite ones, and null if there are none."""
 
     min: float | None
     max: float | None
     mean: float | None
     std: float | None
+    """The standard deviation of the population, not of a sample."""
     nan: int
+    """How many numbers are not a number (NaN)."""
     inf: int
+    """How many numbers are infinite."""
 
 
 class Evaluations(Message, frozen=True):
-    """The answer to `raydap/evaluate`: `results` in the order of its `threads`, and the same as `groups`, the largest
-    last. `silent` are the threads, and `unread` the workers that run, that had no result in time; they are in no group.
-    `statistics` are there if all values are numbers."""
+    """The answer to `raydap/evaluate`."""
 
     results: tuple[Evaluation, ...]
+    """The results of the stopped threads, in the order of the argument `threads`."""
     groups: tuple[EvaluationGroup, ...]
+    """The groups of equal results, the largest last."""
     silent: tuple[int, ...]
+    """The ids of the stopped threads that had no result in time; they are in no group."""
     unread: tuple[str, ...] | UnsetType = UNSET
+    """The keys of the workers that run and had no result in time; absent if there are none."""
     statistics: Statistics | UnsetType = UNSET
+    """Present if all values are numbers."""
 
 
 class ArraySummary(Message, frozen=True):
-    """What is said of an array, of which no element is sent. `device` names those of all members. The numbers are of
-    the finite elements, null if there are none or if they are no numbers. `sampled` is the share of the elements that
-    was looked at, 1 for all of them and 0 for none, for which there is a `reason`. Arrays with the same `hash` are
-    equal, "" if that is not known."""
+    """A summary of an array, whose elements are not sent.
+
+    `min`, `max`, `mean` and `std` are of the finite elements. They are null if there are none, or if the elements are
+    not numbers.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     device: str
+    """The devices of all members of the group."""
     min: float | None
     max: float | None
     mean: float | None
     std: float | None
     nan: int
+    """How many elements are not a number (NaN)."""
     inf: int
+    """How many elements are infinite."""
     sampled: float
+    """The share of the elements that the worker has read, from 0 to 1."""
     hash: str
+    """Arrays with the same hash are equal. "" if the worker has not read all elements."""
     reason: str | UnsetType = UNSET
+    """Why the worker has read no element; else absent."""
 
 
 class ComparisonGroup(Message, frozen=True):
-    """Threads with equal values: `value`, a text of at most 600 characters, and `type`, or `error`. `difference` says
-    shortly what is different in the largest group. `partial`: the value is so large that only its first 100,000 parts
-    count, or only some places of its arrays."""
+    """Threads with equal values: either `value` and `type`, or `error`."""
 
     members: tuple[int, ...]
+    """The ids of the stopped threads."""
     label: str
+    """A short name for all of their workers: `Trainer{0-5,7}`."""
     value: str | UnsetType = UNSET
+    """The value as text, at most 600 characters."""
     type: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
     array: ArraySummary | UnsetType = UNSET
+    """Present if the value is an array."""
     difference: str | UnsetType = UNSET
+    """A short text on how the value differs from the largest group's."""
     running: tuple[str, ...] | UnsetType = UNSET
+    """The keys of the workers that run; absent if there are none."""
     partial: bool = False
+    """Whether only a part of the value was compared: its first 100,000 parts, or some places of its arrays."""
 
 
 class Share(Message, frozen=True):
-    """Some of the threads, and of the workers that run."""
+    """A part of the threads, and of the workers that run."""
 
     members: tuple[int, ...]
+    """The ids of the stopped threads."""
     label: str
+    """A short name for all of their workers: `Trainer{0-5,7}`."""
     running: tuple[str, ...] | UnsetType = UNSET
+    """The keys of the workers that run; absent if there are none."""
 
 
 class Histogram(Message, frozen=True):
-    """How many numbers lie in each of so many equal parts from `low` to `high`, and who has these two."""
+    """A histogram of the finite numbers."""
 
     low: float
+    """The lowest number."""
     high: float
+    """The highest number."""
     counts: tuple[int, ...]
+    """How many numbers are in each of the equal parts between `low` and `high`."""
     lowest: Share
+    """The threads with the lowest number."""
     highest: Share
+    """The threads with the highest number."""
 
 
 class Change(Message, frozen=True):
-    """Since the values of the baseline. `unknown` had none then, or have none now. `statistics` are of the differences
-    of numbers."""
+    """The changes since the values of the baseline."""
 
     unchanged: Share
     changed: Share
     unknown: Share
+    """The threads without a value that can be compared, then or now."""
     statistics: Statistics | UnsetType = UNSET
+    """Statistics of the differences; present if all values that can be compared are numbers."""
 
 
 class Comparison(Message, frozen=True):
-    """The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` and `unread` are as in
-    `Evaluations`. `statistics` and `histogram` are there if all values are numbers, and `change`
-    with a baseline."""
+    """The answer to `raydap/compare`."""
 
     groups: tuple[ComparisonGroup, ...]
+    """The groups of equal values, the largest last."""
     silent: tuple[int, ...]
+    """The ids of the stopped threads that had no result in time; they are in no group."""
     unread: tuple[str, ...] | UnsetType = UNSET
+    """The keys of the workers that run and had no result in time; absent if there are none."""
     statistics: Statistics | UnsetType = UNSET
+    """Present if all values are numbers."""
     histogram: Histogram | UnsetType = UNSET
+    """Present if all values are numbers, and at least two of the finite ones differ."""
     change: Change | UnsetType = UNSET
+    """Present if the request names a baseline."""

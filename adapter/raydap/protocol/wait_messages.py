@@ -1,4 +1,4 @@
-"""The messages about who waits for whom: raydap/waits; a part of raydap_messages.py."""
+"""The messages of `raydap/waits`: the graph of waits between threads and tasks. A part of raydap_messages.py."""
 
 from typing import Literal
 
@@ -7,73 +7,90 @@ from raydap.protocol.stack_messages import Location
 
 
 class WaitsArguments(Arguments, frozen=True):
-    """The arguments of `raydap/waits`: `select` is a set of workers to begin with; without it, drivers are, and then
-    whoever nobody waits for."""
+    """The arguments of `raydap/waits`."""
 
     select: str | None = None
+    """A set of workers whose nodes become the roots. Without it, the roots are the drivers, then the nodes for which no
+    other node waits."""
 
 
 WaitKind = Literal["task", "lock", "thread", "actor", "arguments", "resources", "owner", "event loop", "collective"]
+"""The kind of a wait; docs/requests.md explains each one."""
 
 WaitState = Literal["blocked", "busy", "running", "stopped", "paused", "idle", "pending", "resource", "unknown"]
+"""The state of a node. `pending` and `resource` are states of nodes that are neither threads nor coroutines."""
 
 
 class WaitEdge(Message, frozen=True):
-    """A node waits for another one, the index of which is `node`. `certain` is false for what raydap concludes."""
+    """The wait of one node for another node."""
 
     node: int
+    """The index of the node that it waits for, in `WaitGraph.nodes`."""
     kind: WaitKind
     certain: bool
+    """False if raydap has only concluded that the node waits for this one."""
 
 
 class WaitNode(Message, frozen=True):
-    """A thread or coroutine of the `worker` with this key; or with "" a task that has not begun, an actor that keeps
-    resources, or a resource of which nothing is left. `label` names it, and `text` says where it is, or why it has not
-    begun. `task` is Ray's hex id of the task that it is or runs, "" if that is not known. `needed` of those that it
-    waits for suffice, all of them if it is 0. `stuck`: it can never go on."""
+    """A thread, a coroutine, a task that has not begun, an actor that keeps resources, or a used-up resource."""
 
     worker: str
+    """The key of the node's worker, `KEY/PID` for a forked child; "" if it has no worker, such as a resource."""
     label: str
+    """The node's name, as in `Trainer{3}.step` or `CPU`."""
     state: WaitState
     text: str
+    """Where the node is, or why its task has not begun."""
     location: Location | None
     task: str
+    """Ray's hex id of the task that the node is or executes; "" if it is not known."""
     waits: tuple[WaitEdge, ...]
     needed: int
+    """How many of its waits must end before the node can continue; 0 means all of them."""
     stuck: bool
+    """Whether the node can never continue."""
 
 
 class Deadlock(Message, frozen=True):
-    """`cycle` are nodes of which each waits for the next one, and the last one for the first; `nodes` are all that wait
-    for each other. It is `certain` unless an edge of the cycle is not. `text` is for people."""
+    """Nodes that wait for each other and can never continue. Nodes are given by their indices in `WaitGraph.nodes`."""
 
     cycle: tuple[int, ...]
+    """A shortest cycle: each node waits for the next one, and the last one for the first."""
     nodes: tuple[int, ...]
+    """All nodes that wait for each other."""
     certain: bool
+    """Whether all waits of the cycle are certain."""
     text: str
+    """A description for people to read."""
 
 
 class CollectiveWait(Message, frozen=True):
-    """`nodes` are in this function of a library for collective operations; `missing` are the nodes of their class that
-    are in none."""
+    """A collective operation, such as an `all_reduce`, that waits for workers which have not come to it."""
 
     library: str
+    """`torch.distributed` or `ray.util.collective`."""
     function: str
     nodes: tuple[int, ...]
+    """The indices of the nodes that are in this function."""
     missing: tuple[int, ...]
+    """The indices of the nodes of their class that are in no collective operation."""
     text: str
+    """A description for people to read."""
 
 
 class WaitGraph(Message, frozen=True):
-    """The answer to `raydap/waits`. `roots` are the nodes to begin with. `unread` are the keys of workers that do not
-    say where they are, and `idle` is the number of those that run nothing. `problem` says why nothing is known of tasks
-    that have not begun. `text` says all of this for people to read."""
+    """The answer to `raydap/waits`."""
 
     nodes: tuple[WaitNode, ...]
     roots: tuple[int, ...]
+    """The indices of the nodes at which a reader begins."""
     deadlocks: tuple[Deadlock, ...]
     collectives: tuple[CollectiveWait, ...]
     unread: tuple[str, ...]
+    """The keys of the workers whose stacks could not be read."""
     idle: int
+    """How many workers execute no code of the user's."""
     problem: str
+    """Why Ray has not reported its unfinished tasks; "" if it has."""
     text: str
+    """The whole graph as text, for people to read."""

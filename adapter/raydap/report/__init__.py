@@ -1,1 +1,1 @@
-"""`raydap report`: a run that is watched without anybody, and the page that it leaves."""
+"""`raydap report`: watches a program or job unattended, and writes an HTML report."""

@@ -1,8 +1,8 @@
-"""The timeline as a Chrome trace, for Perfetto and chrome://tracing: Ray's events, and raydap's pauses in their rows.
+"""The timeline as a Chrome trace, for Perfetto and chrome://tracing: Ray's events, and the stops in the same rows.
 
-Ray numbers the nodes as processes and the workers as threads, anew in each dump, and names them in events of their own:
-`Node 10.0.0.7`, `worker:<id>` (ray/_private/profiling.py, chrome_tracing_dump). So raydap's events go to the rows of
-Ray's with these names; a worker that Ray has no events of gets the next number.
+In Ray's events a node is a process and a worker is a thread, numbered from 0 in each dump. Events of their own contain
+the names: `Node 10.0.0.7`, `worker:<id>` (ray/_private/profiling.py, chrome_tracing_dump). raydap finds the row of a
+worker by these names. A worker without events of Ray's gets the next free number.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,10 +11,11 @@ from typing import Any
 from raydap.report.records import Report, Span, WorkerRecord
 
 Event = Mapping[str, Any]
+"""An event of the Chrome trace format."""
 
 
 def of_report(report: Report, ray_events: Iterable[Event]) -> list[Event]:
-    """All events. Without Ray's own the tasks are those of the report."""
+    """Return all events of the trace. If there are no `ray_events`, the tasks of the report are used instead."""
     given = [each for each in ray_events if isinstance(each, dict)]
     rows = _Rows(given)
     workers = {each.key: each for each in report.workers}
@@ -27,10 +28,11 @@ def of_report(report: Report, ray_events: Iterable[Event]) -> list[Event]:
 
 
 class _Rows:
-    """The numbers of nodes and workers. `names` are the events that name those that Ray's events do not."""
+    """The numbers of nodes and workers in the trace."""
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.names: list[Event] = []
+        """Events that name the nodes and workers without events of Ray's."""
         self._nodes: dict[str, int] = {}
         self._workers: dict[str, tuple[int, int]] = {}
         for event in events:
@@ -41,7 +43,7 @@ class _Rows:
                 self._workers[name.partition(":")[2]] = int(event["pid"]), int(event["tid"])
 
     def of(self, key: str, worker: WorkerRecord | None) -> tuple[int, int]:
-        """The numbers of a worker's node and of the worker."""
+        """Return the number of a worker's node and the number of the worker; assign them if it has none."""
         if key not in self._workers:
             node = f"Node {worker.node if worker is not None else 'unknown'}"
             if node not in self._nodes:
@@ -59,7 +61,7 @@ def _named(what: str, pid: int, tid: int | None, name: str) -> Event:
 
 
 def _complete(span: Span, row: tuple[int, int], category: str, now: float) -> Event:
-    """Microseconds, as Ray's."""
+    """Return an event with a duration. Its times are in microseconds, like those of Ray's events."""
     end = now if span.end is None else span.end
     paused = category == "raydap:paused"
     return {

@@ -1,4 +1,4 @@
-"""The page: one file without anything from the network, which can be read without JavaScript."""
+"""The HTML page of a report: one file that loads nothing from the network and needs no JavaScript."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ from raydap.report.page_style import STYLE
 from raydap.report.records import ErrorRecord, KindCount, LineRecord, Report, SampleRecord, TraceRecord
 
 _OPEN = 3
-"""Errors and lines that are open when the page is."""
+"""The number of errors, and of lines, that are open when the page is loaded."""
 
 _STATES = {
     "running": "running",
@@ -27,6 +27,7 @@ _BADGES = {"running": "warn", "interrupted": "warn", "limit": "warn", "failed": 
 
 
 def of_report(report: Report) -> str:
+    """Return the page of a report."""
     body = joined(
         _header(report),
         _tiles(report),
@@ -270,7 +271,7 @@ def _samples(report: Report) -> Iterator[Html]:
 
 def _sample(sample: SampleRecord) -> Iterator[Html]:
     if sample.stacks.root.count:
-        # It is a picture of raydap's own, whose texts are escaped.
+        # `svg` escapes the texts of workers.
         yield element("div", Html(stack_pictures.svg(sample.stacks.root)), class_="scroll")
         yield element("pre", folded_tables.of_stacks(sample.stacks))
     rows = [element("tr", element("td", each.label), element("td", each.text)) for each in sample.places]

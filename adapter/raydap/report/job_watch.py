@@ -1,4 +1,4 @@
-"""A job that runs: whether there is one, and how it ends."""
+"""Waits for the end of a running job."""
 
 import os
 import time
@@ -13,43 +13,50 @@ from raydap.cluster.jobs.job_list import has_ended
 from raydap.errors import ProblemError
 
 PAUSE_S = 2.0
-"""Seconds between two questions whether it has ended."""
+"""Seconds between two requests for the state of the job."""
 
 GONE_S = 60.0
-"""A cluster that does not answer for so many seconds is taken for gone, and the job with it."""
+"""If the dashboard has not returned the job for this number of seconds, the job counts as failed."""
 
 ARGUMENT = "--dashboard {}"
-"""How users name the cluster in a command."""
+"""The option that names a cluster, for messages to the user."""
 
 
 class NoSuchJob(SessionError):
-    """It does not run."""
+    """No running job has the given id."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnd:
-    """`failed` is only known of submitted jobs: Ray says of any other that it has succeeded."""
+    """How a job ended."""
 
     failed: bool
+    """Whether the job failed or its cluster disappeared. Ray reports failures of submitted jobs only."""
     text: str
+    """A sentence for the user."""
 
 
 class JobWatch:
-    """Must be closed. `url` is the dashboard."""
+    """One running job. Must be closed."""
 
     def __init__(self, job: str, dashboard: Dashboard, row: Row) -> None:
         self.url = dashboard.rest.where
+        """The URL of the dashboard."""
         self._job = job
         self._dashboard = dashboard
         self._submission = str(row.get("submission_id") or "")
 
     @classmethod
     async def of(cls, job: str, dashboard: str | None) -> "JobWatch":
-        """Raises ProblemError, OSError, and NoSuchJob if it does not run."""
+        """Find a job by its id or submission id, and return a watch for it.
+
+        `dashboard` is the cluster that the user names, or None. Raises ProblemError, OSError, or NoSuchJob if no such
+        job is running.
+        """
         location = await resolve(dashboard, os.environ, argument=ARGUMENT)
         asked = Dashboard(location.client(os.environ))
         try:
-            # An outage would look like a cluster without jobs.
+            # This request raises during an outage. `jobs` returns an empty list then.
             await asked.session_name()
             rows = await asked.jobs()
             row = _find(rows, job)
@@ -61,8 +68,8 @@ class JobWatch:
         return cls(job, asked, row)
 
     async def end(self) -> JobEnd:
-        """Return when it has ended. A short outage of the dashboard is no end."""
-        missing_since: float | None = None  # When the first of the answers without the job came.
+        """Wait for the end of the job. An outage of the dashboard shorter than GONE_S does not count as the end."""
+        missing_since: float | None = None  # The time of the first of consecutive answers without the job.
         ends: list[JobEnd] = []
 
         async def ask() -> float | None:
@@ -88,13 +95,14 @@ class JobWatch:
         return ends[0]
 
     async def log(self) -> str:
-        """What it has printed, "" if Ray does not keep that."""
+        """Return the output of the job; "" if Ray does not have it, as for a job that was not submitted."""
         try:
             return await self._dashboard.job_log(self._submission) if self._submission else ""
         except ProblemError:
             return ""
 
     async def close(self) -> None:
+        """Close the connection to the dashboard."""
         await self._dashboard.rest.close()
 
 

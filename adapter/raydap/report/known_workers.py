@@ -1,4 +1,4 @@
-"""The workers of the watched program, those that have ended, too: their names, and how long they were paused."""
+"""The workers of the watched program, including ended ones: their names, and their stops."""
 
 from collections.abc import Iterable
 
@@ -13,34 +13,42 @@ from raydap.report.records import Span, WorkerRecord
 from raydap.terminal.live_session import ENDED
 
 MAX_SPANS = 20_000
-"""Pauses that are kept one by one; of later ones only the number and the time."""
+"""The number of stops that are kept one by one. Later stops only add to the totals of their workers."""
 
 
 class KnownWorkers:
-    """`entries` has the last one of each worker in which it was said what it runs, and `ranks` are those that raydap
-    has told. `pauses` are over."""
+    """All workers that raydap has listed in this run, by their keys."""
 
     def __init__(self) -> None:
         self.entries: dict[str, WorkerEntry] = {}
+        """The last entry of each worker that names its task or actor; without one, its first entry."""
         self.ranks: dict[str, int] = {}
+        """The ranks of actors, as far as raydap has reported them."""
         self.pauses: list[Span] = []
+        """The stops that are over."""
         self.more = 0
+        """The number of stops that are over and were not kept."""
         self.used: set[str] = set()
-        """Those of which something was seen."""
+        """The workers that have stopped, reached a watched line, or run a task."""
         self.threads: dict[int, str] = {}
-        """The workers of threads that have stopped."""
+        """The worker of each thread that has stopped, by the thread's id."""
         self.tasks: dict[str, str] = {}
-        """The last task of each worker that ran one, as Ray says later: a short one is over before raydap sees it."""
+        """The last task of each worker in Ray's list of tasks. raydap does not see short tasks while they run."""
         self._classes: dict[tuple[str, str], set[str]] = {}
-        """The actors of each class of a job."""
+        """The actors of each class, by the job and the name of the class."""
         self._seen: dict[str, float] = {}
+        """When the state began in which each worker was first listed."""
         self._ended: dict[str, float] = {}
+        """When each ended worker was first listed as gone or detached."""
         self._problems: dict[str, str] = {}
+        """The last problem of each worker that had one."""
         self._paused: dict[int, tuple[float, str]] = {}
+        """The beginning and the reason of each stop that is not over, by the thread's id."""
         self._totals: dict[str, tuple[int, float]] = {}
+        """The number of stops of each worker, and their duration in seconds."""
 
     def take(self, entries: Iterable[WorkerEntry]) -> None:
-        """Takes what raydap tells of workers."""
+        """Take the new state of workers, as the session reports it."""
         now = steady_time.now()
         for entry in entries:
             before = self.entries.get(entry.key)
@@ -58,13 +66,13 @@ class KnownWorkers:
                 self._problems[entry.key] = entry.problem
 
     def take_places(self, places: Iterable[WorkerPlace]) -> None:
-        """Takes the ranks of workers, which only these answers have."""
+        """Take the ranks of workers from answers to `raydap/places`, which alone contain them."""
         for place in places:
             if isinstance(place.rank, int):
                 self.ranks[place.worker] = place.rank
 
     def take_tasks(self, spans: Iterable[Span]) -> None:
-        """Takes what Ray tells of tasks."""
+        """Take the names of workers' tasks from Ray's list of tasks."""
         for span in spans:
             self.tasks[span.worker] = span.name
             self.used.add(span.worker)
@@ -74,10 +82,11 @@ class KnownWorkers:
                 self.entries[span.worker] = named
 
     def pause(self, thread: int, what: str) -> None:
+        """Begin a stop of a thread. `what` is the reason, for the timeline."""
         self._paused[thread] = steady_time.now(), what
 
     def resume(self, thread: int) -> float:
-        """Returns for how many seconds the thread was stopped; 0 if it was not."""
+        """End the stop of a thread; return how many seconds it took, 0 if the thread was not stopped."""
         start, what = self._paused.pop(thread, (0.0, ""))
         if not start:
             return 0.0
@@ -92,41 +101,44 @@ class KnownWorkers:
         return end - start
 
     def open_pauses(self) -> list[Span]:
-        """Of threads that are stopped now."""
+        """Return the stops of the threads that are stopped now."""
         return [
             Span(worker=self.threads.get(thread, ""), name=what, start=start, end=None)
             for thread, (start, what) in self._paused.items()
         ]
 
     def kind(self, key: str) -> str:
-        """The class of an actor, the function of a task, `driver`."""
+        """Return the class of an actor, the function of a task, or `driver`; `worker` if none of these is known."""
         entry = self.entries.get(key)
         if entry is None:
             return self.tasks.get(key, "worker")
         return entry.actor or (entry.type if entry.type != "worker" else entry.task or self.tasks.get(key, "worker"))
 
     def order(self, key: str) -> tuple[object, ...]:
-        """By kind, rank and process."""
+        """Return a key that sorts workers by kind, rank and process id."""
         entry = self.entries.get(key)
         return self.kind(key), self.ranks.get(key, -1), 0 if entry is None else entry.pid, key
 
     def members(self) -> dict[str, Member]:
-        """All as members of groups, by their keys."""
+        """Return all workers as members of groups, by their keys."""
         return {key: self._member(entry) for key, entry in self.entries.items()}
 
     def _member(self, entry: WorkerEntry) -> Member:
         return Member(entry, self.ranks.get(entry.key), len(self._classes.get((entry.job, entry.actor), ())) == 1)
 
     def label(self, key: str) -> str:
-        """One worker among those of its class: `Trainer{3}`, or with its pid while its rank is not known."""
+        """Return the name of a worker, such as `Trainer{3}`, or `Trainer 4711` with its pid if its rank is unknown."""
         return label_of(self._member(self.entries[key]) if key in self.entries else None)
 
     def labels(self, keys: Iterable[str]) -> str:
-        """Many in few words: `Trainer{0-5,7}`."""
+        """Return a short name for many workers, such as `Trainer{0-5,7}`."""
         return folding.label(self._member(self.entries[key]) for key in keys if key in self.entries)
 
     def jobs_of(self, job: str | None, pid: int | None) -> set[str]:
-        """The ids of the jobs that are watched: `job` is an id or a submission id, `pid` that of a launched driver."""
+        """Return the ids of the watched jobs.
+
+        `job` is the id or submission id of a running job. Without it, `pid` is the process id of the launched driver.
+        """
         return {
             entry.job
             for entry in self.entries.values()
@@ -139,7 +151,10 @@ class KnownWorkers:
         }
 
     def records(self, jobs: set[str]) -> list[WorkerRecord]:
-        """Those of these jobs, and those of which something was seen; without idle ones, which Ray keeps for later."""
+        """Return the workers of these jobs and all in `used`, sorted by kind, rank and process id.
+
+        Idle workers, which Ray keeps for later tasks, are left out unless they are in `used`.
+        """
         return [
             self._record(entry)
             for key, entry in sorted(self.entries.items(), key=lambda each: self.order(each[0]))
@@ -164,6 +179,7 @@ class KnownWorkers:
 
 
 def label_of(member: Member | None) -> str:
+    """Return the name of one worker, with its process id if the name alone does not identify it."""
     if member is None:
         return "worker"
     entry = member.entry

@@ -1,4 +1,4 @@
-"""The pictures of a page: values over time, and what each worker did when, as SVG."""
+"""The charts of the page as SVG: values over time, and the timeline of the workers."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -11,16 +11,17 @@ from raydap.report.records import Report, Series, Span, WorkerRecord
 WIDTH = 1100.0
 
 COLOURS = 8
-"""Of curves, in page_style.py. The series after these share the last one."""
+"""The number of colours for curves in page_style.py. All further series have the last colour."""
 
 MAX_CURVES = 8
-"""More workers are one band, from the lowest to the highest value."""
+"""The largest number of workers with a curve each. More workers are drawn as one band from the lowest to the highest
+value."""
 
 MAX_ROWS = 60
-"""Workers of the timeline. The trace and the JSON have all."""
+"""The number of workers in the timeline. The trace and the JSON contain all."""
 
 MAX_BARS = 4000
-"""Bars that the timeline shows at most; a browser cannot show many more."""
+"""About how many bars the timeline contains at most, because a browser cannot show many more."""
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 12.0, 12.0, 22.0
 _HEIGHT = 180.0
@@ -28,7 +29,7 @@ _ROW = 18.0
 
 
 def values(series: Sequence[Series]) -> Html | None:
-    """The numbers of the workers of one kind over time. None without any."""
+    """Return a chart of the numbers of workers over time; None if there is no number."""
     shown = [each for each in series if any(point.low is not None for point in each.points)]
     points = [point for each in shown for point in each.points]
     numbers = [each for point in points for each in (point.low, point.high) if each is not None]
@@ -63,7 +64,7 @@ def values(series: Sequence[Series]) -> Html | None:
 
 
 def _curve(series: Series, index: int, x: Callable[[float], float], y: Callable[[float], float]) -> Html:
-    """A line through the last values, and a band from the lowest to the highest where a point stands for several."""
+    """Return a line through the last values of all points, over a band from their lowest to their highest values."""
     known = [point for point in series.points if point.last is not None]
     line = " ".join(f"{x(point.time):.1f},{y(point.last):.1f}" for point in known if point.last is not None)
     colour = f"c{min(index, COLOURS - 1)}"
@@ -87,8 +88,10 @@ def _area(series: Series, x: Callable[[float], float], y: Callable[[float], floa
 
 
 def _band(shown: Sequence[Series], x: Callable[[float], float], y: Callable[[float], float]) -> Html:
-    """An area instead of many lines. It reaches from the lowest to the highest value of all workers in each hundredth
-    of the time."""
+    """Return one area instead of many lines.
+
+    In each hundredth of the chart's width it reaches from the lowest to the highest value of all workers.
+    """
     slots: dict[int, list[float]] = {}
     for series in shown:
         for point in series.points:
@@ -116,7 +119,7 @@ def _last(series: Series) -> str:
 
 
 def timeline(report: Report) -> Html | None:
-    """A row for each worker: its tasks, and when raydap had it stopped. None if nothing is known."""
+    """Return a chart with a row of tasks and stops for each worker; None if there are neither."""
     spans = [*report.timeline.tasks, *report.timeline.pauses]
     if not spans:
         return None
@@ -157,7 +160,7 @@ def _label(key: str, worker: WorkerRecord | None) -> str:
 
 
 def _thinned(spans: list[tuple[Span, bool]], most: int) -> list[tuple[Span, bool]]:
-    """The longest tasks and pauses; the others could hardly be seen."""
+    """Return the `most` longest tasks and stops. The others would hardly be visible."""
     if len(spans) <= most:
         return spans
     return sorted(spans, key=lambda each: (each[0].end or float("inf")) - each[0].start)[-most:]

@@ -1,4 +1,4 @@
-"""HTML whose texts are escaped by construction: only what an element has made is taken as it is."""
+"""HTML elements whose texts are always escaped: only the result of `element` or `joined` is inserted unchanged."""
 
 import re
 import time
@@ -7,29 +7,32 @@ from html import escape
 
 
 class Html(str):
-    """Text that is HTML already. Every other string becomes text in it."""
+    """A string that is HTML already, and is therefore not escaped again."""
 
     __slots__ = ()
 
 
 Child = str | None | Iterable["Child"]
-"""A text, an element, nothing, or several of them."""
+"""The content of an element: a text, an element, nothing, or several of them."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-"""What programs send to colour a terminal."""
+"""The escape sequences that programs print to colour a terminal."""
 
 VOID = frozenset({"meta", "br", "hr", "col", "line", "rect", "circle", "polyline", "path"})
-"""Elements that have no content here."""
+"""Elements without content, at least in this page."""
 
 
 def joined(*children: Child) -> Html:
-    """Several as one."""
+    """Return several texts and elements as one, without an element around them."""
     return Html("".join(_html(each) for each in children))
 
 
 def element(tag: str, *children: Child, **attributes: str | float | bool | None) -> Html:
-    """An element. An attribute's `_` is a `-` in HTML, and one at its end is left out, as in `class_`. False and None
-    leave an attribute out, and True gives it no value."""
+    """Return an element with these children and attributes.
+
+    In the name of an attribute, `_` becomes `-`, and a `_` at its end is dropped, as in `class_`. An attribute that is
+    False or None is left out, and one that is True has no value.
+    """
     given = "".join(_attribute(name, value) for name, value in attributes.items())
     if tag in VOID:
         return Html(f"<{tag}{given}/>")
@@ -57,20 +60,24 @@ def _attribute(name: str, value: str | float | bool | None) -> str:
 
 
 def printable(text: str) -> str:
-    """A text comes from a worker, and may have characters that no page can have."""
+    """Return a text without colours, and with a replacement for each character that cannot be printed.
+
+    Texts come from workers, and may contain characters that HTML does not allow.
+    """
     text = _COLOURS.sub("", text)
     return "".join(each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """`1 hit`, `12,034 hits`."""
+    """Return a number with its noun, such as `1 hit` or `12,034 hits`. The plural is `many`, or `one` with an "s"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def clock(value: float) -> str:
-    """The time of day, on the clock of the machine that has written the page."""
+    """Return a time of day, in the time zone of the machine that writes the page."""
     return time.strftime("%H:%M:%S", time.localtime(value))
 
 
 def date(value: float) -> str:
+    """Return a date and time with its time zone."""
     return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(value))

@@ -1,4 +1,4 @@
-"""What somebody in trouble should look at first, one line each."""
+"""The findings at the top of the page: what the user should look at first, one line each."""
 
 import math
 from collections.abc import Iterator
@@ -11,11 +11,14 @@ from raydap.report.records import LineRecord, Report, TraceRecord
 MAX_FINDINGS = 20
 
 MIN_ALIKE = 3
-"""So many workers have to have the same value for another one to be worth a line."""
+"""The number of workers that must have the same value before a different value is a finding."""
 
 
 def of_report(report: Report) -> list[Html]:
-    """The most urgent first."""
+    """Return the findings of a report, the most urgent first.
+
+    If there are more than MAX_FINDINGS, a last line contains the number of the others.
+    """
     found = [*_errors(report), *_workers(report), *_traces(report), *_lines(report), *_samples(report)]
     more = [joined(f"and {len(found) - MAX_FINDINGS} more below")] if len(found) > MAX_FINDINGS else []
     return [*found[:MAX_FINDINGS], *more]
@@ -68,7 +71,10 @@ def _of_line(line: LineRecord | TraceRecord, anchor: str) -> Iterator[Html]:
 
 
 def _apart(node: StackNode) -> Iterator[tuple[str, str]]:
-    """Variables of innermost frames that most workers have equal."""
+    """Yield the name of each variable in which a few workers differ from most, and a text about it.
+
+    Only variables of innermost frames are compared.
+    """
     if not node.children and isinstance(node.locals, tuple):
         for variable in node.locals:
             text = _of_variable(variable, node.count)
@@ -79,6 +85,10 @@ def _apart(node: StackNode) -> Iterator[tuple[str, str]]:
 
 
 def _of_variable(variable: FoldedVariable, of: int) -> str:
+    """Return which workers have another value than most of the `of` workers.
+
+    Return "" unless at least 60 % of them, and at least MIN_ALIKE, have the same value.
+    """
     *others, most = variable.groups
     if not others or most.count < max(MIN_ALIKE, math.ceil(of * 0.6)):
         return ""

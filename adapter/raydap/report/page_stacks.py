@@ -1,4 +1,4 @@
-"""Stacks with the variables of their frames, as HTML: one for many workers, and single ones."""
+"""Stacks with the variables of their frames, as HTML: the merged stack of many workers, and single stacks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from linecache import getline
@@ -12,27 +12,34 @@ from raydap.report.page_elements import Html, clock, count, element, joined
 from raydap.report.records import FrameRecord, LookRecord
 
 MAX_VARIABLES = 8
-"""Variables in the line of one look."""
+"""The number of variables in the summary line of a single stop."""
 
 MANY, FEW = 6, 3
+"""If each worker has a value of its own and there are more than MANY values, only FEW are listed."""
 
 MAX_VALUE = 60
-"""Characters of a value there."""
+"""The number of characters of each value in the summary line of a single stop."""
 
 
 def source_line(path: str, line: int) -> str:
-    """The text of a line of Python, if this machine has the file. The path comes from a worker."""
+    """Return the text of a line of Python without its indentation; "" if this machine does not have the file.
+
+    Only names of Python files are accepted, because the path comes from a worker.
+    """
     return getline(path, line).strip() if path.endswith(".py") else ""
 
 
 def place(location: Location) -> Html:
-    """The function, and where it is; the whole path shows under the pointer."""
+    """Return the name of a function with its file and line. The tooltip contains the whole path."""
     where = file_line(location.path, location.line)
     return joined(location.name, " ", element("span", where, class_="soft", title=f"{location.path}:{location.line}"))
 
 
 def tree(root: StackNode, statistics: Mapping[str, Statistics]) -> Html:
-    """One for all that were seen there: where their stacks part, it has branches. The innermost frames are open."""
+    """Return merged stacks. They branch where the stacks differ, and the innermost frames are open.
+
+    `statistics` are those of the variables of the innermost frames, by name.
+    """
     return joined(_nodes(root, root.count, statistics))
 
 
@@ -65,11 +72,11 @@ def _folded(variables: Sequence[FoldedVariable], of: int, found: Mapping[str, St
 
 
 def _variable(variable: FoldedVariable, of: int, found: Statistics | None) -> Iterator[Html]:
-    """A row for each value. What few have stands out if most have another one."""
+    """Yield a row for each value. If more than half of the workers agree, the rows of the other values stand out."""
     largest = max((group.count for group in variable.groups), default=0)
     are_apart = largest > of / 2
     numbers = f" {', '.join(statistics(found))}" if found is not None and len(variable.groups) > 1 else ""
-    # Of numbers that all have another one, a few and their range say enough.
+    # If each worker has another number, a few of them and their range are enough.
     are_many = bool(numbers) and largest == 1 and len(variable.groups) > MANY
     groups = variable.groups[:FEW] if are_many else variable.groups
     more = variable.more + len(variable.groups) - len(groups)
@@ -91,7 +98,7 @@ def _who(group: ValueGroup) -> str:
 
 
 def looks(found: Sequence[LookRecord], started: float) -> Html:
-    """Each look is a line, which opens to the whole stack."""
+    """Return single stops: each is a line that opens to the whole stack. `started` is when the run began."""
     return joined(_look(each, started) for each in found)
 
 

@@ -1,4 +1,4 @@
-"""How a report looks: one style sheet, for light and dark, without anything from the network."""
+"""The style sheet of the page, with light and dark colours. It loads nothing from the network."""
 
 STYLE = """\
 :root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --back: #ffffff; --card: #f6f8fa; --line: #d1d9e0;

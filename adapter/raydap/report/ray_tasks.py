@@ -1,4 +1,4 @@
-"""What Ray says of tasks: which worker ran which one, from when to when, and the events of its own timeline."""
+"""The tasks that Ray lists, with their workers and times, and the events of Ray's own timeline."""
 
 import time
 from collections.abc import Callable, Collection
@@ -10,25 +10,31 @@ from raydap.errors import ProblemError
 from raydap.report.records import Span
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 10.0
-"""Seconds between two questions: few at the beginning, because a program may end its cluster soon."""
+"""The shortest and the longest pause between two requests. A short program ends its cluster soon, so the first pauses
+are short."""
 
 MAX_TASKS = 20_000
-"""Tasks that are kept. Ray lists at most ten thousand."""
+"""The number of tasks that are kept. One answer of Ray has at most ten thousand."""
 
 
 class RayTasks:
-    """Asks a dashboard again and again, because a cluster that the program has started ends with it. `events` are those
-    of Ray's own timeline (ray/_private/profiling.py, chrome_tracing_dump), the last that were given."""
+    """The tasks of the watched jobs.
+
+    The dashboard is polled during the run, because a cluster that the program has started ends with the program.
+    """
 
     def __init__(self, wants_events: bool) -> None:
         self.events: list[Row] = []
+        """The latest events of Ray's own timeline (ray/_private/profiling.py, chrome_tracing_dump)."""
         self.more = 0
+        """The number of tasks that were not kept."""
         self.problem = ""
+        """Why the last request failed, as a sentence for the user; "" if it succeeded."""
         self._wants_events = wants_events
         self._rows: dict[tuple[str, str], Span] = {}
 
     async def follow(self, dashboard: Dashboard, jobs: Callable[[], Collection[str]]) -> None:
-        """Ask until it is cancelled. `jobs` returns the ids of the jobs that are watched then."""
+        """Poll a dashboard until the task is cancelled. `jobs` returns the ids of the jobs that are watched now."""
         begun = time.monotonic()
 
         async def ask() -> float:
@@ -39,27 +45,31 @@ class RayTasks:
         await Poll(PROCESS_POLLS, ask).run()
 
     async def ask(self, dashboard: Dashboard, jobs: Collection[str]) -> None:
-        """Raises nothing: a timeline without its last tasks is still worth showing."""
+        """Request the tasks of these jobs once.
+
+        A failure is only kept in `problem`, because a timeline without its last tasks is still worth showing.
+        """
         try:
             more = 0
             for job in sorted(jobs):
                 for row in await dashboard.tasks(job):
                     more += not self._take(row)
-            # The same tasks come at each look.
+            # Each answer contains the same tasks again, so the numbers must not be added.
             self.more = max(self.more, more)
             if self._wants_events and jobs:
                 found = [await dashboard.timeline(job) for job in sorted(jobs)]
-                # Those of one job number nodes and workers anew, so that they cannot be put together.
+                # The events of each job number nodes and workers from 0, so those of several jobs cannot be joined.
                 self.events = max(found, key=len)
             self.problem = ""
         except ProblemError as error:
             self.problem = error.problem.text
 
     def spans(self) -> list[Span]:
+        """Return the tasks in the order of their starts."""
         return sorted(self._rows.values(), key=lambda span: span.start)
 
     def _take(self, row: Row) -> bool:
-        """Take a row of Ray's list of tasks (ray/util/state/common.py, TaskState). Return whether there was room."""
+        """Keep a row of Ray's list of tasks (ray/util/state/common.py, TaskState); return whether there was room."""
         start, end, worker = row.get("start_time_ms"), row.get("end_time_ms"), row.get("worker_id")
         key = str(row.get("task_id")), str(row.get("attempt_number"))
         if not isinstance(start, (int, float)) or not isinstance(worker, str) or not start:

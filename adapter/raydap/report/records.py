@@ -1,7 +1,7 @@
-"""What a report knows, typed: the content of `--json`, and what the page shows.
+"""The types of a report: the content of `--json`, and the data that the HTML page shows.
 
-Times are seconds since the epoch, on the clock of the machine that runs `raydap report`; durations are in seconds.
-Names in the JSON are in camel case, as in raydap's own requests (docs/usage/report.md).
+Times are seconds since the epoch, by the clock of the machine that runs `raydap report`. Durations are in seconds.
+The JSON has names in camel case, like raydap's own requests (docs/usage/report.md).
 """
 
 from typing import Literal
@@ -13,208 +13,276 @@ from raydap.protocol.stack_messages import Location, MergedStacks, StackNode, St
 from raydap.protocol.value_messages import Statistics
 
 VERSION = 1
-"""Raised with each change that a program which reads the JSON would misunderstand."""
+"""The version of the JSON. Each change that an existing reader would misunderstand increases it."""
 
 
 class WorkerRecord(Message, frozen=True):
-    """A process of the program. `label` names it among those of its class: `Trainer{3}`; `kind` is that class, the
-    function of a task, or `driver`. `ended` is None while it runs, and `problem` says why it could not be debugged, or
-    has crashed, else "". `pauses` are how often raydap had it stopped, and `paused` for how long altogether."""
+    """One process of the program: a worker or a driver."""
 
     key: str
+    """Identifies the worker in this report."""
     label: str
+    """Its name among the workers of its class, such as `Trainer{3}`."""
     kind: str
+    """The class of an actor, the function of a task, or `driver`."""
     pid: int
+    """The process id; 0 if it is not known."""
     node: str
     job: str
+    """The id of the job; "" if Ray does not report it."""
     seen: float
+    """When the state began in which raydap first saw the worker."""
     ended: float | None
+    """When raydap noticed that the process had ended or was detached; None before that."""
     problem: str
+    """Why the worker could not be debugged, or that it crashed; otherwise ""."""
     pauses: int
+    """How often a thread of the worker stopped."""
     paused: float
+    """The total duration of these stops."""
 
 
 class FrameRecord(Message, frozen=True):
-    """A frame and its local variables, as short texts."""
+    """A frame of a stopped thread, with its local variables."""
 
     location: Location
     variables: tuple[StackVariable, ...]
+    """The local variables, with their values as short texts."""
 
 
 class LookRecord(Message, frozen=True):
-    """One worker that has stopped, and was looked at before it ran on. `worker` is a key. `frames` are outermost first;
-    `paused` is for how long it was stopped, and `problem` says what could not be read, else ""."""
+    """One stop of a worker, with the stack that raydap read before it resumed the thread."""
 
     time: float
+    """When raydap received the `stopped` event."""
     worker: str
+    """The key of the worker."""
     label: str
     frames: tuple[FrameRecord, ...]
+    """The stack, outermost frame first; empty if it could not be read."""
     paused: float
+    """How long the thread was stopped."""
     problem: str
+    """Why the stack could not be read, as a sentence; otherwise ""."""
 
 
 class KindCount(Message, frozen=True):
-    """What the workers of one kind did at a line: how many of them were there, how often, how many stops were looked
-    at, and how often the condition or the expression failed, with one of these errors."""
+    """The hits of a line by the workers of one kind."""
 
     kind: str
     workers: int
+    """The number of workers that reached the line."""
     hits: int
+    """All hits of these workers."""
     looked: int
+    """The number of stops whose stack raydap requested. The others were only counted."""
     failed: int
+    """How often the condition or the expression raised an exception."""
     error: str
+    """The text of one of these exceptions in one line; otherwise ""."""
 
 
 class LineRecord(Message, frozen=True):
-    """A line with a breakpoint, or a `breakpoint()` of the program's. `source` is its text. `verified` is false if no
-    worker has such a line, for which `message` is the reason. `tree` are the last stacks of all workers that were
-    looked at, with their variables, equal ones together; `statistics` those of the innermost frame that are numbers.
-    `looks` are the first ten and the last ten of each kind."""
+    """A line with a breakpoint, or a call of `breakpoint()` in the program."""
 
     path: str
     line: int
     condition: str
+    """The user's condition; "" if there is none."""
     source: str
+    """The text of the line; "" if this machine does not have the file."""
     call: bool
+    """Whether this is a call of `breakpoint()` in the program."""
     verified: bool
+    """Whether a worker has such a line."""
     message: str
+    """Why the breakpoint is not verified; otherwise ""."""
     counts: tuple[KindCount, ...]
     tree: StackNode
+    """The last stack of each worker that stopped there, merged, with the variables of each frame."""
     statistics: dict[str, Statistics]
+    """The statistics of each variable of the innermost frame that is a number in all workers."""
     looks: tuple[LookRecord, ...]
+    """The first ten and the last ten stops of each kind of worker, in the order of time."""
 
 
 class Point(Message, frozen=True):
-    """The values of an expression in one worker in a short time, up to `time`: of `count` values the lowest and highest
-    finite one, None without one, the last one if it is finite, and how many are not."""
+    """The values of an expression in one worker during a short interval, which ends at `time`."""
 
     time: float
     count: int
+    """The number of values in the interval."""
     low: float | None
+    """The lowest finite value; None if there is none."""
     high: float | None
+    """The highest finite value; None if there is none."""
     last: float | None
+    """The last value of the interval if it is a finite number; otherwise None."""
     nan: int
+    """The number of values that are NaN."""
     inf: int
+    """The number of values that are infinite."""
 
 
 class Series(Message, frozen=True):
-    """The values in one worker. `texts` are the last ones that are no numbers, each with its time."""
+    """The values of an expression in one worker over time."""
 
     worker: str
+    """The key of the worker."""
     label: str
     kind: str
     hits: int
+    """How often the worker executed the line."""
     points: tuple[Point, ...]
+    """The values that are numbers, in the order of time."""
     texts: tuple[tuple[float, str], ...]
+    """The last values that are not numbers, each with its time."""
 
 
 class TextGroup(Message, frozen=True):
-    """Workers whose last value is this text."""
+    """The workers whose last value has the same text."""
 
     text: str
     count: int
+    """The number of workers."""
     label: str
+    """The names of the workers."""
 
 
 class TraceRecord(Message, frozen=True):
-    """An expression that was evaluated at a line without stopping. `statistics` are of the last numbers of all workers,
-    `lowest` and `highest` who has the lowest and the highest of these. `texts` are the last values that are no
-    numbers."""
+    """An expression that workers evaluate at a line without stopping."""
 
     path: str
     line: int
     expression: str
     source: str
+    """The text of the line; "" if this machine does not have the file."""
     verified: bool
+    """Whether a worker has such a line."""
     message: str
+    """Why the breakpoint is not verified; otherwise ""."""
     counts: tuple[KindCount, ...]
     series: tuple[Series, ...]
     texts: tuple[TextGroup, ...]
+    """The last value of each worker whose last value is not a number, smallest groups first."""
     statistics: Statistics | UnsetType = UNSET
+    """The statistics of the last number of each worker; unset if there is none."""
     lowest: str = ""
+    """The names of the workers with the lowest of these numbers."""
     highest: str = ""
+    """The names of the workers with the highest of these numbers."""
 
 
 class ErrorRecord(Message, frozen=True):
-    """Equal errors: of one type, raised at one place. `text` is the message of the first, `traceback` its text as
-    Python writes it. `passed`: it came from a task that has failed, and is that one's error. `looks` and `tree` are
-    those of LineRecord."""
+    """Errors of the same type that were raised at the same place."""
 
     type: str
+    """The name of the exception's class, without its module."""
     text: str
+    """The message of the first of these errors."""
     traceback: str
+    """The traceback of the first one, in Python's format."""
     location: Location | None
+    """Where it was raised; None if the stack could not be read."""
     passed: bool
+    """Whether Ray passed the error on from a failed task or actor, which has an error of its own."""
     count: int
+    """How often workers stopped for such an error."""
     label: str
+    """The names of these workers."""
     first: float
+    """When the first of them stopped."""
     tree: StackNode
+    """Like `LineRecord.tree`."""
     looks: tuple[LookRecord, ...]
+    """Like `LineRecord.looks`."""
 
 
 class SampleRecord(Message, frozen=True):
-    """Where all workers were at a time, without stopping them."""
+    """The stacks of all workers at one time, read without stopping any worker."""
 
     time: float
     stacks: MergedStacks
     places: tuple[WorkerPlace, ...]
+    """Where each worker was."""
     unread: tuple[str, ...]
+    """The keys of the workers whose stack or place could not be read."""
 
 
 class Span(Message, frozen=True):
-    """What a worker, a key, did from `start` to `end`; `end` is None while it goes on. A task's `state` is Ray's."""
+    """A task that a worker ran, or a stop of one of its threads."""
 
     worker: str
+    """The key of the worker."""
     name: str
+    """The name of the task, or the reason of the stop."""
     start: float
     end: float | None
+    """None while the task runs or the thread is stopped."""
     state: str = ""
+    """The state of a task as Ray reports it; "" for a stop."""
 
 
 class Timeline(Message, frozen=True):
-    """`tasks` is what Ray says, `pauses` when raydap had workers stopped. Only the first of very many are kept; `more`
-    are the others."""
+    """The tasks and the stops of all workers. Only the first 20,000 of each are kept."""
 
     tasks: tuple[Span, ...]
+    """The tasks that Ray lists."""
     pauses: tuple[Span, ...]
+    """The stops of workers."""
     more: int
+    """The number of tasks and stops that were not kept."""
 
 
 class Note(Message, frozen=True):
-    """Something that has happened: `text` is a sentence, and `count` how often it was said."""
+    """A message for the user."""
 
     time: float
+    """When the message came first."""
     text: str
     count: int = 1
+    """How often the same message came."""
 
 
 class Outcome(Message, frozen=True):
-    """How it stands: it runs, or has ended by itself, by a signal, after the time that was given, or could not begin.
-    `code` is the exit code of a launched program, None if it has none yet; `text` says all of this."""
+    """The state of the run."""
 
     state: Literal["running", "ended", "interrupted", "limit", "failed"]
+    """`ended`: the program or job ended by itself. `interrupted`: a signal ended the report. `limit`: the time that
+    the user gave is over. `failed`: the session ended before the program or job."""
     code: int | None
+    """The exit code of a launched program; None for a job, and before the program has ended."""
     text: str
+    """All of this as a sentence for the user."""
 
 
 class Report(Message, frozen=True):
-    """All of it. `command` is the command line; `cluster` is the URL of the dashboard, "" if it is not known. `output`
-    are the last lines that the program has printed."""
+    """A whole report."""
 
     version: int
+    """`VERSION`."""
     raydap: str
+    """The version of raydap."""
     title: str
+    """The command line of the program, or the job."""
     command: tuple[str, ...]
+    """The command line of raydap."""
     cluster: str
+    """The URL of the cluster's dashboard; "" if it is not known."""
     started: float
     written: float
+    """When this report was made."""
     ended: float | None
+    """When the run ended; None while it runs."""
     outcome: Outcome
     workers: tuple[WorkerRecord, ...]
     errors: tuple[ErrorRecord, ...]
+    """In the order of their first stops; those that Ray passed on come last."""
     lines: tuple[LineRecord, ...]
+    """The lines of `--break-at`, then the calls of `breakpoint()`."""
     traces: tuple[TraceRecord, ...]
     samples: tuple[SampleRecord, ...]
     timeline: Timeline
     notes: tuple[Note, ...]
     output: tuple[str, ...]
+    """The last lines that the program printed."""

@@ -1,4 +1,4 @@
-"""The files that a report leaves: the page, its data, the trace. Each is whole at any time."""
+"""The files of a report: the page, its data as JSON, and the trace. A reader never finds one half written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,20 @@ from raydap.report.records import Report
 
 @dataclass(frozen=True, slots=True)
 class ReportFiles:
-    """Where they go; None for those that nobody wants."""
+    """The paths of the files. A file whose path is None is not written."""
 
     page: str
+    """The HTML page."""
     data: str | None = None
+    """The `Report` as JSON."""
     trace: str | None = None
+    """The Chrome trace."""
 
     def check(self) -> None:
-        """Create and remove a file beside each of them. Raises ProblemError if one cannot be written."""
+        """Check that each file can be written, by creating and removing a file beside it.
+
+        Raises ProblemError if one cannot be written.
+        """
         for path in self._paths():
             try:
                 safe_files.check_output(path)
@@ -28,9 +34,10 @@ class ReportFiles:
                 raise file_not_written(path, error) from None
 
     def write(self, report: Report, ray_events: Sequence[chrome_trace.Event], is_last: bool = True) -> None:
-        """Write each file. A pipe or a device, which would keep earlier content, is written if `is_last`.
+        """Write each file.
 
-        `ray_events` are those of Ray's own timeline. Raises ProblemError.
+        A pipe or a device is written only if `is_last`, because it would keep the earlier content, too. `ray_events`
+        are the events of Ray's own timeline. Raises ProblemError.
         """
         for path in self._paths():
             if is_last or not safe_files.is_stream(path):

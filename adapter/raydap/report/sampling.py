@@ -1,4 +1,4 @@
-"""Looks where all workers are, from time to time, without stopping any."""
+"""Periodic samples of the stacks of all workers, which are read without stopping any worker."""
 
 from raydap import steady_time
 from raydap.protocol.stack_messages import MergedStacks, Places, PlacesArguments, StacksArguments
@@ -6,25 +6,31 @@ from raydap.report.records import SampleRecord
 from raydap.terminal.live_session import LiveSession
 
 MAX_SAMPLES = 60
-"""Samples that are kept. When there are more, each second of the older ones is dropped."""
+"""The number of samples that are kept. When there are more, every second one of the older half is dropped."""
 
 MAX_MEMBERS = 100
+"""The number of threads that each node of the merged stacks names."""
 
 
 class Samples:
-    """`kept` are in the order of time."""
+    """The samples of one run."""
 
     def __init__(self) -> None:
         self.kept: list[SampleRecord] = []
+        """In the order of time."""
 
     def add(self, sample: SampleRecord) -> None:
+        """Keep a sample, and drop older ones if there are more than MAX_SAMPLES."""
         self.kept.append(sample)
         if len(self.kept) > MAX_SAMPLES:
             self.kept = [*self.kept[: MAX_SAMPLES // 2 : 2], *self.kept[MAX_SAMPLES // 2 :]]
 
 
 async def take(live: LiveSession, jobs: set[str]) -> SampleRecord | None:
-    """The workers of these jobs; None while none is known. Raises SessionError."""
+    """Return a sample of the workers of these jobs; None if `jobs` is empty.
+
+    Raises SessionError.
+    """
     if not jobs:
         return None
     select = f"job:{','.join(sorted(jobs))}"

@@ -1,4 +1,4 @@
-"""Errors for which workers have stopped, equal ones together."""
+"""The errors that workers stopped for, grouped by type and place."""
 
 from raydap.protocol.stack_messages import Location
 from raydap.report.known_workers import KnownWorkers
@@ -7,7 +7,7 @@ from raydap.report.stop_looks import RaisedError
 from raydap.report.watched_lines import Looks
 
 PASSED_ON = ("RayTaskError", "RayActorError", "ActorDiedError")
-"""Begin the types of errors that Ray passes on from a task or an actor to whoever waits for it (ray/exceptions.py)."""
+"""Prefixes of the types that Ray raises where a result of a failed task or actor is awaited (ray/exceptions.py)."""
 
 
 class _Error:
@@ -21,15 +21,17 @@ class _Error:
 
 
 class SeenErrors:
+    """The errors of one run. Errors of the same type that are raised at the same place are equal."""
+
     def __init__(self) -> None:
         self._errors: dict[tuple[str, Location | None], _Error] = {}
 
     def __len__(self) -> int:
-        """How many different ones there are."""
+        """Return the number of different errors."""
         return len(self._errors)
 
     def add(self, error: RaisedError, kind: str, look: LookRecord) -> bool:
-        """Returns whether it is the first of its kind."""
+        """Record a stop for an error in a worker of this kind; return whether no equal error was known before."""
         location = look.frames[-1].location if look.frames else None
         is_new = (error.type, location) not in self._errors
         seen = self._errors.setdefault((error.type, location), _Error(error, location, look.time))
@@ -39,7 +41,10 @@ class SeenErrors:
         return is_new
 
     def records(self, workers: KnownWorkers) -> list[ErrorRecord]:
-        """Those that were passed on come last: they are others' errors."""
+        """Return the errors in the order of their first stops.
+
+        Errors that Ray passed on come last, because they only repeat the error of a failed task or actor.
+        """
         found = [_record(each, workers) for each in self._errors.values()]
         return sorted(found, key=lambda record: (record.passed, record.first))
 

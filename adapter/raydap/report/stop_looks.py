@@ -1,4 +1,4 @@
-"""Looks at a stopped thread: its stack, the variables of its frames, and the exception that it has stopped for."""
+"""Reads a stopped thread: its stack, the variables of its frames, and the exception that it stopped for."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -21,34 +21,44 @@ from raydap.report.records import FrameRecord
 from raydap.terminal.live_session import LiveSession
 
 LOOK_TIMEOUT_S = 3.0
-"""Seconds for a worker to say where it is. After that it runs on without having been looked at."""
+"""Seconds for a worker to send its stack. After that it is resumed without it."""
 
 RESUME_TIMEOUT_S = 10.0
-"""Seconds for a worker to run on."""
+"""Seconds for a worker to answer `continue`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaisedError:
-    """What debugpy says of an exception. `type` is without its module; `traceback` is as Python writes it."""
+    """An exception as debugpy reports it."""
 
     type: str
+    """The name of the exception's class, without its module."""
     text: str
+    """The message of the exception."""
     traceback: str
+    """The traceback in Python's format; "" if debugpy does not send it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen of a stopped thread: `frames` are outermost first, and `problem` is a sentence, "" for none."""
+    """The data that raydap read from a stopped thread."""
 
     frames: tuple[FrameRecord, ...]
+    """The stack, outermost frame first; empty if it could not be read."""
     error: RaisedError | None
+    """The exception that the thread stopped for; None without one, or if it could not be read."""
     places: tuple[WorkerPlace, ...]
+    """The place of the worker, which contains its rank; empty if it was not requested or could not be read."""
     problem: str
+    """Why the stack could not be read, as a sentence for the user; otherwise ""."""
 
 
 async def look(live: LiveSession, thread: int, raised: bool, pid: Callable[[], int | None]) -> Look:
-    """`pid` gives that of a worker whose rank is to be asked for, too. Never raises, and never takes longer than
-    LOOK_TIMEOUT_S."""
+    """Read a stopped thread, in at most LOOK_TIMEOUT_S; never raise.
+
+    `raised` is whether the thread stopped for an exception. `pid` is called when the stack has come; if it returns a
+    process id, the place of this worker is read, too.
+    """
     wanted = StacksArguments(threads=(thread,), locals=True)
     stacks = asyncio.ensure_future(live.ask("raydap/stacks", wanted, MergedStacks))
     error = asyncio.ensure_future(_error(live, thread)) if raised else None
@@ -71,7 +81,7 @@ async def look(live: LiveSession, thread: int, raised: bool, pid: Callable[[], i
 async def _places(
     live: LiveSession, stacks: "asyncio.Future[MergedStacks]", pid: Callable[[], int | None]
 ) -> tuple[WorkerPlace, ...]:
-    """The entry of the worker that has stopped has come when its stack has."""
+    # The session lists a new worker no later than it sends its stack, so `pid` finds the worker then.
     await stacks
     number = pid()
     return (
@@ -82,7 +92,7 @@ async def _places(
 
 
 async def resume(live: LiveSession, thread: int) -> str:
-    """Lets the thread run on. Returns why it does not, "" if it does."""
+    """Resume a thread. Return why that failed, as a sentence for the user; "" if it succeeded."""
     try:
         request = live.session.connection.request("continue", {"threadId": thread})
         await wait_for(request, RESUME_TIMEOUT_S)
@@ -96,24 +106,24 @@ async def resume(live: LiveSession, thread: int) -> str:
 async def _error(live: LiveSession, thread: int) -> RaisedError:
     body = await live.session.connection.request("exceptionInfo", {"threadId": thread})
     details = body.get("details") if isinstance(body.get("details"), dict) else {}
-    # debugpy adds a note if the thread is held in another frame than the one that raised.
+    # debugpy adds a note to the name if the thread is stopped in another frame than the one that raised.
     name = str(body.get("exceptionId", "")).partition(" (note: ")[0].strip()
     text = str(body.get("description") or details.get("message") or "")
     return RaisedError(name.rpartition(".")[2] or "Exception", text, str(details.get("stackTrace") or ""))
 
 
 def _result(asked: "asyncio.Future[Any]") -> Any:
-    """None for what was late, or has failed."""
+    """Return the result of a finished request; None if it was cancelled or has failed."""
     return None if asked.cancelled() or asked.exception() is not None else asked.result()
 
 
 def _location(frame: Location) -> Location:
-    """debugpy adds to the name of the frame that an exception shows first."""
+    """Return a location without the words that debugpy adds to the name of the frame that it shows first."""
     return Location(name=frame.name.removesuffix(" (Current frame)"), path=frame.path, line=frame.line)
 
 
 def _chain(node: StackNode) -> Iterator[FrameRecord]:
-    """The frames of a tree that has one thread, outermost first."""
+    """Yield the frames of a tree that contains one thread, outermost first."""
     for child in node.children[:1]:
         assert child.frame is not None
         variables = child.locals if isinstance(child.locals, tuple) else ()

@@ -1,4 +1,4 @@
-"""The values of an expression in one worker, in as many points as a chart can show."""
+"""The values of an expression in one worker, in no more points than a chart can show."""
 
 import math
 from collections.abc import Iterator
@@ -6,21 +6,24 @@ from collections.abc import Iterator
 from raydap.report.records import Point
 
 MAX_POINTS = 1000
-"""Points of a series. When there are so many, each two neighbours become one."""
+"""When a series has this number of points, each pair of neighbours is merged into one point."""
 
 MAX_TEXTS = 20
+"""The number of values of a series that are not numbers and are kept."""
 
 
 class TraceSeries:
-    """`hits` are those that the worker has told. A worker that is attached anew counts anew."""
+    """The values of an expression in one worker."""
 
     def __init__(self) -> None:
         self.points: list[Point] = []
         self.texts: list[tuple[float, str]] = []
+        """The last values that are not numbers, each with its time. A repeated value is kept once."""
         self.last: float | str | None = None
-        """The last value: a number, or a text."""
+        """The last value: a number, or the text of any other value; None before the first one."""
 
     def add(self, point: Point, text: str) -> None:
+        """Add the values of one interval. `text` is the last value if it is not a number; otherwise ""."""
         if text:
             if not self.texts or self.texts[-1][1] != text:
                 self.texts = [*self.texts, (point.time, text)][-MAX_TEXTS:]

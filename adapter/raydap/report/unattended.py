@@ -1,4 +1,4 @@
-"""`raydap report` from its beginning to its end: what ends it, when the files are written, and the exit code."""
+"""The command `raydap report` from start to end: what ends it, when it writes the files, and its exit code."""
 
 import asyncio
 import os
@@ -19,29 +19,35 @@ from raydap.report.watch_arguments import Watch
 from raydap.report.watched_run import WatchedRun
 
 FIRST_WRITE_S, LAST_WRITE_S = 1.0, 60.0
-"""Seconds until the files are written first, and between two times later. A process that is killed leaves the last
-ones."""
+"""Seconds until the files are written first, and the longest pause between later writes. If raydap is killed, the last
+files remain."""
 
 END_TIMEOUT_S = 8.0
-"""Seconds for a launched program to end, once raydap has told it to. A process is killed after 5 of them."""
+"""Seconds for a launched program to end after `terminate`. Its process is killed after 5 of them."""
 
 DESERTED_PAUSE_S = 5.0
-"""A job that only a hub reaches has ended when no worker of it is known any more for so long."""
+"""Seconds between two checks for workers of a job that only a hub can reach. After two checks in a row without workers,
+the job counts as ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """What one command does. `ended` gives the signal that is to end it."""
+    """One run of the command."""
 
     watch: Watch
     target: Target
     files: ReportFiles
     ended: "asyncio.Future[int]"
+    """Completes with the number of the signal that ends the command."""
     quiet: bool = False
+    """Whether to print only that the report could not be written."""
 
     async def run(self) -> int:
-        """Return the exit code: 1 also if the program has succeeded and its report cannot be written. Raises
-        ProblemError, SessionError, TokenError and OSError if it cannot begin."""
+        """Watch until something ends the run, write the report, and return the exit code.
+
+        The exit code is 1 also if the program succeeds but the last report cannot be written. Raises ProblemError,
+        SessionError, TokenError or OSError if the run cannot begin.
+        """
         self.files.check()
         job = None
         if self.watch.job is not None and self.target.url is None:
@@ -72,7 +78,7 @@ class Reporting:
         return code
 
     async def _begin(self, run: WatchedRun, target: Target) -> bool:
-        """Returns whether it has begun before a signal came."""
+        """Begin the run; return False if a signal came first."""
         begun = asyncio.ensure_future(run.begin(target))
         ended = asyncio.ensure_future(_given(self.ended))
         await asyncio.wait({begun, ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -85,7 +91,7 @@ class Reporting:
         return True
 
     async def _watch(self, run: WatchedRun, job: JobWatch | None) -> int:
-        """Until something ends it, of which the outcome is noted. Returns the exit code."""
+        """Wait until something ends the run, set its outcome, and return the exit code."""
         is_job = self.watch.job is not None
         waits: dict[str, asyncio.Future[Any]] = {
             "session": asyncio.ensure_future(run.live.ended.wait()),
@@ -98,7 +104,7 @@ class Reporting:
         try:
             done = await _first(waits)
             if done == "limit" and not is_job:
-                # The report still needs the exit code of the program, so it waits for its end.
+                # The last report contains the exit code of the program, so wait for the program's end.
                 self._say("the time is over; the program runs on, and nothing stops there any more")
                 await run.stop_watching()
                 run.outcome = Outcome(
@@ -120,7 +126,10 @@ class Reporting:
                 each.cancel()
 
     async def _interrupted(self, run: WatchedRun, number: signal.Signals) -> int:
-        """Writes what there is at once: who has sent the signal may not wait long."""
+        """Handle a signal that ends the run, and return the exit code.
+
+        The files are written before the program is ended, because the sender of the signal may kill raydap soon.
+        """
         code = 128 + number
         if self.watch.job is not None:
             return _over(run, "interrupted", code, f"{number.name} has ended the report. The job runs on.", code=None)
@@ -138,14 +147,15 @@ class Reporting:
             await self._write_now(run)
 
     async def _write_now(self, run: WatchedRun) -> None:
-        """Write what there is, or note why that cannot be written: it may be possible later."""
+        """Write the files. If that fails, only note why, because a later attempt may succeed."""
         try:
             await self._write(run, is_last=False)
         except ProblemError as error:
             run.note(str(error.problem))
 
     async def _write(self, run: WatchedRun, is_last: bool = True) -> None:
-        """Raises ProblemError. A page of many workers takes some time, in which raydap must look at their stops."""
+        """Write the files. Raises ProblemError."""
+        # A page of many workers takes some time, and their stops must be handled during it.
         await asyncio.to_thread(self.files.write, run.report(), list(run.tasks.events), is_last)
 
     def _say(self, text: str) -> None:
@@ -171,7 +181,7 @@ def _session_over(run: WatchedRun, is_job: bool) -> int:
 
 
 async def _first(waits: dict[str, "asyncio.Future[Any]"]) -> str:
-    """The name of the first that is done; if several are, of the one that says most."""
+    """Wait until one of these futures is done, and return its name; if several are done, the first in `waits`."""
     await asyncio.wait(waits.values(), return_when=asyncio.FIRST_COMPLETED)
     return next(name for name, each in waits.items() if each.done())
 
@@ -192,8 +202,8 @@ async def _deserted(run: WatchedRun) -> JobEnd:
 def _echo(category: str, text: str) -> None:
     name = "stdout" if category == "stdout" else "stderr"
     try:
-        # The program is the user's own, as is what it prints.
+        # The output is not escaped, because the program is the user's own.
         safe_output.piece(text, error=name == "stderr")
     except (OSError, ValueError):
-        # Nobody reads it any more. What is left in the buffer must not fail again when raydap ends.
+        # The stream's reader has gone. Replace the stream, so that its buffer does not fail again when raydap exits.
         setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115

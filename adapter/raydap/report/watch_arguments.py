@@ -1,4 +1,4 @@
-"""What `raydap report` is to watch, as users write it: lines with conditions, expressions, durations."""
+"""The arguments of `raydap report`: lines with conditions, expressions, and durations, parsed from the user's text."""
 
 import os
 import re
@@ -11,50 +11,61 @@ _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0
 
 @dataclass(frozen=True, slots=True)
 class WatchedLine:
-    """A line of a file. With an `expression` its values are told; else workers stop there if the `condition`, "" for
-    none, is met, and run on at once."""
+    """A line where workers stop, or where they evaluate an expression without stopping."""
 
     file: str
+    """The absolute path."""
     line: int
+    """Counted from 1."""
     condition: str = ""
+    """A worker stops only if this expression is true; "" for every hit."""
     expression: str | None = None
+    """The expression that workers evaluate; None for a line where they stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A program that is started. With `module` it is one, as for `python -m`."""
+    """A program that `raydap report` starts."""
 
     program: str
+    """The path of the program; with `module`, the name of a module."""
     args: tuple[str, ...] = ()
     module: bool = False
+    """Whether to start `program` as a module, like `python -m`."""
     python: str | None = None
+    """The interpreter; None for the default one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is watched, and until when. `launch` or `job`: a program that is started, or the id or submission id of a
-    job that runs. `every_s`: seconds between two looks where all workers are, None for none; `limit_s`: seconds after
-    which nothing is watched any more."""
+    """The program or job to watch, and for how long. Exactly one of `launch` and `job` is set."""
 
     launch: Launch | None = None
+    """The program to start."""
     job: str | None = None
+    """The id or submission id of a running job."""
     lines: tuple[WatchedLine, ...] = ()
     on_error: bool = False
+    """Whether failing tasks, actors and drivers stop."""
     every_s: float | None = None
+    """Seconds between two samples of all stacks; None for no samples."""
     limit_s: float | None = None
+    """Seconds after which watching ends; None for no limit."""
     reach: str = "prepared"
+    """Which workers of a running job are attached, as in `attach`: `prepared`, `any` or `paused`."""
     command: tuple[str, ...] = field(default=())
+    """The command line of raydap, for the report."""
 
     @property
     def title(self) -> str:
-        """What users call it."""
+        """The name of the run for users: the program's command line, or the job."""
         if self.launch is None:
             return f"job {self.job}"
         return " ".join([*(["-m"] if self.launch.module else []), self.launch.program, *self.launch.args])
 
 
 def line(text: str) -> WatchedLine:
-    """Reads FILE:LINE, or FILE:LINE if CONDITION. Raises ValueError with a sentence for the user."""
+    """Parse `FILE:LINE` or `FILE:LINE if CONDITION`. Raises ValueError with a sentence for the user."""
     found = _LINE.fullmatch(text.strip())
     if found is None:
         raise ValueError(f'"{text}" is no line; write it like train.py:42, or "train.py:42 if loss > 10".')
@@ -67,7 +78,7 @@ def line(text: str) -> WatchedLine:
 
 
 def traced(text: str, expression: str) -> WatchedLine:
-    """Reads FILE:LINE and the expression that is evaluated there. Raises ValueError like `line`."""
+    """Parse `FILE:LINE` and check the expression for it. Raises ValueError with a sentence for the user."""
     watched = line(text)
     if watched.condition:
         raise ValueError(f'"{text}" has a condition; what is traced there can be: "loss if loss > 10 else None".')
@@ -84,7 +95,10 @@ def _file(name: str) -> str:
 
 
 def _expression(text: str, what: str) -> str:
-    """It runs in another Python, maybe, but what is no expression here is none there."""
+    """Return an expression without surrounding spaces. Raises ValueError, which begins with `what`, if it is not one.
+
+    Workers may run another version of Python, but an expression that is invalid here is invalid there, too.
+    """
     if text:
         try:
             compile(f"({text.strip()}\n)", "<expression>", "eval")
@@ -95,7 +109,10 @@ def _expression(text: str, what: str) -> str:
 
 
 def duration(text: str) -> float:
-    """Seconds: 30s, 5m, 1h, 2d; a number alone is in seconds. Raises ValueError with a sentence for the user."""
+    """Parse a duration such as `30s`, `5m`, `1h` or `2d`, and return its seconds.
+
+    A number without a unit is in seconds. Raises ValueError with a sentence for the user.
+    """
     found = _DURATION.fullmatch(text.strip())
     seconds = 0.0 if found is None else float(found["number"]) * _SECONDS[found["unit"]]
     if seconds <= 0:

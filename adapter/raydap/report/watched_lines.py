@@ -1,4 +1,4 @@
-"""The lines that are watched: who has been there how often, and what was seen there."""
+"""The watched lines, with the hits, stacks and values of the workers that reached them."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,39 +20,55 @@ from raydap.report.trace_series import TraceSeries
 from raydap.report.watch_arguments import WatchedLine
 
 FIRST_LOOKS, LAST_LOOKS = 10, 10
-"""Looks of each kind of worker that are kept one by one."""
+"""The number of first and of last stops of each kind of worker that are kept one by one."""
 
 MAX_MEMBERS = 100
-"""Workers that a node of a tree names one by one."""
+"""The number of workers that a node of merged stacks names one by one."""
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a worker tells of a line (inworker/line_hits.py). A worker is not trusted, so it is checked by this type."""
+    """A message of a worker about a line (inworker/line_hits.py). Workers are not trusted, so decoding checks it."""
 
     line: int
+    """The index of the line in `WatchedLines.lines`."""
     hits: int
+    """The number of hits since the worker was attached."""
     failed: int
+    """How often the condition or the expression raised an exception since the worker was attached."""
     count: int
+    """The number of values of the expression since the last message; 0 for a line without one."""
     nan: int
+    """The number of these values that are NaN."""
     inf: int
+    """The number of these values that are infinite."""
     low: float | None
+    """The lowest finite one of these values; None without one."""
     high: float | None
+    """The highest finite one of these values; None without one."""
     last: float | None
+    """The last of these values if it is a finite number; otherwise None."""
     text: str
+    """The text of the last of these values if it is not a number; otherwise ""."""
     error: str
+    """The last exception since the last message, as one line; otherwise ""."""
 
 
 class Looks:
-    """`latest` has the last look of each worker, and `counts` how many there were. Of each kind of worker some of the
-    first and of the last looks are kept. What a new worker is may be known only later."""
+    """The stops at one line or for one error, with their stacks.
+
+    The kind of a new worker may be found only later, so `kept` sorts the stops by kind again.
+    """
 
     def __init__(self) -> None:
         self.latest: dict[str, LookRecord] = {}
+        """The last stop of each worker whose stack could be read, by the worker's key."""
         self.counts: dict[str, int] = {}
+        """The number of stops of each worker, by its key."""
         self._first: dict[str, list[LookRecord]] = {}
         self._last: dict[str, list[LookRecord]] = {}
 
     def add(self, kind: str, look: LookRecord) -> None:
+        """Add a stop of a worker of this kind."""
         if look.frames:
             self.latest[look.worker] = look
         self.counts[look.worker] = self.counts.get(look.worker, 0) + 1
@@ -63,7 +79,7 @@ class Looks:
             self._last[kind] = [*self._last.get(kind, ()), look][-LAST_LOOKS:]
 
     def kept(self, workers: KnownWorkers) -> tuple[LookRecord, ...]:
-        """In the order of time."""
+        """Return the first and the last stops of each kind of worker, in the order of time."""
         kinds: dict[str, list[LookRecord]] = {}
         for look in (look for looks in (*self._first.values(), *self._last.values()) for look in looks):
             named = msgspec.structs.replace(look, label=workers.label(look.worker))
@@ -75,6 +91,7 @@ class Looks:
         return tuple(sorted(found, key=lambda look: look.time))
 
     def tree(self, workers: KnownWorkers) -> StackNode:
+        """Return the last stacks of all workers, merged, with the variables of each frame."""
         members = workers.members()
         tree = StackTree(has_locals=True)
         for key, look in self.latest.items():
@@ -84,8 +101,10 @@ class Looks:
         return tree.root(MAX_MEMBERS)
 
     def statistics(self) -> dict[str, Statistics]:
-        """The minimum, maximum, mean and so on of each variable of the innermost frame that is a number in all
-        workers."""
+        """Return the statistics of each variable of the innermost frame that is a number in all workers.
+
+        A variable that only one worker has is left out.
+        """
         answers: dict[str, list[Answer]] = {}
         for look in self.latest.values():
             for each in look.frames[-1].variables:
@@ -95,7 +114,11 @@ class Looks:
 
 
 class _Hits:
-    """The hits of one worker. `before` counts those that an earlier debugger in the same process has seen."""
+    """The hits of a line by one worker.
+
+    `stops` is the number of stops that raydap received. `told` is the number of hits in the worker's last message. A
+    worker that is attached again counts from 0, so `before` is the sum of its earlier counts.
+    """
 
     def __init__(self) -> None:
         self.told = self.before = self.stops = self.failed = 0
@@ -113,30 +136,36 @@ class _Hits:
 
 
 class SeenLine:
-    """A line that is watched, or with `call` one where the program calls breakpoint()."""
+    """The hits, stops and values at a watched line, or at a line where the program calls `breakpoint()`."""
 
     def __init__(self, watched: WatchedLine, call: bool = False) -> None:
         self.watched = watched
         self.call = call
+        """Whether the program calls `breakpoint()` there, and the user did not name the line."""
         self.verified = call
+        """Whether the breakpoint has been verified in a worker."""
         self.message = ""
+        """The last message of debugpy or raydap about the breakpoint."""
         self.looks = Looks()
         self._hits: dict[str, _Hits] = {}
         self._series: dict[str, TraceSeries] = {}
 
     @property
     def keys(self) -> Iterable[str]:
-        """The workers that were there."""
+        """The keys of the workers that reached the line."""
         return self._hits.keys()
 
     @property
     def hits(self) -> int:
+        """The number of hits in all workers."""
         return sum(each.count for each in self._hits.values())
 
     def stop(self, key: str) -> None:
+        """Count a stop of a worker."""
         self._hits.setdefault(key, _Hits()).stops += 1
 
     def tell(self, key: str, told: Told, time: float) -> None:
+        """Take a message of a worker, which arrived at `time`."""
         self._hits.setdefault(key, _Hits()).take(told)
         if self.watched.expression is not None and told.count:
             point = Point(
@@ -151,6 +180,7 @@ class SeenLine:
             self._series.setdefault(key, TraceSeries()).add(point, told.text)
 
     def record(self, workers: KnownWorkers) -> LineRecord:
+        """Return the record of a line where workers stop."""
         return LineRecord(
             **self._place(),
             condition=self.watched.condition,
@@ -162,6 +192,7 @@ class SeenLine:
         )
 
     def trace_record(self, workers: KnownWorkers) -> TraceRecord:
+        """Return the record of a line with an expression."""
         last = {key: each.last for key, each in self._series.items() if each.last is not None}
         numbers = {key: each for key, each in last.items() if isinstance(each, float)}
         texts = {key: each for key, each in last.items() if isinstance(each, str)}
@@ -212,7 +243,7 @@ class SeenLine:
 
 
 def _text_groups(last: dict[str, str], workers: KnownWorkers) -> Iterator[TextGroup]:
-    """The smallest first, as in all groups."""
+    """Yield the workers grouped by their last text, the smallest group first."""
     groups: dict[str, list[str]] = {}
     for key, text in last.items():
         groups.setdefault(text, []).append(key)
@@ -221,16 +252,26 @@ def _text_groups(last: dict[str, str], workers: KnownWorkers) -> Iterator[TextGr
 
 
 class WatchedLines:
-    """All of them. `marker` is around what workers tell, and is not to be guessed: programs print, too."""
+    """All watched lines of a run.
+
+    `marker` surrounds each message of a worker in its output. It must be hard to guess, because the program prints to
+    the same output.
+    """
 
     def __init__(self, lines: Sequence[WatchedLine], marker: str) -> None:
         self.lines = [SeenLine(each) for each in lines]
+        """The lines that the user named, in the user's order."""
         self.calls: dict[tuple[str, int], SeenLine] = {}
+        """The places where the program called `breakpoint()`, by path and line."""
         self._marker = marker
         self._ids: dict[int, list[SeenLine]] = {}
+        """The lines of each breakpoint, by its id in the session."""
 
     def breakpoints(self) -> dict[str, list[dict[str, Any]]]:
-        """DAP's SourceBreakpoints, by file. debugpy has one breakpoint in a line, but a message of many parts."""
+        """Return the breakpoints of each file (spec: SourceBreakpoint).
+
+        debugpy has one breakpoint in a line, so all expressions of a line go into one log message.
+        """
         found: dict[str, dict[int, dict[str, Any]]] = {}
         for number, seen in enumerate(self.lines):
             watched = seen.watched
@@ -244,20 +285,24 @@ class WatchedLines:
         return {file: list(specs.values()) for file, specs in found.items()}
 
     def take_answers(self, file: str, specs: list[dict[str, Any]], answers: Iterable[dict[str, Any]]) -> None:
-        """Takes the answers to setBreakpoints."""
+        """Take the breakpoints in the answer to `setBreakpoints`, which are in the order of `specs`."""
         for spec, answer in zip(specs, answers, strict=False):
             at = [each for each in self.lines if (each.watched.file, each.watched.line) == (file, spec["line"])]
             self._ids[answer["id"]] = at
             self.take_breakpoint(answer)
 
     def take_breakpoint(self, breakpoint: dict[str, Any]) -> None:
-        """Takes what is new of a breakpoint (spec: Breakpoint)."""
+        """Take the new state of a breakpoint (spec: Breakpoint). A breakpoint that was verified once stays so."""
         for seen in self._ids.get(breakpoint.get("id", 0), ()):
             seen.verified = breakpoint.get("verified") is True or seen.verified
             seen.message = str(breakpoint.get("message") or "")
 
     def at_stop(self, stopped: Mapping[str, Any], place: tuple[str, int] | None) -> SeenLine | None:
-        """Where a thread has stopped for a breakpoint, by the event and by the place of its innermost frame."""
+        """Return the line where a thread has stopped for a breakpoint; None if it cannot be found.
+
+        `stopped` is the body of the event, and `place` the path and line of the innermost frame, None if it is not
+        known. A place that the user did not name is taken for a call of `breakpoint()`.
+        """
         for number in stopped.get("hitBreakpointIds") or ():
             for seen in self._ids.get(number, ()):
                 return seen

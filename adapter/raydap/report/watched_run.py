@@ -1,4 +1,4 @@
-"""Watches a program or a job without anybody: looks at each stop, and lets the worker run on at once."""
+"""One unattended run: reads the stack at each stop, resumes the worker, and gathers all data of the report."""
 
 import asyncio
 import os
@@ -35,21 +35,27 @@ from raydap.report.watched_session import WatchedSession
 from raydap.tasks import Tasks
 
 MAX_LOOKS = 64
-"""Stops that are looked at a time. A worker that stops meanwhile is counted, and runs on at once."""
+"""The number of stops whose stacks are read at a time. Further stops are only counted, and resumed immediately."""
 
 MAX_NOTES = 200
+"""The number of different messages that are kept."""
 
 CLUSTER_PAUSE_S = 1.0
-"""Seconds between two questions where the program's cluster is."""
+"""Seconds between two attempts to find the program's cluster."""
 
 RANKS_PAUSE_S = 2.0
-"""Seconds between two questions for the ranks of actors that have not stopped."""
+"""Seconds between two requests for the ranks of actors that have not stopped."""
 
 POST_MORTEM = {"RAY_DEBUG_POST_MORTEM": "1"}
+"""The environment variable that makes failing tasks and actors stop in Ray's post-mortem debugger."""
 
 
 class WatchedRun:
-    """`say` gets a line for each event, and `echo` what the program prints, with its category (spec: OutputEvent)."""
+    """A program or job that is watched, and all that the report contains about it.
+
+    `say` is called with a line for each event that the user should read. `echo` is called with the category and the
+    text of the program's output (spec: OutputEvent).
+    """
 
     def __init__(self, watch: Watch, say: Callable[[str], None], echo: Callable[[str, str], None]) -> None:
         self.watch = watch
@@ -60,8 +66,11 @@ class WatchedRun:
         self.tasks = RayTasks(wants_events=True)
         self.started = steady_time.now()
         self.ended: float | None = None
+        """When the run ended; set by unattended.py, as is `outcome`."""
         self.outcome = Outcome(state="running", code=None, text="It runs.")
         self.exit_code: int | None = None
+        """The exit code of the launched program, once its `exited` event has arrived."""
+        # The markers around messages of workers are random, because programs print to the same stream.
         marker = f"@raydap-{secrets.token_hex(8)}@"
         self.lines = WatchedLines(watch.lines, marker)
         self._told = re.compile(f"{re.escape(marker)}({{[^\n]*?}}){re.escape(marker)}")
@@ -80,7 +89,10 @@ class WatchedRun:
     # The session.
 
     async def begin(self, target: Target) -> None:
-        """Raises SessionError, and what joining.find raises."""
+        """Find or make the session, start the program or attach to the job, and start the background tasks.
+
+        Raises SessionError, and what joining.find raises.
+        """
         await self.live.find(target)
         command, arguments = _beginning(self.watch, target)
         filters = ["uncaught"] if self.watch.on_error else []
@@ -91,7 +103,7 @@ class WatchedRun:
             self._tasks.spawn(self._sample_forever(self.watch.every_s))
 
     async def stop_watching(self) -> None:
-        """Takes all breakpoints back, so that nothing stops any more. Workers that are stopped run on."""
+        """Remove all breakpoints, and return when the workers that are stopped have been resumed."""
         self._is_over = True
         for file in self.lines.breakpoints():
             await self._request("setBreakpoints", {"source": {"path": file}, "breakpoints": []})
@@ -99,7 +111,7 @@ class WatchedRun:
         await self._looks.wait()
 
     async def stop_program(self, timeout_s: float) -> None:
-        """Ends the launched program, and waits for its end."""
+        """End the launched program, and wait at most `timeout_s` for its end."""
         self._is_over = True
         await self._request("terminate", {})
         with suppress(asyncio.TimeoutError):
@@ -107,17 +119,17 @@ class WatchedRun:
 
     @property
     def has_workers(self) -> bool:
-        """Whether workers of the job are known that have not ended."""
+        """Whether any known worker of the job has not ended."""
         jobs = self._jobs()
         return any(entry.job in jobs for entry in self.live.workers.values())
 
     @property
     def was_seen(self) -> bool:
-        """Whether a worker of the job has ever been known."""
+        """Whether a worker of the job was ever listed."""
         return bool(self._jobs())
 
     async def end(self) -> None:
-        """Asks Ray for the last tasks, and ends what goes on beside the session."""
+        """End the background tasks, and request Ray's list of tasks for the last time."""
         self._tasks.cancel()
         await self._looks.wait()
         if self._dashboard is not None:
@@ -128,7 +140,7 @@ class WatchedRun:
         await self._tasks.wait()
 
     async def leave(self) -> None:
-        """Leaves the session. A launched program that still runs is ended; all other workers run on."""
+        """Leave the session. A launched program that still runs is ended; all other workers keep running."""
         if hasattr(self.live, "session"):
             await self.live.session.leave()
 
@@ -168,7 +180,7 @@ class WatchedRun:
         elif body.get("category") in ("stdout", "stderr"):
             self._output.take(body["category"], text)
         elif text.strip() and (data.get("raydap") or {}).get("code") != Code.COLLECTIVE.value:
-            # Those that stay stopped while others run on follow at once.
+            # Leave out the warning that only some workers of a collective group resume: the others follow immediately.
             self.note(text.strip(), is_news="raydap" in data)
 
     def _take_told(self, worker: str, text: str) -> None:
@@ -184,7 +196,10 @@ class WatchedRun:
                 self._ask_ranks()
 
     def _ask_ranks(self) -> None:
-        """Those of actors that have told something, and have not stopped."""
+        """Request the ranks of the actors that reached a line without a stop, at most once in RANKS_PAUSE_S.
+
+        The rank of an actor that stops is requested with its stack.
+        """
         if time.monotonic() - self._ranks_asked < RANKS_PAUSE_S:
             return
         self._ranks_asked = time.monotonic()
@@ -208,13 +223,13 @@ class WatchedRun:
         self._looks.spawn(self._look(body["threadId"], body, len(self._looks) < MAX_LOOKS and not self._is_over))
 
     async def _look(self, thread: int, stopped: Mapping[str, Any], is_looked: bool) -> None:
-        """Looks, and resumes whatever comes of it."""
+        """Read the stack of a stopped thread if `is_looked`, resume the thread in any case, and record the stop."""
         raised, begun = stopped.get("reason") == "exception", steady_time.now()
         seen = Look((), None, (), "")
         if is_looked:
             seen = await look(self.live, thread, raised, lambda: self._pid_without_rank(thread))
             self.workers.take_places(seen.places)
-        # It does not run on any later than this.
+        # Resume the thread before its stop is recorded, so that it waits no longer than necessary.
         failed = await resume(self.live, thread)
         paused = steady_time.now() - begun
         self.workers.resume(thread)
@@ -258,10 +273,10 @@ class WatchedRun:
             more = "" if count == 1 else f" (look {count} there)"
             self._say(f"{_place(line)}: {record.label} stopped for {record.paused * 1000:.0f} ms{more}")
 
-    # Beside them.
+    # Background tasks.
 
     async def _follow_cluster(self) -> None:
-        """Asks the cluster of the program for its tasks, as soon as that is known."""
+        """Wait until the program's cluster is known, then poll its list of tasks."""
         while not self._cluster:
             self._cluster = await self.live.dashboard()
             if not self._cluster:
@@ -286,7 +301,7 @@ class WatchedRun:
         return self.workers.jobs_of(self.watch.job, self._pid)
 
     def note(self, text: str, is_news: bool = True) -> None:
-        """Keeps a sentence for the page, and says it once if it `is_news`."""
+        """Keep a message for the page, and print it the first time if it `is_news`."""
         known = self._notes.get(text)
         if known is not None:
             self._notes[text] = msgspec.structs.replace(known, count=known.count + 1)
@@ -296,12 +311,13 @@ class WatchedRun:
                 self._say(text)
 
     def set_log(self, text: str) -> None:
-        """The output of a job that Ray keeps, in place of that of a launched program."""
+        """Set the output to the log of a job, which Ray keeps; only a launched program's output comes as events."""
         self._output.lines = deque(text.splitlines(), self._output.lines.maxlen)
 
-    # What has been seen.
+    # The result.
 
     def report(self) -> Report:
+        """Return the report of what has been seen until now."""
         watched = [each for each in self.lines.lines if each.watched.expression is None]
         traced = [each for each in self.lines.lines if each.watched.expression is not None]
         for each in self.lines.lines:
@@ -335,7 +351,7 @@ class WatchedRun:
 
 
 def _beginning(watch: Watch, target: Target) -> tuple[str, dict[str, Any]]:
-    """The request that begins the session, and its arguments (docs/usage/arguments.md)."""
+    """Return the request that begins the session, and its arguments (docs/usage/arguments.md)."""
     where = {} if target.dashboard is None else {"dashboard": target.dashboard}
     if watch.launch is None:
         folder = {"workspaceFolder": os.getcwd()}

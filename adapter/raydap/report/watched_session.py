@@ -1,4 +1,4 @@
-"""The session of a report: its own, with a launched program or a job, and breakpoints from the beginning on."""
+"""The session of a report, which sets its breakpoints before any worker can stop."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -10,14 +10,17 @@ from raydap.client.joining import Target
 from raydap.terminal.live_session import LiveSession
 
 Specs = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The breakpoints of each file."""
+"""The breakpoints of each file (spec: SourceBreakpoint), by its path."""
 
 
 class WatchedSession(LiveSession):
-    """It joins nobody: the stops of others are not to be resumed."""
+    """A session that no other client uses, because a report would resume the stops of other clients."""
 
     async def find(self, target: Target) -> None:
-        """Raises what joining.find raises."""
+        """Make a session of this process, or connect to the hub that the user names.
+
+        Raises SessionError if the hub already debugs for other clients, and what joining.find raises.
+        """
         if target.url is None:
             self.session = await joining.own(self._take_event, self._gone)
             return
@@ -36,8 +39,11 @@ class WatchedSession(LiveSession):
         filters: Sequence[str],
         on_answer: Callable[[str, Any, Any], None],
     ) -> None:
-        """Begins by `launch` or `attach`. `on_answer` gets each file, its breakpoints and what is answered to them,
-        before anything can stop there. Raises SessionError."""
+        """Begin to debug by `launch` or `attach`, with breakpoints and exception filters.
+
+        Before any worker can stop, `on_answer` is called for each file with its path, its breakpoints, and the
+        breakpoints in the answer of `setBreakpoints`. Raises SessionError.
+        """
 
         async def configure() -> None:
             request = self.session.connection.request
@@ -45,13 +51,16 @@ class WatchedSession(LiveSession):
                 answer = await request("setBreakpoints", {"source": {"path": file}, "breakpoints": specs})
                 on_answer(file, specs, answer.get("breakpoints") or [])
             await request("setExceptionBreakpoints", {"filters": list(filters)})
-            # Whose thread it is that stops has to be known at once.
+            # The first stop must find the worker of its thread.
             await request("raydap/workers", {"all": True}, self._take_workers)
 
         await self.session.begin(command, arguments, configure)
 
     async def dashboard(self) -> str:
-        """Return the dashboard of the cluster, "" if it is not known yet or if a hub's machine alone may reach it."""
+        """Return the URL of the cluster's dashboard; "" if it is not known yet.
+
+        It is also "" with a hub: perhaps only the hub's machine can reach the dashboard.
+        """
         if self.session.own is None:
             return ""
         with suppress(SessionError):

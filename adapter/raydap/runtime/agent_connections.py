@@ -1,4 +1,4 @@
-"""How a connection to an agent begins (inworker/agent.py): by lines of JSON, until a debugger speaks DAP there."""
+"""The lines of JSON with which a connection to an agent begins, before DAP (inworker/agent.py)."""
 
 import asyncio
 import json
@@ -20,45 +20,56 @@ VERSION = 1
 """The version of these lines."""
 
 HELLO_TIMEOUT_S = 5.0
-"""Seconds for an agent's first line. It may wait for the end of another session first."""
+"""Seconds for an agent's first line. The agent may have to wait for the end of another session first."""
 
 BEGIN_TIMEOUT_S = 20.0
-"""Seconds for an agent to import debugpy. In a process that computes it takes 5 s (measured)."""
+"""Seconds for an agent to import debugpy. In a busy process that takes 5 s (measured)."""
 
 ANSWER_LIMIT = 4 * 1024 * 1024
-"""Bytes of an answer, such as the stacks of a process."""
+"""Maximum size of an answer, in bytes. The stacks of a process can be long."""
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """An agent's first line. `holder` debugs the process already; `port` is that of an adapter that Ray's breakpoint()
-    has started. `parent` is the key of the process that a CHILD comes from. `waits`: the program does not begin before
-    a raydap debugs it. `stops`: it has reached a breakpoint(). `calls` is the name of the raydap that has launched it,
-    "" for a program that calls each.
-
-    With `nodes` it is a driver that has joined a cluster of so many: it goes on when raydap listens on all of them. It
-    gets a byte at once, because it waits for no raydap that hangs. `cluster` is then the URL of the cluster's
-    dashboard, or its GCS as `host:port` if it has no dashboard.
-    """
+    """An agent's first line."""
 
     raydap: int
+    """The agent's VERSION."""
     pid: int
     socket: str = ""
+    """The path of the agent's socket on its node; "" for an agent without one."""
     worker_id: str = ""
+    """Ray's hex id of the worker; "" for a CHILD, and for a driver that has not joined a cluster."""
     node_id: str = ""
+    """Ray's hex id of the node; "" for a driver that has not joined a cluster."""
     node_ip: str = ""
+    """The address of the node; "" for a driver that has not joined a cluster."""
     worker_type: Literal["WORKER", "DRIVER", "CHILD"] = "WORKER"
+    """A CHILD is a subprocess of a worker or driver."""
     parent: str = ""
+    """The key of the process that a CHILD descends from."""
     holder: str = ""
+    """The name (`own_name`) of the raydap that already debugs the process; "" if none does."""
     port: int = 0
+    """The port of the debugpy adapter that Ray's breakpoint() has started; 0 without one."""
     waits: bool = False
+    """Whether the program begins only when a raydap debugs it."""
     stops: bool = False
+    """Whether the process has reached a breakpoint()."""
     calls: str = ""
+    """The name of the raydap that has launched the program; "" for a program that calls each raydap."""
     nodes: int = 0
+    """The number of nodes of the cluster that this driver has joined; 0 on all other connections. The driver continues
+    when raydap listens on all of these nodes. raydap sends it a byte at once, because the driver does not wait for a
+    raydap that hangs."""
     cluster: str = ""
+    """With `nodes`: the URL of the cluster's dashboard, or its GCS as `host:port` if it has no dashboard."""
 
     def row(self, over_relay_to: str = "") -> PausedWorker:
-        """`over_relay_to` is the node on which it was found, if that is another one than raydap's. Its processes have
-        numbers of their own. A driver does not know its node before it has joined the cluster."""
+        """Return the process as a PausedWorker.
+
+        `over_relay_to` is the id of the agent's node if only the relay reaches it. The key then contains the node,
+        because two nodes can use the same process ids. A driver that has not joined a cluster does not report its node.
+        """
         node_id = self.node_id or over_relay_to
         where = f" on {node_id}" if over_relay_to else ""
         key = self.worker_id or f"pid-{self.pid}{where}"
@@ -78,13 +89,14 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """An agent's second line, before DAP. `error` says why there is no debugger."""
+    """An agent's second line, before DAP."""
 
     error: str
+    """Why the agent offers no debugger; "" if DAP follows."""
 
 
 def own_name() -> str:
-    """How this raydap is called where it debugs a process, for others that want to."""
+    """Return the name of this raydap, which an agent reports to other debuggers while this one debugs its process."""
     return f"raydap {__version__} on {socket.gethostname()} with pid {os.getpid()}"
 
 
@@ -93,11 +105,12 @@ Dial = Callable[[], Awaitable[socket.socket]]
 
 
 async def connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
-    """A connection on which the worker speaks DAP. `waiting` is that of a process that has called, if there is one;
-    otherwise `dial` makes one. A connection that is cut off while the process lives is made once more: the relay's
-    actor may have ended.
+    """Return a connection on which the worker speaks DAP.
 
-    Raises ConnectionRefusedError if the process has ended, and other OSErrors, whose text is for users.
+    `waiting` is the connection of a process that has called; without it `dial` makes one. If a connection breaks and
+    the process lives, `dial` makes another one: the relay's actor may have ended.
+
+    Raises ConnectionRefusedError if the process has ended, and other OSErrors with a text for users.
     """
     try:
         return await _connect(dial, waiting)
@@ -131,8 +144,10 @@ async def _connect(dial: Dial, waiting: socket.socket | None) -> socket.socket:
 
 
 async def _check_alive(dial: Dial) -> None:
-    """Raises ConnectionRefusedError if a process that has hung up has ended, or is just ending: then it says nothing,
-    because it can start no thread any more."""
+    """Raise ConnectionRefusedError if a process that has closed its connection has ended, or is about to.
+
+    A process that is about to end can start no thread, so it sends no first line.
+    """
     with await _dial(dial) as connection:
         try:
             await read_hello(connection)
@@ -143,8 +158,11 @@ async def _check_alive(dial: Dial) -> None:
 async def ask(
     dial: Dial, question: Mapping[str, Any], timeout_s: float, hello_timeout_s: float = HELLO_TIMEOUT_S
 ) -> str:
-    """What an agent answers to a question (inworker/agent.py), such as `{"stack": True}`. Nothing is stopped or
-    imported there. `hello_timeout_s` is for its first line. Raises OSErrors, whose text is for users."""
+    """Return an agent's answer to a question (inworker/agent.py), such as `{"stack": True}`.
+
+    The agent neither stops nor imports anything for it. `timeout_s` is for the answer, and `hello_timeout_s` for the
+    first line. Raises OSErrors with a text for users.
+    """
     with await _dial(dial) as connection:
         await read_hello(connection, hello_timeout_s)
         await asyncio.get_running_loop().sock_sendall(connection, json.dumps(question).encode() + b"\n")
@@ -162,12 +180,12 @@ async def _dial(dial: Dial) -> socket.socket:
 
 
 async def read_hello(connection: socket.socket, timeout_s: float = HELLO_TIMEOUT_S) -> Hello:
-    """Raises OSError for anything that is not the first line of an agent of our version."""
+    """Read an agent's first line. Raises OSError if it is not that of an agent of our version."""
     return decode_hello(await unix.read_line(connection, timeout_s))
 
 
 def decode_hello(line: bytes) -> Hello:
-    """Raises OSError like `read_hello`."""
+    """Return the content of an agent's first line. Raises OSError as `read_hello` does."""
     hello = _decoded(line, Hello)
     if hello.raydap != VERSION:
         raise OSError("its agent is of another version of raydap")

@@ -1,4 +1,7 @@
-"""The agents of workers and drivers (inworker/agent.py): they call when their process begins, and are called later."""
+"""The agents of workers and drivers (inworker/agent.py).
+
+An agent calls raydap when its process begins, and raydap connects to the agents of processes that already run.
+"""
 
 import asyncio
 import errno
@@ -28,21 +31,22 @@ log = logging.getLogger("raydap")
 _AGENT = re.compile(r"raydap-\d+")
 
 FIND_INTERVAL_S = 5.0
-"""Seconds between two looks for processes that another raydap was called by. A look lists one folder."""
+"""Seconds between two searches for processes that have called another raydap. A search lists one folder."""
 
 LISTEN_TIMEOUT_S = 5.0
-"""Seconds until a job is submitted, although raydap does not listen on all nodes yet. That takes 2 (measured)."""
+"""Seconds until a job is submitted even if raydap does not listen on all nodes yet. That takes 2 s (measured)."""
 
 AT_ONCE = 32
-"""Agents that are asked who they are at a time. Each answers at once, unless a session is just ending there."""
+"""The number of agents that `_ask` connects to at a time. An agent answers at once, unless a session is just ending in
+its process."""
 
 
 class Agents:
-    """Takes the calls of agents, and finds those that run: of one launched program, or of a cluster's processes.
+    """Takes the calls of agents, and finds running ones: of one launched program, or of all processes of a cluster.
 
-    `children`: the subprocesses of the launched program have agents, too. `dialer` has the relay to other nodes, and
-    says when to use it; without one only this machine is reached. `on_joined` gets the cluster that a driver of the
-    launched program reports (Hello.cluster). Must be closed.
+    Must be closed. With `children`, the subprocesses of the launched program have agents, too. `dialer` has the relay
+    to other nodes and the mode that decides when to use it; without a dialer raydap reaches agents on this machine
+    only. `on_joined` gets the cluster that a driver of the launched program reports (Hello.cluster).
     """
 
     def __init__(
@@ -55,7 +59,7 @@ class Agents:
         self._emit = emit
         self._on_joined = on_joined
         self._children = children
-        # It listens under this name wherever it listens, so that workers of its program know it on each node.
+        # raydap has one name wherever it listens, so that the workers of its program find it on each node.
         self._name = f"{CALL_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
         self._mode = "never" if dialer is None else dialer.mode
         self._nodes: NodeAgents | None = None
@@ -72,19 +76,25 @@ class Agents:
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._known: set[str] = set()
         self._told: set[str] = set()
-        """The sockets of processes that the core knows."""
+        """The sockets of processes that were reported to the core."""
         self._searching: set[str] = set()
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """What the environment of the launched program needs. Its processes call on a socket of its own."""
+        """Listen for the launched program, and return the variables to add to its environment.
+
+        The processes of the program call on a socket of their own.
+        """
         listener = unix.PrivateListener(self._name, lambda connection: self._accepted(connection, private=True))
         self._listeners.append(listener)
         self._launched = True
         return prepared_environment.driver(environ, listener.path, listener.folder, children=self._children)
 
     async def listen_for_job(self) -> str:
-        """Returns the name under which raydap listens, when it does so on each node of the cluster, or soon. The
-        processes of a submitted job, which call it there, are reached alone."""
+        """Return the name under which raydap listens for the processes of a submitted job.
+
+        Before that, wait up to LISTEN_TIMEOUT_S until raydap listens on each node of the cluster. raydap then debugs
+        only processes that call this name.
+        """
         self._launched = True
         if self._nodes is not None:
             with suppress(asyncio.TimeoutError):
@@ -92,15 +102,17 @@ class Agents:
         return self._name
 
     def reach_session(self, folder: str) -> None:
-        """Like `reach`, for the folder of a Ray session on this machine, unless all is to go over the relay."""
+        """Call `reach` for the folder of a Ray session on this machine, unless everything goes over the relay."""
         if self._mode != "always":
             self.reach(folder)
         else:
             self._searched(folder)
 
     def reach(self, folder: str) -> None:
-        """Takes the calls of the processes that begin and look for a raydap in this folder, and finds those that listen
-        there already. Emits AgentsSearched when these are found, there and wherever else it looks."""
+        """Listen in this folder for the calls of new processes, and find the agents that already listen there.
+
+        Emits AgentsSearched when the agents in all folders and on all nodes have been found.
+        """
         if folder in self._reached:
             self._searched("")
             return
@@ -110,27 +122,31 @@ class Agents:
             self._listeners.append(Listener(os.path.join(folder, self._name), self._accepted))
         except OSError as error:
             log.warning("processes that begin cannot call raydap in %s: %s", folder, error)
-        # Those that began before raydap listened have their sockets by now.
+        # A process that began before raydap listened has its socket by now.
         self._tasks.spawn(self._find(folder))
 
     def reach_nodes(self, nodes: Mapping[str, str]) -> None:
-        """The same on these nodes of the cluster, over the relay; no longer on others. Ray's ids, and addresses."""
+        """Find agents and take their calls over the relay, on these nodes of the cluster and no others.
+
+        `nodes` maps Ray's ids of nodes to addresses.
+        """
         if self._nodes is not None:
             self._searching -= self._nodes.watched - nodes.keys()
             self._searching |= self._nodes.reach(nodes)
         self._searched("")
 
     def release(self, key: WorkerKey) -> None:
-        """Lets a process that has called run without a debugger."""
+        """Let a process that has called run without a debugger."""
         connection = self._waiting.pop(key, None)
         if connection is not None:
             connection.close()
 
     def take(self, key: WorkerKey) -> socket.socket | None:
-        """The connection of a process that has called and waits for its answer."""
+        """Return the connection of a process that has called and waits for its answer; None without such a process."""
         return self._waiting.pop(key, None)
 
     async def close(self) -> None:
+        """Stop listening and searching, and let the processes that have called run without a debugger."""
         for listener in self._listeners:
             listener.close()
         self._tasks.cancel()
@@ -141,7 +157,7 @@ class Agents:
             self.release(key)
 
     def _searched(self, place: str) -> None:
-        """A folder or a node has been looked into."""
+        """Note that a folder or a node has been searched. Emits AgentsSearched after the last one."""
         self._searching.discard(place)
         if not self._searching:
             self._emit(AgentsSearched())
@@ -150,7 +166,11 @@ class Agents:
         self._tasks.spawn(self._called(connection, node_id, private))
 
     async def _called(self, connection: socket.socket, node_id: str, private: bool) -> None:
-        """`private`: nobody else can know the socket. `node_id` is that of another node, over the relay."""
+        """Handle the call of an agent.
+
+        If `private` is true, the call came on the socket of the launched program, which no other process has. `node_id`
+        is the id of another node if the call came over the relay.
+        """
         with ExitStack() as unwanted:
             unwanted.callback(connection.close)
             try:
@@ -174,8 +194,10 @@ class Agents:
         self._emit(AgentCalled(row, hello.waits, hello.stops))
 
     async def _let_driver_go_on(self, connection: socket.socket, hello: Hello) -> None:
-        """When its workers can call from each node. It waits for a few seconds at most, if it gets a byte first
-        (inworker/driver_agent.py)."""
+        """Return when the workers of this driver can call from each node. The driver then continues.
+
+        The byte makes the driver wait, for a few seconds at most (inworker/driver_agent.py).
+        """
         if self._nodes is not None and hello.nodes > 1:
             with suppress(OSError):
                 connection.send(b"\n")
@@ -183,11 +205,11 @@ class Agents:
             await self._nodes.listening(hello.nodes)
 
     def _is_for_us(self, hello: Hello) -> bool:
-        """A launched program is debugged alone."""
+        """Return whether raydap debugs this process: with a launched program, only the processes of that program."""
         return not self._launched or hello.calls == self._name
 
     async def _find(self, folder: str) -> None:
-        """Looks again and again, because a process that begins calls no other raydap when one debugs it."""
+        """Search a folder repeatedly: a process that another raydap debugs from its start never calls this one."""
         while True:
             known = {path for path in self._known if os.path.dirname(path) == folder}
             try:
@@ -198,7 +220,7 @@ class Agents:
                 return
             present = {os.path.join(folder, name) for name in names if _AGENT.fullmatch(name)}
             ended = known - present
-            self._known -= ended  # Another process can get the number.
+            self._known -= ended  # Another process can get the same process id.
             if ended & self._told:
                 self._emit(AgentsEnded(ended & self._told))
                 self._told -= ended
@@ -211,7 +233,10 @@ class Agents:
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, path: str) -> None:
-        """Only says who is there: the agent imports nothing for it. A process that has ended leaves its socket."""
+        """Find out which process an agent belongs to, for which the agent imports nothing.
+
+        A process that has ended may leave its socket behind.
+        """
         try:
             async with self._asking:
                 connection = await unix.dial(path, HELLO_TIMEOUT_S)
@@ -222,7 +247,7 @@ class Agents:
             if isinstance(error, ConnectionRefusedError):
                 remove_if_ended(path)
             if isinstance(error, TimeoutError) or error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE):
-                self._known.discard(path)  # It is too busy to answer, or raydap is short of descriptors.
+                self._known.discard(path)  # The agent is too busy to answer, or raydap is short of descriptors.
             return
         self._found(hello, "")
 

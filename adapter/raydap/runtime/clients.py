@@ -1,4 +1,4 @@
-"""The clients of one bridge: makes them of connections, and hands their messages to the core as events."""
+"""The clients of one bridge: makes clients of connections, and events for the core of their messages."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from raydap.transport.peer import Peer
 
 
 class Clients:
-    """All clients by their ids. `handle` takes the events.
+    """All clients by their ids. `handle` receives the events.
 
-    A guest keeps nothing alive: `wait_left` does not wait for it. It came by the port for child sessions
-    (core/workers/child_sessions.py), or to join the session of an editor; or it has left, over a connection that is
-    kept to the end of the process.
+    A guest does not keep the process alive: `wait_left` does not wait for it. Three kinds of clients are guests: child
+    sessions, which connect to a port of their own (core/workers/child_sessions.py), programs that join the session of
+    an editor, and clients that have left over a connection that stays open until the process ends.
     """
 
     def __init__(self, handle: Callable[[ev.Event], None]) -> None:
@@ -32,8 +32,12 @@ class Clients:
         guest: bool = False,
         kept: bool = False,
     ) -> Peer:
-        """Takes a new client. `open_peer` makes its connection from the two callbacks of transport.Peer. `kept`: only
-        the end of the process ends the connection."""
+        """Add a client and return its connection.
+
+        `open_peer` makes the connection from the two callbacks of transport.peer.Peer. With `kept`, the connection
+        stays open until the process ends, even if the client leaves. `child_session` and `admitted` are as in
+        ClientConnected.
+        """
         self._count += 1
         client = ClientId(self._count)
         peer = open_peer(
@@ -50,7 +54,10 @@ class Clients:
     def connect_unauthenticated(
         self, open_peer: Callable[[Callable[[bytes], None], Callable[[str], None], Callable[[], None]], Peer]
     ) -> Peer:
-        """Takes a client that has not shown the token yet. It has when it calls the third callback of `open_peer`."""
+        """Add a client that has not sent the token yet, and return its connection.
+
+        `open_peer` gets a third callback, which it calls when the client has sent the right token.
+        """
         client = ClientId(self._count + 1)
         return self.connect(
             lambda on_message, on_gone: open_peer(on_message, on_gone, lambda: self._handle(ev.ClientAdmitted(client))),
@@ -58,14 +65,17 @@ class Clients:
         )
 
     def send(self, client: ClientId, data: bytes) -> None:
-        """Does nothing for a client that is gone."""
+        """Send a message to a client. Does nothing if the client is gone."""
         peer = self._peers.get(client)
         if peer is not None:
             peer.send(data)
 
     def drop(self, client: ClientId) -> Peer | None:
-        """The client has left. Returns its connection, which the caller closes, and the core gets ClientGone; None if
-        the connection is kept, or gone already."""
+        """Remove a client that has left, and return its connection for the caller to close.
+
+        The core gets ClientGone. Return None if the client is already gone, or if its connection is kept: then the
+        client becomes a guest.
+        """
         if client in self._kept:
             self._guests.add(client)
             self._check_left()
@@ -75,8 +85,10 @@ class Clients:
         return peer
 
     def remove_all(self, and_kept: bool = False) -> list[Peer]:
-        """The core gets ClientGone for each; the caller closes the connections. Without `and_kept` those remain that
-        are kept although their clients have left."""
+        """Remove clients, and return their connections for the caller to close.
+
+        The core gets ClientGone for each. Kept connections whose clients have left remain, unless `and_kept` is true.
+        """
         remaining = set() if and_kept else self._kept & self._guests
         clients = [client for client in self._peers if client not in remaining]
         peers = [self._peers[client] for client in clients]
@@ -85,7 +97,7 @@ class Clients:
         return peers
 
     async def wait_left(self) -> None:
-        """Returns when the last client has left; guests do not count."""
+        """Wait until the last client has left. Guests do not count."""
         await self._left.wait()
 
     def _gone(self, client: ClientId, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""`launch`: the driver program as a child process of the bridge."""
+"""The program of a `launch` request as a child process of the bridge."""
 
 import asyncio
 import codecs
@@ -21,11 +21,14 @@ from raydap.runtime.prepared_environment import is_off
 from raydap.runtime.program_files import interpreter_named
 
 TERMINATE_TIMEOUT_S = 5.0
+"""Seconds between SIGTERM and SIGKILL."""
 _DRAIN_TIMEOUT_S = 2.0
+"""Seconds for the rest of the output after the program has ended."""
 _CATEGORIES: dict[int, Literal["stdout", "stderr"]] = {1: "stdout", 2: "stderr"}
 
 
 def command(settings: LaunchSettings) -> list[str]:
+    """Return the command line: the interpreter with its options, then the program or module with its arguments."""
     what = ["-m", settings.module] if settings.module is not None else [settings.program or ""]
     return [settings.python or sys.executable, *settings.python_args, "-u", *what, *settings.args]
 
@@ -35,19 +38,21 @@ def environment(
     environ: Mapping[str, str],
     prepare: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
 ) -> dict[str, str]:
-    """The child's environment. `prepare` adds to what the user has given, and may change it. An empty RAY_DEBUG is left
-    out: it switches Ray's debugger off."""
+    """Return the environment of the program.
+
+    `prepare` gets the environment with the user's variables, and returns variables to add or replace. An empty
+    RAY_DEBUG is left out, because it would switch Ray's debugger off.
+    """
     merged: dict[str, str | None] = {"PYTHONUNBUFFERED": "1", **environ, **settings.env}
     merged.update(prepare({name: value for name, value in merged.items() if value is not None}))
     return {name: value for name, value in merged.items() if value is not None and (name != "RAY_DEBUG" or value)}
 
 
 class DebuggeeProcess(asyncio.SubprocessProtocol):
-    """Runs the program in a process group of its own and passes on its output. The program runs on if the bridge is
-    killed.
+    """The launched program, in a process group of its own. It keeps running if the bridge is killed.
 
-    Emits DebuggeeStarted, DebuggeeOutput in order, and DebuggeeExited last; or only DebuggeeFailed. The exit code of a
-    process that a signal ended is 128 plus the signal, as in shells. POSIX only.
+    Emits DebuggeeStarted, then DebuggeeOutput in order, and DebuggeeExited last; or only DebuggeeFailed. If a signal
+    has ended the process, the exit code is 128 plus the signal, as in shells. POSIX only.
     """
 
     def __init__(
@@ -72,7 +77,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         self._finished = asyncio.Event()
 
     async def start(self) -> None:
-        """Starts the program. Emits DebuggeeFailed if the system cannot run it."""
+        """Start the program. Emits DebuggeeFailed if the system cannot run it."""
         try:
             settings = self._settings = with_env_file(self._settings, self._environ)
             missing = _missing(settings)
@@ -106,7 +111,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
             self._started.set()
 
     async def stop(self) -> None:
-        """Ends the program's process group and returns when DebuggeeExited has been emitted.
+        """End the program's process group, and return when DebuggeeExited has been emitted.
 
         The group gets SIGTERM, and SIGKILL after TERMINATE_TIMEOUT_S. May be called while `start` runs.
         """
@@ -121,9 +126,10 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
                 self._signal(signal.SIGKILL)
         await self._finished.wait()
 
-    # What the event loop calls.
+    # Callbacks of asyncio.SubprocessProtocol and of the pipes.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Emit DebuggeeStarted."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         name = self._settings.module or os.path.basename(self._settings.program or "")
@@ -139,8 +145,9 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
         self._finish_when_drained()
 
     def process_exited(self) -> None:
+        """Emit DebuggeeExited when all output has been read, or after _DRAIN_TIMEOUT_S."""
         self._exited.set()
-        # A process that the program has started may outlive it and keep its output open.
+        # A process that the program has started may outlive it and keep the output open.
         asyncio.get_running_loop().call_later(_DRAIN_TIMEOUT_S, self._finish)
         self._finish_when_drained()
 
@@ -165,7 +172,7 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
 
     def _signal(self, number: int) -> None:
         assert self._transport is not None
-        # The process leads its group: with start_new_session its pid is the group's id.
+        # The process leads its group: because of start_new_session, its pid is also the id of the group.
         with suppress(ProcessLookupError):
             os.killpg(self._transport.get_pid(), number)
 
@@ -179,7 +186,10 @@ class DebuggeeProcess(asyncio.SubprocessProtocol):
 
 
 def _missing(settings: LaunchSettings) -> str:
-    """Return which path does not exist, or "". The system's exception does not contain it."""
+    """Return why the folder or the program cannot be used; "" if they can.
+
+    The system's exception does not contain the path.
+    """
     for path in (settings.cwd, settings.program):
         if path is not None and not _is_encodable(path):
             encoding = sys.getfilesystemencoding()

@@ -1,8 +1,8 @@
-"""Feeds the core with events and performs its effects; owns every connection and every task of the bridge.
+"""Feeds events to the core and performs its effects.
 
-One event at a time goes into the core, in the order in which things happened. Its effects are performed at once, and
-none of them waits: what takes time runs as a task and comes back as an event. A task that fails comes back as the event
-for its failure, so that the core can answer the request that waits for it.
+The engine owns every connection and every task of the bridge. The core handles one event at a time, in the order in
+which they happened. Its effects are performed at once and never wait: work that takes time runs as a task, whose result
+comes back as an event. A task that fails causes the event for its failure, so that the core can answer the request.
 """
 
 import asyncio
@@ -40,20 +40,20 @@ TICK_S = 1.0
 """Seconds between two ticks of the core's clock. The core's deadlines are many seconds long."""
 
 DETACH_TIMEOUT_S = 12.0
-"""Seconds in which workers can finish their handshake, or end with the launched program, before the process ends."""
+"""Seconds that `close()` gives workers to finish their handshakes, or to end with the launched program."""
 
 DISCOVERY_RETRY_S = 5.0
-"""Seconds until a source that failed is run again."""
+"""Seconds until a source of workers that failed is started again."""
 
 
 Debuggee = DebuggeeProcess | DebuggeeJob
-"""The launched program, as a child process or as a Ray job."""
+"""The launched program: a child process or a Ray job."""
 
 
 class Engine:
-    """One bridge at work, in the running event loop. `close()` ends everything that it has started.
+    """A bridge in the running event loop. `close()` ends everything that it has started.
 
-    `hub_settings`: it is a hub, which outlives its clients.
+    With `hub_settings` the bridge is a hub, which outlives its clients.
     """
 
     def __init__(self, hub_settings: HubSettings | None = None) -> None:
@@ -79,11 +79,11 @@ class Engine:
         self._ticking = self._tasks.spawn(self._tick())
 
     def report_child_port(self, port: int) -> None:
-        """Tells the core that clients can connect to this loopback port already."""
+        """Report to the core that child sessions can connect to this loopback port."""
         self._handle(ev.ChildPortOpened(port, secrets.token_urlsafe()))
 
     async def close(self) -> None:
-        """Detaches from every worker, ends the launched program, and returns when nothing of this bridge is left."""
+        """Detach from every worker, end the launched program, and wait until no connection or task is left."""
         for listener in self._listeners:
             listener.close()
         self._handle(ev.Shutdown())
@@ -99,7 +99,7 @@ class Engine:
         self._source_tasks.cancel()
         await self._source_tasks.wait()
         while self._workers or self._tasks:
-            # A connection that was being made may come up meanwhile.
+            # A connection that was still being made may have come up in the meantime.
             for worker in list(self._workers):
                 self._hang_up(effects.HangUp(worker))
             await self._tasks.wait()
@@ -109,12 +109,12 @@ class Engine:
             self._close_peer(peer)
 
     def _close_peer(self, peer: Peer) -> None:
-        """Closes a connection. The task lets close() wait until everything is written."""
+        """Close a connection, and let `close()` wait until its data is written."""
         peer.close()
         self._tasks.spawn(peer.wait_closed())
 
     def _handle(self, event: ev.Event) -> None:
-        """Feeds the core. An event that comes while effects are performed waits its turn."""
+        """Feed an event to the core. Events that arrive while effects are performed wait their turn."""
         self._events.append(event)
         if self._busy:
             return
@@ -134,7 +134,7 @@ class Engine:
         asyncio.get_running_loop().call_soon(self._handle, ev.NextPart())
 
     def _perform(self, effect: effects.Effect) -> None:
-        """A failure costs this effect only: the next one may be the answer to a request."""
+        """Perform an effect, and only log its failure: the next effect may be the answer to a request."""
         try:
             _PERFORM[type(effect)](self, effect)
         except Exception:
@@ -240,7 +240,7 @@ class Engine:
         self._tell(partial(ev.ForkedWaitsFound, effect.number), self._dialer.forked_waits(effect))
 
     def _tell(self, event: Callable[[str, str], ev.Event], text: Coroutine[Any, Any, str]) -> None:
-        """`event` takes the text, and why there is none."""
+        """Await `text` in a task, and handle `event(text, "")`, or `event("", reason)` if it fails."""
 
         async def tell() -> None:
             try:
@@ -271,7 +271,7 @@ class Engine:
         self._tasks.spawn(make_text(settings.tune_workers))
 
     async def _run_source(self, source: Source) -> None:
-        """Runs a source that failed again: a machine that has run out of file descriptors, say, may recover."""
+        """Run a source, and start it again after a failure, such as a lack of file descriptors."""
         while True:
             try:
                 await source.run()
@@ -304,7 +304,7 @@ class Engine:
 
     def _start_debuggee(self, effect: effects.StartDebuggee) -> None:
         def emit(event: ev.Event) -> None:
-            # A program that was told to stop is no longer this session's.
+            # Drop the events of a program that was stopped silently, or replaced.
             if self._debuggee is debuggee:
                 self._handle(event)
 
@@ -318,14 +318,14 @@ class Engine:
         if effect.settings.reach == "paused":
             debuggee = (DebuggeeJob if effect.settings.submit else DebuggeeProcess)(effect.settings, emit)
         else:
-            # Workers of the program that a restart replaces still have their connections; nobody calls any more.
+            # A restart replaces the program. Its workers stay connected, but its processes no longer call raydap.
             self._close_agents()
             agents = self._agents = Agents(self._handle, effect.settings.sub_process, self._dialer, self._driver_joined)
             if effect.settings.submit:
                 debuggee = DebuggeeJob(effect.settings, emit, listen=agents.listen_for_job)
             else:
                 debuggee = DebuggeeProcess(effect.settings, emit, prepare=agents.environment)
-            # After a restart of the program its cluster is known.
+            # After a restart of the program, the cluster's folder and nodes are already known.
             if self._sockets:
                 agents.reach_session(self._sockets)
             agents.reach_nodes(self._nodes)

@@ -1,4 +1,4 @@
-"""Which files this machine has."""
+"""Checks which files exist on this machine."""
 
 import asyncio
 import os
@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from raydap.bounded_wait import wait_for
 
 TIMEOUT_S = 1.0
-"""Seconds for a look whether some files exist. A stack waits for it, once for each file."""
+"""Seconds for a check of some files. A stack waits for it, once for each file."""
 
 
 async def existing(paths: Iterable[str]) -> dict[str, bool]:
-    """Looks in a thread, because a network file system can be slow. Files count as there when the time is over."""
+    """Return whether each file exists; True for all of them if the check times out.
+
+    The check runs in a thread, because a network file system can be slow.
+    """
     named = tuple(paths)
     found = asyncio.to_thread(lambda: {path: os.path.exists(path) for path in named})
     try:

@@ -1,4 +1,4 @@
-"""The agents on other nodes of the cluster: the relay finds them there, and takes their calls."""
+"""The agents on other nodes of the cluster, which the relay finds and whose calls it takes."""
 
 import asyncio
 import json
@@ -13,19 +13,19 @@ from raydap.tcp_sockets import is_local_address
 log = logging.getLogger("raydap")
 
 RETRY_S = 1.0
-"""Seconds until a node is tried again whose actor has died, or that could not be reached."""
+"""Seconds until a node is tried again after its actor has died, or could not be reached."""
 
 MAX_RETRY_S = 30.0
-"""Doubled for each failure in a row, up to this."""
+"""The longest time until a node is tried again. Each failure in a row doubles the time."""
 
 
 class NodeAgents:
     """Watches nodes over the relay. Must be closed.
 
-    `name` is under what raydap listens there. `everywhere`: also on nodes of this machine, whose agents raydap can
-    reach by itself. `on_found` gets the first line of each agent, and `on_call` the connection of each that begins, and
-    both the id of the node. `on_searched` gets the id when all agents that were there have been found, or when the node
-    cannot be reached.
+    raydap listens on each node under `name`. With `everywhere`, nodes on this machine are watched, too, although raydap
+    can reach their agents itself. `on_found` gets the first line of each agent, and `on_call` the connection of each
+    agent that calls; both also get the id of the node. `on_searched` gets the id of a node when all agents that already
+    ran there have been found, or when the node cannot be reached.
     """
 
     def __init__(
@@ -51,11 +51,14 @@ class NodeAgents:
 
     @property
     def watched(self) -> set[str]:
+        """Return the ids of the nodes that are watched."""
         return set(self._watches)
 
     def reach(self, nodes: Mapping[str, str]) -> set[str]:
-        """Watches those that are not of this machine, and no others. Ray's ids, and addresses. Returns the ids of those
-        that were not watched before."""
+        """Watch these nodes and no others, and return the ids of those that were not watched before.
+
+        `nodes` maps Ray's ids to addresses. Nodes on this machine are left out, unless `everywhere` is true.
+        """
         before = self.watched
         self._known = len(nodes)
         for node_id in self._watches.keys() - nodes.keys():
@@ -69,17 +72,18 @@ class NodeAgents:
         return self.watched - before
 
     async def listening(self, nodes: int) -> None:
-        """Returns when agents on all nodes can call, and these are at least so many nodes."""
+        """Wait until agents can call on all nodes, and there are at least this many nodes."""
         while self._known < nodes or self._silent:
             self._changed.clear()
             await self._changed.wait()
 
     async def close(self) -> None:
+        """Stop watching all nodes."""
         self._tasks.cancel()
         await self._tasks.wait()
 
     async def _watch(self, node_id: str) -> None:
-        """Until it is cancelled; through all ends of the node's actor."""
+        """Watch a node until the task is cancelled, and start again whenever the node's actor ends."""
         delay = RETRY_S
         while True:
             try:
@@ -98,7 +102,7 @@ class NodeAgents:
             delay = min(delay * 2, MAX_RETRY_S)
 
     async def _read(self, node_id: str, connection: socket.socket) -> None:
-        """Until the actor ends. Its lines are those of relay_actor.AgentWatch."""
+        """Handle the lines of relay_actor.AgentWatch until the actor ends."""
         reader, writer = await asyncio.open_unix_connection(sock=connection)
         try:
             while line := await reader.readline():

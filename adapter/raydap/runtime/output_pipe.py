@@ -1,7 +1,7 @@
 """A pipe for the output of a launched program, which may outlive the bridge.
 
-A pipe breaks when its reader is killed, and a program fails at the next line that it prints into such a pipe. So a
-process between the program and the bridge reads on when the bridge is gone, and drops what nobody reads.
+A pipe breaks when its reader is killed, and the program then fails at the next line that it prints. So a process
+between the program and the bridge keeps reading when the bridge is gone, and discards the output.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 _COMMAND = ("/bin/sh", "-c", "exec 3<&0; { cat; exec cat >/dev/null; } <&3 3<&- &")
-"""The first `cat` ends when nobody reads from it, or nobody can write to it. They are no children of the bridge, which
-they may outlive. A command in the background has no input unless it is redirected (POSIX, "Asynchronous Lists")."""
+"""The first `cat` ends when its reader is gone, or all its writers are; the second one discards what is left. Both run
+in the background, so they are not children of the bridge, which they may outlive. A command in the background has no
+input unless it is redirected (POSIX, "Asynchronous Lists")."""
 
 
 class OutputPipe(asyncio.Protocol):
-    """Calls `on_data` with the bytes that are written, and `on_end` once when no process can write any more. POSIX
-    only."""
+    """A pipe that passes written bytes to `on_data`, and calls `on_end` once when no writer is left. POSIX only."""
 
     def __init__(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_data = on_data
@@ -24,7 +24,7 @@ class OutputPipe(asyncio.Protocol):
         self._transport: asyncio.BaseTransport | None = None
 
     async def open(self) -> int:
-        """Returns the descriptor to write to; the caller closes it. Raises OSError."""
+        """Create the pipe, and return the descriptor to write to, which the caller closes. Raises OSError."""
         with ExitStack() as failed, ExitStack() as both:
             between, sink = os.pipe()
             both.callback(os.close, between)
@@ -37,7 +37,8 @@ class OutputPipe(asyncio.Protocol):
                 stdin=between,
                 stdout=output,
                 stderr=asyncio.subprocess.DEVNULL,
-                # Signals to the bridge's group, such as that of Ctrl+C, must not end it before the program.
+                # A signal to the bridge's process group, such as SIGINT after Ctrl+C, must not end the shell before the
+                # program.
                 start_new_session=True,
             )
             if await shell.wait():
@@ -47,14 +48,16 @@ class OutputPipe(asyncio.Protocol):
         return sink
 
     def close(self) -> None:
-        """Reads no more. The program can write all the same."""
+        """Stop reading. The program can still write."""
         if self._transport is not None:
             self._transport.close()
 
-    # What the event loop calls.
+    # Callbacks of asyncio.Protocol.
 
     def data_received(self, data: bytes) -> None:
+        """Pass on the bytes."""
         self._on_data(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Report the end of the output."""
         self._on_end()

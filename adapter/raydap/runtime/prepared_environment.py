@@ -1,4 +1,4 @@
-"""The environment in which drivers and workers have agents."""
+"""The environment variables that give drivers and workers an agent."""
 
 import json
 import os
@@ -11,12 +11,12 @@ from raydap.inworker.driver_setup import CLUSTER_HOOK, SETUP_HOOK_VARIABLE
 def driver(
     environ: Mapping[str, str], raydap: str = "", folder: str = "", wait: bool = False, children: bool = True
 ) -> dict[str, str]:
-    """What to add to a program's environment, `environ`. The program takes it out again when it begins
-    (inworker/at_start/sitecustomize.py).
+    """Return the variables to add to the environment of a program, `environ`, so that it has an agent.
 
-    `raydap` is the path that its agents call; without it they call each raydap that debugs their cluster. `folder` is
-    for the driver's own socket until it has joined a cluster. With `wait` the program begins only when a raydap that
-    listens in the folder debugs it. `children`: the Pythons that it starts, and what it forks, have agents, too.
+    The program removes them when it begins (inworker/at_start/sitecustomize.py). `raydap` is the path of the socket
+    that its agents call; without it they call each raydap that debugs their cluster. `folder` is for the driver's own
+    socket until the driver has joined a cluster. With `wait`, the program begins only when a raydap that listens in the
+    folder debugs it. With `children`, the Python processes that it starts or forks have agents, too.
     """
     added = _with_folder(environ, "at_start")
     if folder:
@@ -26,7 +26,7 @@ def driver(
 
 
 def is_off(environ: Mapping[str, str]) -> bool:
-    """Return whether a process with this environment, and the processes that it starts, have no agent."""
+    """Return whether this environment forbids agents in a process and in the processes that it starts."""
     return environ.get("RAYDAP") == "off"
 
 

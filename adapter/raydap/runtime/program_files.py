@@ -1,16 +1,18 @@
-"""The files that users name as programs."""
+"""Checks of the file that a user names as the program."""
 
 import os
 import re
 
 _INTERPRETER = re.compile(r"(python|pypy)[0-9.]*")
 _ELF = b"\x7fELF"
-"""The beginning of a file that the system runs by itself."""
+"""The first bytes of a compiled program (elf(5))."""
 
 
 def interpreter_named(program: str, folder: str = "") -> str:
-    """Return a sentence for the user if the program is an interpreter, or another compiled program, and so no file that
-    Python can run; else ""."""
+    """Return a message for the user if the program is not a file with Python code; else "".
+
+    The message is for a compiled file, and for a name such as `python3` that is not a file in the folder.
+    """
     path = os.path.join(folder, program)
     if os.path.isfile(path):
         try:

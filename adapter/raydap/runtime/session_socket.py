@@ -1,6 +1,6 @@
-"""The socket by which other programs of the user join the session of an editor.
+"""The socket through which other programs of the user join the session of an editor.
 
-It is in the folder that only the user can enter, and its name has the process id of the adapter.
+It is in the folder that only the user can enter, and its name contains the process id of the adapter.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _PATTERN = "session-*.sock"
 
 
 class SessionSocket:
-    """Accepts clients as guests, which keep nothing alive."""
+    """A listening socket. Its clients are guests: they do not keep the process alive."""
 
     def __init__(self, path: Path, clients: Clients) -> None:
         self._clients = clients
@@ -31,7 +31,10 @@ class SessionSocket:
 
     @classmethod
     async def serve(cls, clients: Clients, environ: Mapping[str, str] = os.environ) -> "SessionSocket | None":
-        """None, and a line in the log, where there can be no such socket: the session goes on without it."""
+        """Listen, and return the socket; None if the system does not allow it.
+
+        The session works without the socket, so a failure is only logged.
+        """
         try:
             return cls(runtime_folder.directory(environ) / _PATTERN.replace("*", str(os.getpid())), clients)
         except OSError as error:
@@ -46,10 +49,11 @@ class SessionSocket:
         await loop.connect_accepted_socket(lambda: self._clients.connect(Peer, guest=True), connection)
 
     def close(self) -> None:
+        """Stop listening. Clients that have joined stay connected."""
         self._listener.close()
         self._tasks.cancel()
 
 
 def find(environ: Mapping[str, str] = os.environ) -> list[Path]:
-    """The sockets of all sessions, also of some that have ended. Raises OSError."""
+    """Return the sockets of all sessions, including some that have ended. Raises OSError."""
     return sorted(runtime_folder.directory(environ).glob(_PATTERN))

@@ -1,4 +1,4 @@
-"""Connects to a worker's debug port or agent: directly, or over the relay if only the worker's node reaches it."""
+"""Connects to a worker's debug port or agent: directly, or over the relay if only the worker's node can."""
 
 import asyncio
 import logging
@@ -24,20 +24,21 @@ from raydap.transport.peer import Peer
 log = logging.getLogger("raydap")
 
 QUICK_HELLO_TIMEOUT_S = 1.5
-"""Seconds for an agent of this machine that is asked something, until its process is looked into from outside."""
+"""Seconds for the first line of an agent on this machine that gets a question. Its process is read from outside if the
+agent does not answer."""
 
 DIRECT_TIMEOUT_S = 10.0
-"""Seconds for a direct connection, if there is no other way."""
+"""Seconds for a direct connection if there is no other way."""
 
 DIRECT_BEFORE_RELAY_TIMEOUT_S = 3.0
-"""Seconds for a direct connection, if the relay comes next. They suffice for a lost packet or two."""
+"""Seconds for a direct connection before the relay is tried. They are enough for one or two lost packets."""
 
 
 class WorkerDialer:
-    """Dials workers, and remembers which nodes need the relay: a firewall costs its timeout once. Must be closed.
+    """Connects to workers, and remembers which nodes need the relay, so that a firewall costs its timeout only once.
 
-    The mode "auto" uses the relay for debug ports that are not reached directly, and for the agents of other nodes. A
-    worker without a Ray node is always dialled directly. `relay` may be used for more than workers.
+    Must be closed. The mode "auto" uses the relay for debug ports that cannot be reached directly, and for the agents
+    of other nodes. A worker without a Ray node is always dialled directly. Other parts of raydap may use `relay`, too.
     """
 
     def __init__(
@@ -54,8 +55,11 @@ class WorkerDialer:
         on_gone: Callable[[str], None],
         waiting: socket.socket | None = None,
     ) -> Peer:
-        """Like transport.tcp.dial, with the same errors. The reason of `on_gone` says if it went over the relay.
-        `waiting` is the connection of an agent that has called."""
+        """Connect to a worker, with the callbacks and the exceptions of transport.tcp.dial.
+
+        The reason that `on_gone` gets mentions the relay if the connection used it. `waiting` is the connection of an
+        agent that has called raydap.
+        """
         if target.agent:
             connection = await agent_connections.connect(lambda: self._dial_agent(target), waiting)
             where = " over the relay" if target.over_relay else ""
@@ -79,19 +83,24 @@ class WorkerDialer:
                 raise OSError(f"{error.strerror or error}; nor over the relay: {failure}") from None
 
     async def ask_agent(self, target: DialWorker, question: Mapping[str, Any], timeout_s: float) -> str:
-        """The answer of a process with an agent, like agent_connections.ask."""
+        """Return an agent's answer to a question, as agent_connections.ask does."""
         hello_timeout_s = agent_connections.HELLO_TIMEOUT_S if target.over_relay else QUICK_HELLO_TIMEOUT_S
         return await agent_connections.ask(lambda: self._dial_agent(target), question, timeout_s, hello_timeout_s)
 
     async def sample_stack(self, worker: PausedWorker) -> str:
-        """JSON of `Stacks`, of all Python threads of the worker's process, as py-spy reads them on its node. Raises
-        OSError, whose text is for users."""
+        """Return the stacks of all Python threads of a worker as JSON of `Stacks`.
+
+        py-spy reads them on the worker's node. Raises OSError with a text for users.
+        """
         target = {"py_spy": worker.pid}
         output = await self._look_outside(worker.host, worker.node_id, target, lambda: py_spy.output(worker))
         return msgspec.json.encode(py_spy.decode(output)).decode()
 
     async def forked_waits(self, search: FindForkedWaits) -> str:
-        """JSON of the ForkedWaits of these processes. Raises OSError, whose text is for users."""
+        """Return the ForkedWaits of these processes as JSON. Raises OSError with a text for users.
+
+        The result is empty if their node needs the relay and the search may not use it.
+        """
         if not search.may_relay and not self._looks_itself(search.host, search.node_id):
             return msgspec.json.encode(ForkedWaits()).decode()
         look = partial(asyncio.to_thread, outside_looks.forked_waits_output, search.pids)
@@ -100,7 +109,7 @@ class WorkerDialer:
     async def _look_outside(
         self, host: str, node_id: str, target: Mapping[str, Any], look: Callable[[], Awaitable[bytes]]
     ) -> bytes:
-        """Return what `look` returns on this machine, or else what the relay's actor returns for `target`."""
+        """Return the result of `look` on this machine, or that of the relay's actor for `target` on another node."""
         if self._looks_itself(host, node_id):
             return await look()
         if self.mode == "never" or not node_id:
@@ -109,11 +118,11 @@ class WorkerDialer:
             return await unix.read_to_end(connection, py_spy.MAX_OUTPUT, PY_SPY_TIMEOUT_S)
 
     def _looks_itself(self, host: str, node_id: str) -> bool:
-        """Return whether raydap reads processes of this node from outside without the relay."""
+        """Return whether raydap can read this node's processes from outside without the relay."""
         return is_local_address(host) and not (self.mode == "always" and node_id)
 
     async def close(self) -> None:
-        """Ends the relay. Workers should be detached before."""
+        """End the relay. The caller detaches from the workers first."""
         await self.relay.close()
 
     async def _dial_agent(self, target: DialWorker) -> socket.socket:
@@ -136,6 +145,8 @@ class WorkerDialer:
 
 
 async def make_text(tune: bool) -> None:
-    """Make the text that the core sends to each worker first. This takes 60 ms, once, for which the first worker would
-    wait."""
+    """Build the code that the core sends to each worker first, in a thread.
+
+    This takes 60 ms, once. The first worker would have to wait for it otherwise.
+    """
     await asyncio.to_thread(calls.enter, tune=tune)

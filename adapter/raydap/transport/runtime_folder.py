@@ -1,4 +1,4 @@
-"""The user's own folder on this machine, for sockets and files that nobody else may see."""
+"""The user's own folder on this machine, for sockets and files that no other user may see."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,10 +9,10 @@ from raydap import safe_files
 
 
 def directory(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the user's runtime folder; make it if it is missing. Raises OSError, also if it belongs to another user.
+    """Return the user's runtime folder, and create it if it is missing.
 
-    It is below `XDG_RUNTIME_DIR`, else below the home folder. Where that is read-only or not known, and where other
-    users can rename the folder, it is in /tmp.
+    It is below `XDG_RUNTIME_DIR`, else below the home folder. If these are missing or read-only, or if other users can
+    rename the folder there, it is in /tmp. Raises OSError, also if the folder belongs to another user.
     """
     *homes, last = _candidates(environ)
     for path in filter(safe_files.can_hold, homes):
@@ -28,6 +28,6 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
     if given and os.access(given, os.W_OK | os.X_OK):
         yield Path(given) / "raydap"
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
-    if home.is_absolute():  # Without HOME and an entry in the password database it is "~".
+    if home.is_absolute():  # It is "~" without HOME and without an entry in the password database.
         yield home / ".local" / "share" / "raydap" / "runtime"
     yield Path(f"/tmp/raydap-{os.getuid()}")

@@ -1,7 +1,7 @@
 """DAP on standard input and output.
 
-Threads read and write. Event loops refuse files, and would switch a terminal or pipe to non-blocking mode that other
-processes share.
+Threads read and write, because event loops refuse files, and would set a terminal or pipe to non-blocking mode, also
+for the other processes that share it.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ _MAX_UNREAD_CHUNKS = 16
 def connect(
     on_message: Callable[[bytes], None], on_gone: Callable[[str], None], decoder: Decoder | None = None
 ) -> Peer:
-    """Uses standard input and output for DAP, or what else the `decoder` reads, for the rest of the process.
+    """Use standard input and output for DAP, or for the messages that `decoder` reads, until the process ends.
 
-    Must be called while the event loop runs. Descriptor 1 then leads to standard error, so that a print of a library or
-    child process cannot corrupt the stream. Descriptor 0 then reads nothing.
+    Must be called while the event loop runs. Afterwards descriptor 1 leads to standard error, so that output of a
+    library or child process cannot corrupt the stream, and descriptor 0 leads to /dev/null.
     """
     source, sink = os.dup(0), os.dup(1)
     os.dup2(2, 1)
@@ -37,9 +37,9 @@ def connect(
 
 
 class DescriptorTransport(asyncio.Transport):
-    """Two blocking file descriptors as an asyncio transport. They may be pipes, sockets, terminals or files.
+    """An asyncio transport over two blocking file descriptors: pipes, sockets, terminals or files.
 
-    The end of the input is the end of the connection, as for every DAP client on stdio.
+    The connection ends when the input ends, as for every DAP client on stdio.
     """
 
     def __init__(self, protocol: asyncio.Protocol, source: int, sink: int) -> None:
@@ -56,21 +56,26 @@ class DescriptorTransport(asyncio.Transport):
         self._lost = False
 
     def start(self) -> None:
+        """Connect the protocol and start the two threads."""
         self._protocol.connection_made(self)
-        # They are daemon threads, because a read of standard input cannot be interrupted at the end of the process.
+        # Daemon threads, because a read of standard input cannot be interrupted when the process ends.
         threading.Thread(target=self._read, name="stdio reader", daemon=True).start()
         threading.Thread(target=self._write, name="stdio writer", daemon=True).start()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Set the number of queued bytes above which `pause_writing` is called. `low` is ignored."""
         self._high = _CHUNK if high is None else high
 
     def get_write_buffer_size(self) -> int:
+        """Return the number of bytes that are not written yet."""
         return self._queued
 
     def is_closing(self) -> bool:
+        """Return whether the transport is closing or closed."""
         return self._closing
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Queue bytes for the writing thread; drop them if the transport is closing."""
         if self._closing:
             return
         self._queued += len(data)
@@ -79,11 +84,13 @@ class DescriptorTransport(asyncio.Transport):
             self._protocol.pause_writing()
 
     def close(self) -> None:
+        """Close the transport when all queued bytes are written."""
         if not self._closing:
             self._closing = True
             self._queue.put(None)
 
     def abort(self) -> None:
+        """End the connection without waiting for queued bytes."""
         self._closing = True
         self._queue.put(None)
         self._loop.call_soon(self._end, None)

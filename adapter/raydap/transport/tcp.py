@@ -1,4 +1,4 @@
-"""DAP over TCP: connects to workers and hubs, listens for editors."""
+"""DAP over TCP: connections to workers and hubs, and listeners for editors."""
 
 import asyncio
 import os
@@ -15,19 +15,19 @@ from raydap.transport.tcp_peers import OwnUserOnly
 T = TypeVar("T")
 
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
-"""With these a connection that died silently is noticed after 30 s (tcp(7)). In seconds; the last in milliseconds."""
+"""Socket options that detect a silently dead connection after 30 s (tcp(7)); TCP_USER_TIMEOUT is in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A listening server and where it can be reached."""
+    """A listening server and its address."""
 
     server: asyncio.Server
     host: str
     port: int
 
     def close(self) -> None:
-        """Stops accepting; connections that exist stay."""
+        """Stop accepting connections; existing connections stay open."""
         self.server.close()
 
 
@@ -40,11 +40,11 @@ async def dial(
     ssl: SSLContext | None = None,
     keepalive: bool = False,
 ) -> Peer:
-    """Connects to a worker's debugpy adapter, for the whole session; or to a hub, with `keepalive` and maybe `ssl`.
+    """Connect to a worker's debugpy adapter, or to a hub, with `keepalive` and possibly `ssl`.
 
-    `timeout_s` covers the connection only. Raises TimeoutError when it is over, ConnectionRefusedError if nothing
-    listens, other OSErrors for names and networks; `on_gone` is not called then. debugpy sends first, but neither
-    callback is called before the caller has got the peer and reaches its next `await`.
+    `timeout_s` covers the connection only. Raises TimeoutError after that time, ConnectionRefusedError if nothing
+    listens, and other OSErrors for names and networks; `on_gone` is not called then. Although debugpy sends first,
+    neither callback is called before the caller has the peer and reaches its next `await`.
     """
     loop = asyncio.get_running_loop()
     calls = _HeldCalls()
@@ -59,7 +59,7 @@ async def dial(
 
 
 async def adopt(connection: socket.socket, on_message: Callable[[bytes], None], on_gone: Callable[[str], None]) -> Peer:
-    """Like `dial`, for a Unix socket that is connected already. The peer closes it."""
+    """Return a peer for a Unix socket that is connected already, like `dial`. The peer closes the socket."""
     loop = asyncio.get_running_loop()
     calls = _HeldCalls()
     _, peer = await loop.create_unix_connection(
@@ -70,24 +70,24 @@ async def adopt(connection: socket.socket, on_message: Callable[[bytes], None], 
 
 
 async def within(timeout_s: float, host: str, connecting: Awaitable[T]) -> T:
-    """Waits for a connection to `host`, at most `timeout_s`. All that goes wrong is an OSError."""
+    """Wait for a connection to `host`, at most `timeout_s`. Every failure is raised as an OSError."""
     try:
         return await wait_for(connecting, timeout_s)
     except asyncio.TimeoutError:
-        # Before Python 3.11 asyncio's TimeoutError is a class of its own.
+        # Before Python 3.11, asyncio.TimeoutError is not the built-in TimeoutError.
         raise TimeoutError(f"no connection within {timeout_s:g} s") from None
     except UnicodeError as error:
         raise OSError(f'"{host}" is no name of a host') from error
 
 
 def reason(error: OSError) -> str:
-    """The system's words for an error. asyncio's own text has a Python tuple in it."""
+    """Return the operating system's text for an error, because asyncio's own text contains a Python tuple."""
     number = error.errno or 0
     return os.strerror(number) if number > 0 else error.strerror or str(error) or type(error).__name__
 
 
 def keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Lets the kernel probe a silent connection, because DAP has no ping."""
+    """Let the kernel probe a silent connection, because DAP has no ping."""
     connection = transport.get_extra_info("socket")
     if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -98,12 +98,14 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
 
 
 class _HeldCalls:
-    """Holds calls back, in order, until they are released."""
+    """Calls that are held back, in order, until `release`."""
 
     def __init__(self) -> None:
         self._held: list[Callable[[], None]] | None = []
 
     def hold(self, function: Callable[[T], None]) -> Callable[[T], None]:
+        """Return a function whose calls are held back, and after `release` go straight to `function`."""
+
         def call(argument: T) -> None:
             if self._held is None:
                 function(argument)
@@ -113,6 +115,7 @@ class _HeldCalls:
         return call
 
     def release(self) -> None:
+        """Make the calls that were held back."""
         held, self._held = self._held or [], None
         for call in held:
             call()
@@ -124,13 +127,12 @@ async def listen(
     factory: Callable[[], asyncio.Protocol],
     own_user_only: bool = True,
 ) -> Listener:
-    """Accepts connections; port 0 lets the system choose. `factory` makes the protocol of each new connection.
+    """Accept connections; with port 0 the system chooses the port. `factory` makes the protocol of each connection.
 
-    With `own_user_only` connections of other users of this machine are refused. Leave it out only if clients have to
-    show a token.
+    `own_user_only` refuses connections of other users of this machine. Pass False only if clients must show a token.
 
-    The connection is up only after `factory` has returned: what is sent before that is dropped. In DAP the client sends
-    first, so nothing is. Raises OSError if the address cannot be used.
+    Messages that are sent before `factory` has returned are dropped. There are none, because in DAP the client sends
+    first. Raises OSError if the address cannot be used.
     """
     accept: Callable[[], asyncio.Protocol] = (lambda: OwnUserOnly(factory)) if own_user_only else factory
     server = await asyncio.get_running_loop().create_server(accept, host, port)

@@ -1,6 +1,6 @@
 """Refuses connections of other users of this machine to a loopback port that needs no token.
 
-TCP has no credentials as Unix sockets have. But Linux lists the sockets of this machine with their owners.
+TCP has no credentials like those of Unix sockets, but Linux lists the sockets of this machine with their owners.
 """
 
 import asyncio
@@ -22,12 +22,13 @@ _PROC = Path("/proc/net")
 
 
 class OwnUserOnly(asyncio.Protocol):
-    """Gives a connection to the protocol of `factory` if it may be of this user, and else ends it."""
+    """Passes a connection to the protocol of `factory` if it may belong to this user, and aborts any other."""
 
     def __init__(self, factory: Callable[[], asyncio.BaseProtocol]) -> None:
         self._factory = factory
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Check the owner of the connection."""
         assert isinstance(transport, asyncio.Transport)
         reason = refusal(transport.get_extra_info("socket"))
         if reason:
@@ -40,10 +41,11 @@ class OwnUserOnly(asyncio.Protocol):
 
 
 def refusal(connection: Any, folder: Path = _PROC) -> str:
-    """Return why an accepted connection is not of this user or root, "" if it may be.
+    """Return why an accepted connection is refused; "" if it may belong to this user or to root.
 
-    A peer without an address of this machine is not a program of this machine: it may be outside a container, or
-    outside a virtual machine that forwards its ports. A system without a list, such as macOS, does not list owners.
+    Only connections from a loopback address are checked. Other peers are not programs of this machine: they may be
+    outside a container, or outside a virtual machine that forwards its ports. Nothing is checked on a system that does
+    not list sockets with their owners, such as macOS.
     """
     try:
         own, peer = connection.getsockname()[:2], connection.getpeername()[:2]
@@ -57,12 +59,15 @@ def refusal(connection: Any, folder: Path = _PROC) -> str:
     for each in sockets:
         if (each.host, each.port, each.peer) == (_plain(peer[0]), peer[1], (_plain(own[0]), own[1])):
             return "" if each.uid in (0, os.getuid()) else f"it belongs to the user with the id {each.uid}"
-    # After the list: the peer may have ended the connection in order not to be in it.
+    # Check after reading the list, because the peer may have ended the connection to avoid being listed.
     return "" if _is_established(connection) else ENDED
 
 
 def _is_established(connection: Any) -> bool:
-    """Source: tcp(7), TCP_INFO; linux/include/net/tcp_states.h. The state is the first byte, 1 is ESTABLISHED."""
+    """Return whether the connection is still up.
+
+    Source: tcp(7), TCP_INFO; linux/include/net/tcp_states.h. The state is the first byte; 1 is ESTABLISHED.
+    """
     state: bytes = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)
     return state[0] == 1
 
@@ -72,6 +77,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _plain(host: str) -> str:
-    """The address without an interface, and as IPv4 if it is that."""
+    """Return the address without an interface, and as IPv4 if it is an IPv4-mapped one."""
     address = ipaddress.ip_address(host.partition("%")[0])
     return str(getattr(address, "ipv4_mapped", None) or address)

@@ -11,15 +11,18 @@ from raydap.inworker.private_folders import safe_parent
 from raydap.private_listener import PATH_LIMIT, Listener, check_user
 
 LINE_LIMIT = 4096
-"""Bytes of a line."""
+"""A line must be shorter than this, in bytes, without its line break."""
 
 _FOLDER_LENGTH = len("/raydap-12345678/")
-"""Bytes that tempfile adds for a folder."""
+"""The bytes that tempfile adds to a path for a folder."""
 
 
 async def dial(path: str, timeout_s: float) -> socket.socket:
-    """Connects. Raises FileNotFoundError and ConnectionRefusedError if nobody listens, PermissionError if the peer is
-    another user's, TimeoutError, and other OSErrors."""
+    """Connect to a Unix socket, and check that the peer belongs to this user.
+
+    Raises FileNotFoundError or ConnectionRefusedError if nothing listens, PermissionError if the peer belongs to
+    another user, TimeoutError, and other OSErrors.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.setblocking(False)
     try:
@@ -35,14 +38,18 @@ async def dial(path: str, timeout_s: float) -> socket.socket:
 
 
 async def read_line(connection: socket.socket, timeout_s: float) -> bytes:
-    """The next line of the peer, and nothing of what follows. Raises ConnectionError if the peer ends the connection or
-    sends no line, TimeoutError, and other OSErrors."""
+    """Read the next line of the peer, and no byte after it.
+
+    Raises ConnectionError if the peer ends the connection or sends no line, TimeoutError, and other OSErrors.
+    """
     return await _within(timeout_s, _read_line(connection))
 
 
 async def read_to_end(connection: socket.socket, limit: int, timeout_s: float) -> bytes:
-    """All that the peer sends until it ends the connection. Raises like `read_line`; ConnectionError also for more than
-    `limit` bytes."""
+    """Read all bytes that the peer sends until it ends the connection.
+
+    Raises ConnectionError if these are more than `limit`, TimeoutError, and other OSErrors.
+    """
     return await _within(timeout_s, _read_to_end(connection, limit))
 
 
@@ -58,7 +65,7 @@ async def _read_to_end(connection: socket.socket, limit: int) -> bytes:
 async def _read_line(connection: socket.socket) -> bytes:
     line = b""
     while not line.endswith(b"\n"):
-        # What follows the line is not ours to read, so we look at it first.
+        # Bytes after the line belong to the next reader, so peek before reading.
         await _readable(connection)
         seen = connection.recv(LINE_LIMIT, socket.MSG_PEEK)
         if not seen or len(line) + len(seen.partition(b"\n")[0]) >= LINE_LIMIT:
@@ -68,7 +75,7 @@ async def _read_line(connection: socket.socket) -> bytes:
 
 
 async def _readable(connection: socket.socket) -> None:
-    """Returns when there is something to read, or the peer has ended the connection."""
+    """Return when there is something to read, or when the peer has ended the connection."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(connection, readable.set)
@@ -86,11 +93,10 @@ async def _within(timeout_s: float, reading: Awaitable[bytes]) -> bytes:
 
 
 class PrivateListener(Listener):
-    """One in a folder of its own that nobody else can enter. `folder` is removed by `close`, and whatever is in it
-    then."""
+    """A listener in a new folder that no other user can enter. `close` removes the folder with all its files."""
 
     def __init__(self, name: str, on_connection: Callable[[socket.socket], None]) -> None:
-        # On a cluster TMPDIR is often long. /tmp has the sticky bit, and the folder the mode 0700.
+        # TMPDIR is often too long on a cluster. /tmp is safe, too: it has the sticky bit, and the folder the mode 0700.
         parent = safe_parent()
         if len(os.fsencode(parent)) + len(name) + _FOLDER_LENGTH > PATH_LIMIT:
             parent = "/tmp"
@@ -99,5 +105,6 @@ class PrivateListener(Listener):
         super().__init__(os.path.join(self.folder, name), on_connection)
 
     def close(self) -> None:
+        """Stop listening and remove the folder."""
         super().close()
         self._folder.cleanup()

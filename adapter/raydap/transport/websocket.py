@@ -1,4 +1,4 @@
-"""DAP over WebSocket (RFC 6455): one message for each text frame, and no Content-Length."""
+"""DAP over WebSocket (RFC 6455): each message is a WebSocket text message, without a Content-Length header."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from websockets.protocol import Protocol, State
 from raydap.transport.peer import MAX_QUEUED, Peer
 
 PING_INTERVAL_S = 20.0
-"""Seconds between two pings. Something has to come within as many seconds after a ping."""
+"""Seconds between two pings. If the peer sends nothing in this time after a ping, the connection is aborted."""
 
 
 class WebSocketPeer(Peer):
     """A connection after its opening handshake (websocket_handshake.py), on either side; `protocol` is open.
 
-    The connection ends, with the right close code, after a binary frame, text that is not UTF-8, a message longer than
-    the protocol's `max_size`, and all else that breaks RFC 6455. It ends also when nothing comes within
-    `ping_interval_s` after a ping, because a connection can be dead without a sign (half-open).
+    A binary frame, text that is not UTF-8, a message longer than the protocol's `max_size`, and any other violation of
+    RFC 6455 ends the connection with the matching close code. The connection also ends if the peer sends nothing within
+    `ping_interval_s` after a ping, because a half-open connection gives no other sign.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class WebSocketPeer(Peer):
         self._message = bytearray()
 
     def send(self, body: bytes) -> None:
-        """Queues one message. Does nothing once the connection is ending."""
+        """Queue one message. Do nothing if the connection is closing."""
         if self._is_open:
             self._protocol.send_text(_text(body))
             self._flush()
@@ -44,17 +44,20 @@ class WebSocketPeer(Peer):
     # asyncio.Protocol.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the pings, and deliver the frames that arrived with the handshake."""
         super().connection_made(transport)
         self._next_ping = asyncio.get_running_loop().call_later(self._ping_interval_s, self._ping)
-        # Frames may have come right behind the handshake, and on_message is never called from inside dial().
+        # Deliver them later, because on_message must not be called from inside dial().
         asyncio.get_running_loop().call_soon(self._take_all)
 
     def data_received(self, data: bytes) -> None:
+        """Deliver the messages that the bytes complete."""
         self._silent = False
         self._protocol.receive_data(data)
         self._take_all()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the pings, and report the end, with the peer's reason from its close frame if it has one."""
         if self._next_ping is not None:
             self._next_ping.cancel()
         closed_by_peer = self._protocol.close_rcvd
@@ -93,7 +96,7 @@ class WebSocketPeer(Peer):
         self._protocol.fail(code, text)
 
     def _start_closing(self, transport: asyncio.Transport) -> None:
-        """Sends a close frame; the connection ends when the peer has answered it."""
+        """Send a close frame; the connection ends when the peer has answered it."""
         if self._protocol.state is State.OPEN:
             self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
         self._flush()
@@ -105,7 +108,7 @@ class WebSocketPeer(Peer):
     def _ping(self) -> None:
         assert self._transport is not None
         if not self._is_open:
-            # A peer that reads nothing keeps a connection up that is closing.
+            # The connection is still closing: without abort(), a peer that reads nothing would keep it open.
             self._transport.abort()
             return
         if self._silent:
@@ -118,7 +121,7 @@ class WebSocketPeer(Peer):
 
 
 def write(transport: asyncio.Transport, protocol: Protocol) -> None:
-    """Writes the protocol's output. Its empty chunk means: close the connection."""
+    """Write the protocol's output. An empty chunk in it means that the connection must be closed."""
     for data in protocol.data_to_send():
         if data and not transport.is_closing():  # As in `Peer.send`.
             transport.write(data)
@@ -127,8 +130,10 @@ def write(transport: asyncio.Transport, protocol: Protocol) -> None:
 
 
 def _text(body: bytes) -> bytes:
-    """The bytes as valid UTF-8. A worker's bytes are forwarded as they came; those that are not UTF-8 would end the
-    client's connection."""
+    """Return the bytes as valid UTF-8, with a replacement character for each invalid byte.
+
+    A worker's messages are forwarded undecoded, and one that is not UTF-8 would end the client's connection.
+    """
     return body if _is_text(body) else body.decode("utf-8", "replace").encode()
 
 

@@ -1,4 +1,4 @@
-"""The opening handshake of WebSocket (RFC 6455, section 4), for servers and for clients."""
+"""The opening handshake of WebSocket (RFC 6455, section 4), for servers and clients."""
 
 import asyncio
 import logging
@@ -28,17 +28,20 @@ _log.setLevel(logging.WARNING)
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Refuses a handshake: an HTTP status, and one sentence with the reason."""
+    """The answer that refuses a handshake."""
 
     status: int
+    """The HTTP status."""
     text: str
+    """One sentence with the reason."""
 
 
 class Handshake(asyncio.Protocol):
-    """Reads one HTTP request and answers it.
+    """The server's side of one connection until its handshake is answered.
 
-    `decide` may take its time; None accepts the request. If the request then asks for a WebSocket, `open_peer` makes
-    the peer that takes the connection over. If the connection ends without a peer, `on_lost` is called.
+    `decide` returns None to accept the HTTP request, and may take any time for that. If the request is accepted and
+    asks for a WebSocket, `open_peer` makes the peer that takes over the connection. If the connection ends without a
+    peer, `on_lost` is called.
     """
 
     def __init__(
@@ -59,10 +62,12 @@ class Handshake(asyncio.Protocol):
         self._answering: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport for the answer."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
+        """Start a task that answers the request when it is complete; abort the connection after further data."""
         assert self._transport is not None
         if self._transport.is_closing():
             return
@@ -76,16 +81,17 @@ class Handshake(asyncio.Protocol):
         elif len(events) == 1 and isinstance(events[0], Request) and self._protocol.parser_exc is None:
             self._answering = asyncio.get_running_loop().create_task(self._answer(self._transport, events[0]))
         else:
-            # A client may send nothing before it has the answer.
+            # A client must not send anything else before it has the answer.
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the answer and call `on_lost`."""
         if self._answering is not None:
             self._answering.cancel()
         self._on_lost()
 
     async def _answer(self, transport: asyncio.Transport, request: Request) -> None:
-        """A failure ends the connection at once, so that the client does not wait for an answer."""
+        """Answer the request; after a failure abort the connection, so that the client does not wait for an answer."""
         try:
             await self._answer_as_decided(transport, request)
         except Exception:
@@ -109,11 +115,12 @@ class Handshake(asyncio.Protocol):
 
 
 class HandshakeRefused(OSError):
-    """The server's answer accepts no WebSocket. `status` is that of HTTP, 0 if the answer is not HTTP."""
+    """The server has not accepted the WebSocket."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
+        """The HTTP status of the server's answer; 0 if the answer is not a valid handshake."""
 
 
 async def dial(
@@ -124,10 +131,10 @@ async def dial(
     timeout_s: float,
     ssl: SSLContext | None = None,
 ) -> WebSocketPeer:
-    """Connects to a hub. `url` begins with ws:// or, if `ssl` is given, with wss://.
+    """Connect to a hub. `url` begins with ws://, or with wss:// if `ssl` is given.
 
     `timeout_s` covers connection and handshake. Raises TimeoutError, HandshakeRefused or another OSError; `on_gone` is
-    not called then. Neither callback is called before this has returned.
+    not called then. Neither callback is called before `dial` has returned.
     """
     uri = parse_uri(url)
     protocol = ClientProtocol(uri, subprotocols=[SUBPROTOCOL], max_size=MAX_BODY, logger=_log)
@@ -159,26 +166,29 @@ async def dial(
 
 
 class _Opening(asyncio.Protocol):
-    """A client's connection until it has the server's answer. The protocol keeps the bytes behind the answer."""
+    """The client's side of one connection until the server's answer. `protocol` keeps the bytes after the answer."""
 
     def __init__(self, protocol: ClientProtocol) -> None:
         self.answered = asyncio.Event()
         self._protocol = protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the request of the handshake."""
         assert isinstance(transport, asyncio.Transport)
         write(transport, self._protocol)
 
     def data_received(self, data: bytes) -> None:
+        """Set `answered` when the answer is complete."""
         self._protocol.receive_data(data)
         if self._protocol.state is not State.CONNECTING or self._protocol.handshake_exc is not None:
             self.answered.set()
 
     def eof_received(self) -> None:
-        # An answer without Content-Length ends with the connection.
+        """Complete an answer without Content-Length, which ends with the connection."""
         self._protocol.receive_eof()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Set `answered`, so that `dial` does not wait any longer."""
         self.answered.set()
 
 

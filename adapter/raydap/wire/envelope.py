@@ -1,8 +1,8 @@
-"""What every DAP message has in common; `arguments` and `body` stay the bytes they came as until somebody asks.
+r"""The fields that all DAP messages have in common. `arguments` and `body` stay undecoded JSON until `load` is called.
 
-Source: DAP specification, ProtocolMessage, Request, Event and Response. debugpy emits JSON that strict parsers refuse:
-lone surrogates such as "\\udc80" from a failed evaluate or an odd __repr__. The standard library reads them, so it is
-the fallback; it writes them as escapes, because no UTF-8 exists for them.
+Source: DAP specification, ProtocolMessage, Request, Event and Response. debugpy sends JSON that strict parsers refuse:
+lone surrogates such as "\udc80" from a failed evaluate or an odd __repr__. The standard library's parser accepts them,
+so it is the fallback. It writes them as escapes, because UTF-8 cannot encode them.
 """
 
 import json
@@ -13,38 +13,43 @@ from typing import Any
 import msgspec
 
 Body = Mapping[str, Any] | msgspec.Struct | bytes | None
-"""A body or arguments: a value to be encoded, JSON that is sent as it is, or nothing."""
+"""A body or arguments: a value to encode, or JSON that is sent unchanged, or None for no body."""
 
 _ABSENT = msgspec.Raw()
 
 
 class EnvelopeError(ValueError):
-    """The bytes are JSON that is no DAP message, or no JSON that can be read; the text is one sentence."""
+    """The bytes are not readable JSON, or not a DAP message. The text is one sentence."""
 
 
 class Envelope(msgspec.Struct, frozen=True, gc=False, rename={"raw_arguments": "arguments", "raw_body": "body"}):
-    """One message. What its type needs is there: `command` of a request, `event` of an event, `command`, `request_seq`
-    and `success` of a response.
-    """
+    """One message. After `read`, the fields that its type requires are set."""
 
     type: str
+    """`request`, `event` or `response`."""
     seq: int
+    """The sender's number of the message."""
     command: str = ""
+    """Set in a request and a response."""
     event: str = ""
+    """The name of an event."""
     request_seq: int = -1
+    """The `seq` of the request that a response answers."""
     success: bool | None = None
+    """Whether a response is successful; None in other messages."""
     message: str | None = None
+    """The error in a failed response."""
     raw_arguments: msgspec.Raw = _ABSENT
     raw_body: msgspec.Raw = _ABSENT
 
     @property
     def arguments(self) -> bytes | None:
-        """The arguments of a request as they came, as JSON; None if there are none."""
+        """The arguments of a request as received, in JSON; None if there are none."""
         return bytes(self.raw_arguments) or None
 
     @property
     def body(self) -> bytes | None:
-        """The body of a response or an event as it came, as JSON; None if there is none."""
+        """The body of a response or an event as received, in JSON; None if there is none."""
         return bytes(self.raw_body) or None
 
 
@@ -57,7 +62,7 @@ _decoder = msgspec.json.Decoder(Envelope)
 
 
 def read(data: bytes) -> Envelope:
-    """The envelope of one message; raises EnvelopeError for anything that is no DAP message."""
+    """Return the envelope of one message. Raises EnvelopeError if the bytes are not a DAP message."""
     try:
         envelope = _decoder.decode(data)
     except msgspec.ValidationError as error:
@@ -76,9 +81,10 @@ def read(data: bytes) -> Envelope:
 
 
 def load(raw: bytes) -> Any:
-    """The value of some JSON, such as a body; raises EnvelopeError if it cannot be read.
+    """Decode JSON, such as a body. Raises EnvelopeError if it cannot be read.
 
-    NaN, infinities and numbers too large for a float become None, as JavaScript's JSON.stringify writes them.
+    NaN, infinities and numbers too large for a float become None, because JavaScript's JSON.stringify writes null for
+    them.
     """
     try:
         return msgspec.json.decode(raw)
@@ -89,7 +95,7 @@ def load(raw: bytes) -> Any:
 
 
 def dump(value: Any) -> bytes:
-    """A value as JSON in UTF-8; raises EnvelopeError if it is nested too deeply."""
+    """Encode a value as JSON in UTF-8. Raises EnvelopeError if it is nested too deeply."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -99,24 +105,24 @@ def dump(value: Any) -> bytes:
 
 
 def request(seq: int, command: str, arguments: Body = None) -> bytes:
-    """A request. This and those below raise EnvelopeError if what they are to encode is nested too deeply."""
+    """Encode a request. Raises EnvelopeError if the arguments are nested too deeply."""
     return b'{"seq":%d,"type":"request","command":%b%b}' % (seq, dump(command), _part(b"arguments", arguments))
 
 
 def response(seq: int, request_seq: int, command: str, body: Body = None) -> bytes:
-    """A successful response."""
+    """Encode a successful response. Raises EnvelopeError if the body is nested too deeply."""
     head = b'{"seq":%d,"type":"response","request_seq":%d,"success":true,"command":%b%b}'
     return head % (seq, request_seq, dump(command), _part(b"body", body))
 
 
 def failure(seq: int, request_seq: int, command: str, message: str, body: Body = None) -> bytes:
-    """A failed response."""
+    """Encode a failed response; `message` is its error. Raises EnvelopeError if the body is nested too deeply."""
     head = b'{"seq":%d,"type":"response","request_seq":%d,"success":false,"command":%b,"message":%b%b}'
     return head % (seq, request_seq, dump(command), dump(message), _part(b"body", body))
 
 
 def event(seq: int, name: str, body: Body = None) -> bytes:
-    """An event."""
+    """Encode an event. Raises EnvelopeError if the body is nested too deeply."""
     return b'{"seq":%d,"type":"event","event":%b%b}' % (seq, dump(name), _part(b"body", body))
 
 
@@ -130,13 +136,13 @@ def _read_leniently(data: bytes) -> Envelope:
     value = _load_leniently(data)
     if not isinstance(value, dict):
         raise EnvelopeError("The message is not a JSON object.")
-    # Only the known fields, because msgspec.convert fails on a key that is no UTF-8.
+    # Convert the known fields only, because msgspec.convert fails on a key that UTF-8 cannot encode.
     plain = {name: value[name] for name in _PLAIN_FIELDS if name in value}
     raw = {f"raw_{name}": msgspec.Raw(_dump_leniently(value[name])) for name in ("arguments", "body") if name in value}
     try:
         return msgspec.structs.replace(msgspec.convert(plain, Envelope), **raw)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        # The latter is for a lone surrogate where a number is wanted: msgspec tries to read one from the string.
+        # UnicodeEncodeError: msgspec tries to convert a string to a number field, and fails on a lone surrogate in it.
         raise EnvelopeError(f"The message is not a DAP message: {error}.") from None
 
 

@@ -1,7 +1,8 @@
-"""The outermost layer of DAP: a header with the length, then the JSON of one message.
+"""The framing of DAP: a header with the length, then the JSON of one message.
 
-Source: DAP specification, Base protocol. Lines end with CRLF; Content-Length is the only field the specification
-knows. Content-Type is let through because LSP, which shares this layer, has it and some client libraries send it.
+Source: DAP specification, Base protocol. Lines end with CRLF, and Content-Length is the only field of the
+specification. Content-Type is accepted and ignored, because it is a field of LSP, which has the same framing, and some
+client libraries send it.
 """
 
 from typing import Final
@@ -11,18 +12,19 @@ MAX_HEADER: Final = 1024
 
 
 class FramingError(ValueError):
-    """The bytes are no DAP. The text is one sentence; `bodies` are the messages that were complete before the fault."""
+    """The bytes do not follow DAP's framing. The text is one sentence."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.bodies: list[bytes] = []
+        """The messages that the same feed had completed before the error."""
 
 
 class Decoder:
-    """Cuts a stream of bytes into the bodies of messages, however the bytes are chunked.
+    """Decodes a stream of bytes, in chunks of any size, into the bodies of messages.
 
-    `max_body` is in bytes and may change at any time. After a FramingError the stream has no meaning any more: every
-    further feed raises it again.
+    `max_body` is the longest body in bytes; it may change at any time. After a FramingError the decoder is unusable:
+    every further feed raises the error again.
     """
 
     def __init__(self, max_body: int = MAX_BODY) -> None:
@@ -34,7 +36,7 @@ class Decoder:
         self._broken: str | None = None
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Takes the next bytes and returns the bodies they complete, in order; raises FramingError."""
+        """Decode the next bytes, and return the bodies that they complete, in order. Raises FramingError."""
         if self._broken is not None:
             raise FramingError(self._broken)
         self._buffer += data
@@ -50,7 +52,7 @@ class Decoder:
         return bodies
 
     def _advance(self, bodies: list[bytes]) -> bool:
-        """Takes one header line or one body off the buffer; False if it is not complete yet."""
+        """Remove one header line or one body from the buffer; return False if it is not complete yet."""
         if self._awaited is not None:
             return self._take_body(self._awaited, bodies)
         room = MAX_HEADER - self._header_size
@@ -73,7 +75,7 @@ class Decoder:
     def _take_body(self, size: int, bodies: list[bytes]) -> bool:
         if len(self._buffer) < size:
             return False
-        # bytearray drops bytes from its front without moving the rest, so this is linear over the whole stream.
+        # bytearray removes bytes at its front without moving the rest, so decoding a stream takes linear time.
         bodies.append(bytes(self._buffer[:size]))
         del self._buffer[:size]
         self._awaited = None
@@ -96,7 +98,7 @@ class Decoder:
 
 
 def encode(body: bytes) -> bytes:
-    """One message with its header, ready to be written."""
+    """Return one message with its header."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 

@@ -39,6 +39,14 @@ class Nothing(Arguments, frozen=True):
     """Of another one."""
 
 
+class Explained(Message, frozen=True):
+    """One field has a docstring."""
+
+    seconds: float
+    """Seconds until it ends."""
+    name: str
+
+
 class Unsupported(Message, frozen=True):
     """No field of ours is a set."""
 
@@ -102,3 +110,8 @@ def test_check_says_that_the_file_is_out_of_date_and_leaves_it(tmp_path: Path, m
     assert target.read_text(encoding="utf-8") == "old"
     generate_typescript.main([])
     generate_typescript.main(["--check"])
+
+
+def test_the_docstring_below_a_field_becomes_its_comment() -> None:
+    text = generate_typescript.render(module(Explained))
+    assert "  /** Seconds until it ends. */\n  readonly seconds: number;\n  readonly name: string;\n" in text

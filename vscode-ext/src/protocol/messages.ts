@@ -9,542 +9,616 @@ export const PROTOCOL = 1;
 
 export type WorkerState = 'paused' | 'attaching' | 'stopped' | 'held' | 'running' | 'detached' | 'alive' | 'gone';
 
-/** The arguments of `raydap/stack`. `worker` is a key; `select` is a set with one worker. */
+/** The arguments of `raydap/stack`: one of `worker` and `select`. */
 export interface StackArguments {
+  /** The key of a worker. */
   readonly worker?: string | null;
+  /** A set (docs/usage/sets.md) that contains exactly one worker. */
   readonly select?: string | null;
 }
 
-/** `value` is short; values of types that are not Python's own have the type only. */
+/** One local variable. */
 export interface StackVariable {
   readonly name: string;
+  /**
+   * A short text, written without running code of the user's. Values of types that are not Python's own have no more
+   * than their type.
+   */
   readonly value: string;
   readonly type: string;
 }
 
-/**
- * One frame. `path` is the client's, or a name like `<string>`. `isUsers`: it is neither Python's, Ray's nor an
- * installed package's.
- */
+/** One frame. */
 export interface StackFrame {
+  /** The name of the function. */
   readonly name: string;
+  /** The path on the client's machine, or a name like `<string>`. */
   readonly path: string;
   readonly line: number;
+  /** Whether the code is the user's: neither Python's, nor Ray's, nor an installed package's. */
   readonly isUsers: boolean;
   readonly variables: readonly StackVariable[];
 }
 
-/**
- * One thread, or a coroutine that waits. `place` says where it is; `frames` are innermost first. `isUsers`: it runs
- * code of the user's.
- */
+/** One thread, or a coroutine that waits. */
 export interface ThreadStack {
   readonly name: string;
+  /** Where it is: `blocked in ray.get (train.py:41)`. */
   readonly place: string;
+  /** Whether it executes code of the user's. */
   readonly isUsers: boolean;
+  /** The innermost first. */
   readonly frames: readonly StackFrame[];
   readonly coroutine: boolean;
 }
 
-/**
- * The answer to `raydap/stack`: the threads with code of the user's first. `name` is the worker's, and `text` says
- * all of this for people to read.
- */
+/** The answer to `raydap/stack`. */
 export interface WorkerStack {
+  /** The name of the worker. */
   readonly name: string;
+  /** The threads that execute code of the user's first. */
   readonly threads: readonly ThreadStack[];
+  /** All stacks as text, for people to read. */
   readonly text: string;
 }
 
-/**
- * The arguments of `raydap/stacks`: `threads` are ids, `select` is a set. Without both, all stopped threads are
- * meant. With `running` those of workers that run are among them, whose stacks are read without stopping them; with
- * `outside` also those of workers without an agent that are not attached, such as paused ones. At most `max_members`
- * threads are named in each node. With `locals` each node has the local variables of its frame. With `export` the tree
- * is also given as text.
- */
+/** The arguments of `raydap/stacks`. Without `threads` and `select`, all stopped threads are meant. */
 export interface StacksArguments {
+  /** The ids of stopped threads. */
   readonly threads?: readonly number[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
+  /**
+   * Whether to include workers that run, and are attached or have an agent. Their stacks are read without stopping
+   * them.
+   */
   readonly running?: boolean;
+  /**
+   * Whether to include workers that are not attached and have no agent, such as paused ones. Their stacks are read
+   * from outside.
+   */
   readonly outside?: boolean;
+  /** The maximum number of thread ids, and of workers' keys, in each node. */
   readonly maxMembers?: number;
+  /** Whether each node contains the local variables of its frame. */
   readonly locals?: boolean;
+  /** The format in which the answer contains the tree as text, too. */
   readonly export?: 'folded' | 'svg' | null;
 }
 
-/** A place in the code. `path` is the client's. */
+/** A place in the code. */
 export interface Location {
+  /** The name of the function. */
   readonly name: string;
+  /** The path on the client's machine. */
   readonly path: string;
   readonly line: number;
 }
 
-/**
- * `count` threads in which a variable has the same `value`, a short text, and `type`. `members` are the ids of the
- * first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
- */
+/** The threads in which a variable has the same value and type. */
 export interface ValueGroup {
+  /** A short text. */
   readonly value: string;
   readonly type: string;
+  /** How many threads have the value. */
   readonly count: number;
+  /** The ids of the first of these threads that are stopped. */
   readonly members: readonly number[];
+  /** The keys of the first of their workers that run. */
   readonly running: readonly string[];
+  /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
 }
 
-/**
- * A local variable in many threads. `groups` are the largest ones, smallest first; `more` is how many other values
- * there are.
- */
+/** A local variable in many threads. */
 export interface FoldedVariable {
   readonly name: string;
+  /** The largest groups of equal values, the smallest of these first. */
   readonly groups: readonly ValueGroup[];
+  /** How many other values there are. */
   readonly more: number;
 }
 
-/**
- * `count` threads have this frame below the same outer frames. `frame` is None for the root. `members` are the ids
- * of the first of them, `running` the keys of the first workers that run, and `label` names the workers of all.
- * `children` are the frames that this one has called, those with few threads first. `locals` are the variables of the
- * frame, if they were asked for.
- */
+/** A frame that threads have in common, below the same outer frames. */
 export interface StackNode {
+  /** None for the root. */
   readonly frame: Location | null;
+  /** How many threads have the frame. */
   readonly count: number;
+  /** The ids of the first of these threads that are stopped. */
   readonly members: readonly number[];
+  /** The keys of the first of their workers that run. */
   readonly running: readonly string[];
+  /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
+  /** The frames that this frame has called, those with the fewest threads first. */
   readonly children: readonly StackNode[];
+  /** The variables of the frame, if the request has `locals`. */
   readonly locals?: readonly FoldedVariable[];
 }
 
-/** Actors that are not in `frame`, although `count` of the `of` actors of their class are. */
+/** The actors that are not in a frame in which most actors of their class are. */
 export interface MissingMembers {
   readonly frame: Location;
+  /** How many actors of the class are in the frame. */
   readonly count: number;
+  /** How many actors the class has. */
   readonly of: number;
+  /** The ids of the stopped threads of the missing actors. */
   readonly members: readonly number[];
+  /** The keys of the missing actors that run. */
   readonly running: readonly string[];
+  /** A short name for all missing actors: `Trainer{0-5,7}`. */
   readonly label: string;
 }
 
-/**
- * The answer to `raydap/stacks`. `silent` are the threads whose stack could not be read, and `unread` the keys of
- * such workers that run. `export` is for flame graphs (folded), or a picture (svg).
- */
+/** The answer to `raydap/stacks`. */
 export interface MergedStacks {
+  /** The root of the tree, with all threads. */
   readonly root: StackNode;
   readonly missing: readonly MissingMembers[];
+  /** The ids of the stopped threads whose stack could not be read. */
   readonly silent: readonly number[];
+  /** The keys of the workers that run and whose stacks could not be read. */
   readonly unread: readonly string[];
+  /** The tree as text for flame graphs (`folded`), or as a picture (`svg`), if the request has `export`. */
   readonly export?: string;
 }
 
-/**
- * The arguments of `raydap/places`: `select` is a set; without it, all workers are meant that the client knows of.
- * `outside` is that of `raydap/stacks`.
- */
+/** The arguments of `raydap/places`. */
 export interface PlacesArguments {
+  /** A set (docs/usage/sets.md); without it, all workers in the client's list of workers are meant. */
   readonly select?: string | null;
+  /** As in `raydap/stacks`. Forked children are searched for with `outside` only. */
   readonly outside?: boolean;
 }
 
-/**
- * Where one thread of a worker is: `worker` is a key, and `thread` the id of a stopped thread. `label` names the
- * worker among those of its class, as in `Trainer{3}`, and `rank` is its number there. `text` is for people:
- * `blocked in ray.get (train.py:41)`. `location` is None where no code of the user's runs. `started` is when the task
- * that it runs began, or the driver's job, in seconds since 1970 by the clock of its node, if Ray says so.
- */
+/** Where one thread of a worker is. */
 export interface WorkerPlace {
+  /** The key of the worker. */
   readonly worker: string;
+  /** The worker's name among the workers of its class: `Trainer{3}`. */
   readonly label: string;
+  /** The place as text, for people to read: `blocked in ray.get (train.py:41)`. */
   readonly text: string;
+  /** The innermost frame of the user's code; None if the thread executes none. */
   readonly location: Location | null;
+  /** The id of a stopped thread; absent for a thread that runs. */
   readonly thread?: number;
+  /** The number of an actor in its class; absent for other workers. */
   readonly rank?: number;
+  /**
+   * When the worker's task began, or the driver's job, in seconds since 1970 by the clock of its node; absent if Ray
+   * has not reported it.
+   */
   readonly started?: number;
 }
 
-/**
- * A forked child that waits in breakpoint(), where no debugger can attach to it. `parent` is the key of the worker
- * or driver that it descends from. `location` is where it called breakpoint(), and `problem` is a sentence for the
- * user that contains what to do.
- */
+/** A forked child that waits in `breakpoint()`, and to which no debugger can attach. */
 export interface WaitingChild {
+  /** The key of the worker or driver from which it descends. */
   readonly parent: string;
   readonly pid: number;
+  /** Where it called `breakpoint()`. */
   readonly location: Location;
+  /** A sentence for the user with what to do. */
   readonly problem: string;
 }
 
-/**
- * The answer to `raydap/places`, in the order of the list of workers. `unread` are the keys of those that do not
- * say where they are. `children` are found with `outside` only.
- */
+/** The answer to `raydap/places`. */
 export interface Places {
+  /** The places of all threads, in the order of the list of workers. */
   readonly places: readonly WorkerPlace[];
+  /** The keys of the workers whose stacks could not be read. */
   readonly unread: readonly string[];
+  /** The forked children that were found; empty without `outside`. */
   readonly children: readonly WaitingChild[];
 }
 
-/**
- * The arguments of `raydap/evaluate`: `select` is a set. Without it and `threads`, all stopped threads are meant.
- * `timeout` is in seconds: a thread without a result by then has an `error`, so that it does not withhold the results
- * of the others. With `running` the expression is also evaluated in workers that run, where they are, without stopping
- * them.
- */
+/** The arguments of `raydap/evaluate`. Without `threads` and `select`, all stopped threads are meant. */
 export interface EvaluateThreadsArguments {
+  /** A Python expression, evaluated in the user's top frame of each thread. */
   readonly expression: string;
+  /** The ids of stopped threads. */
   readonly threads?: readonly number[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
+  /** Seconds for each thread. A thread without a result gets an `error`, and does not delay the others. */
   readonly timeout?: number;
+  /** Whether to evaluate the expression in workers that run, too, without stopping them. */
   readonly running?: boolean;
 }
 
-/**
- * The arguments of `raydap/compare`, those of `raydap/evaluate` and two names: `keep` keeps the values under a name
- * for a later request, and `baseline` compares each thread's value with that kept under a name.
- */
+/** The arguments of `raydap/compare`: the arguments of `raydap/evaluate`, and two names. */
 export interface CompareArguments {
   readonly expression: string;
   readonly threads?: readonly number[] | null;
   readonly select?: string | null;
   readonly timeout?: number;
   readonly running?: boolean;
+  /** The name under which raydap keeps the values for later requests. */
   readonly keep?: string | null;
+  /** The name of kept values, with which the value of each thread is compared. */
   readonly baseline?: string | null;
 }
 
-/** The result of the expression in one thread: `value` and `type`, or `error`, one line. `label` is the worker's. */
+/** The result of the expression in one stopped thread: either `value` and `type`, or `error`. */
 export interface Evaluation {
   readonly threadId: number;
+  /** The name of the thread. */
   readonly name: string;
+  /** The label of its worker. */
   readonly label: string;
   readonly value?: string;
   readonly type?: string;
+  /** One line. */
   readonly error?: string;
 }
 
-/**
- * Threads with the same answer: `value` and `type`, or `error`. `members` are their ids, `running` the keys of
- * those workers that run, and `label` names the workers of all in few words: `Trainer{0-5,7}`.
- */
+/** Threads with the same result: either `value` and `type`, or `error`. */
 export interface EvaluationGroup {
+  /** The ids of the stopped threads. */
   readonly members: readonly number[];
+  /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
   readonly value?: string;
   readonly type?: string;
   readonly error?: string;
+  /** The keys of the workers that run; absent if there are none. */
   readonly running?: readonly string[];
 }
 
-/**
- * Of numbers. `nan` and `inf` count those that are not finite, the others are of those that are; null if none is.
- * `std` is the standard deviation of all of them, not of a sample.
- */
+/** Statistics of numbers. `min`, `max`, `mean` and `std` are of the finite ones, and null if there are none. */
 export interface Statistics {
   readonly min: number | null;
   readonly max: number | null;
   readonly mean: number | null;
+  /** The standard deviation of the population, not of a sample. */
   readonly std: number | null;
+  /** How many numbers are not a number (NaN). */
   readonly nan: number;
+  /** How many numbers are infinite. */
   readonly inf: number;
 }
 
-/**
- * The answer to `raydap/evaluate`: `results` in the order of its `threads`, and the same as `groups`, the largest
- * last. `silent` are the threads, and `unread` the workers that run, that had no result in time; they are in no group.
- * `statistics` are there if all values are numbers.
- */
+/** The answer to `raydap/evaluate`. */
 export interface Evaluations {
+  /** The results of the stopped threads, in the order of the argument `threads`. */
   readonly results: readonly Evaluation[];
+  /** The groups of equal results, the largest last. */
   readonly groups: readonly EvaluationGroup[];
+  /** The ids of the stopped threads that had no result in time; they are in no group. */
   readonly silent: readonly number[];
+  /** The keys of the workers that run and had no result in time; absent if there are none. */
   readonly unread?: readonly string[];
+  /** Present if all values are numbers. */
   readonly statistics?: Statistics;
 }
 
 /**
- * What is said of an array, of which no element is sent. `device` names those of all members. The numbers are of
- * the finite elements, null if there are none or if they are no numbers. `sampled` is the share of the elements that
- * was looked at, 1 for all of them and 0 for none, for which there is a `reason`. Arrays with the same `hash` are
- * equal, "" if that is not known.
+ * A summary of an array, whose elements are not sent.
+ *
+ * `min`, `max`, `mean` and `std` are of the finite elements. They are null if there are none, or if the elements are
+ * not numbers.
  */
 export interface ArraySummary {
   readonly shape: readonly number[];
   readonly dtype: string;
+  /** The devices of all members of the group. */
   readonly device: string;
   readonly min: number | null;
   readonly max: number | null;
   readonly mean: number | null;
   readonly std: number | null;
+  /** How many elements are not a number (NaN). */
   readonly nan: number;
+  /** How many elements are infinite. */
   readonly inf: number;
+  /** The share of the elements that the worker has read, from 0 to 1. */
   readonly sampled: number;
+  /** Arrays with the same hash are equal. "" if the worker has not read all elements. */
   readonly hash: string;
+  /** Why the worker has read no element; else absent. */
   readonly reason?: string;
 }
 
-/**
- * Threads with equal values: `value`, a text of at most 600 characters, and `type`, or `error`. `difference` says
- * shortly what is different in the largest group. `partial`: the value is so large that only its first 100,000 parts
- * count, or only some places of its arrays.
- */
+/** Threads with equal values: either `value` and `type`, or `error`. */
 export interface ComparisonGroup {
+  /** The ids of the stopped threads. */
   readonly members: readonly number[];
+  /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
+  /** The value as text, at most 600 characters. */
   readonly value?: string;
   readonly type?: string;
   readonly error?: string;
+  /** Present if the value is an array. */
   readonly array?: ArraySummary;
+  /** A short text on how the value differs from the largest group's. */
   readonly difference?: string;
+  /** The keys of the workers that run; absent if there are none. */
   readonly running?: readonly string[];
+  /** Whether only a part of the value was compared: its first 100,000 parts, or some places of its arrays. */
   readonly partial: boolean;
 }
 
-/** Some of the threads, and of the workers that run. */
+/** A part of the threads, and of the workers that run. */
 export interface Share {
+  /** The ids of the stopped threads. */
   readonly members: readonly number[];
+  /** A short name for all of their workers: `Trainer{0-5,7}`. */
   readonly label: string;
+  /** The keys of the workers that run; absent if there are none. */
   readonly running?: readonly string[];
 }
 
-/** How many numbers lie in each of so many equal parts from `low` to `high`, and who has these two. */
+/** A histogram of the finite numbers. */
 export interface Histogram {
+  /** The lowest number. */
   readonly low: number;
+  /** The highest number. */
   readonly high: number;
+  /** How many numbers are in each of the equal parts between `low` and `high`. */
   readonly counts: readonly number[];
+  /** The threads with the lowest number. */
   readonly lowest: Share;
+  /** The threads with the highest number. */
   readonly highest: Share;
 }
 
-/**
- * Since the values of the baseline. `unknown` had none then, or have none now. `statistics` are of the differences
- * of numbers.
- */
+/** The changes since the values of the baseline. */
 export interface Change {
   readonly unchanged: Share;
   readonly changed: Share;
+  /** The threads without a value that can be compared, then or now. */
   readonly unknown: Share;
+  /** Statistics of the differences; present if all values that can be compared are numbers. */
   readonly statistics?: Statistics;
 }
 
-/**
- * The answer to `raydap/compare`: `groups` of equal values, the largest last. `silent` and `unread` are as in
- * `Evaluations`. `statistics` and `histogram` are there if all values are numbers, and `change`
- * with a baseline.
- */
+/** The answer to `raydap/compare`. */
 export interface Comparison {
+  /** The groups of equal values, the largest last. */
   readonly groups: readonly ComparisonGroup[];
+  /** The ids of the stopped threads that had no result in time; they are in no group. */
   readonly silent: readonly number[];
+  /** The keys of the workers that run and had no result in time; absent if there are none. */
   readonly unread?: readonly string[];
+  /** Present if all values are numbers. */
   readonly statistics?: Statistics;
+  /** Present if all values are numbers, and at least two of the finite ones differ. */
   readonly histogram?: Histogram;
+  /** Present if the request names a baseline. */
   readonly change?: Change;
 }
 
-/** A place in the code. `path` is the client's. */
+/** A place in the code. */
 export interface Location {
+  /** The name of the function. */
   readonly name: string;
+  /** The path on the client's machine. */
   readonly path: string;
   readonly line: number;
 }
 
-/**
- * The arguments of `raydap/waits`: `select` is a set of workers to begin with; without it, drivers are, and then
- * whoever nobody waits for.
- */
+/** The arguments of `raydap/waits`. */
 export interface WaitsArguments {
+  /**
+   * A set of workers whose nodes become the roots. Without it, the roots are the drivers, then the nodes for which no
+   * other node waits.
+   */
   readonly select?: string | null;
 }
 
-/** A node waits for another one, the index of which is `node`. `certain` is false for what raydap concludes. */
+/** The wait of one node for another node. */
 export interface WaitEdge {
+  /** The index of the node that it waits for, in `WaitGraph.nodes`. */
   readonly node: number;
   readonly kind: 'actor' | 'arguments' | 'collective' | 'event loop' | 'lock' | 'owner' | 'resources' | 'task' | 'thread';
+  /** False if raydap has only concluded that the node waits for this one. */
   readonly certain: boolean;
 }
 
-/**
- * A thread or coroutine of the `worker` with this key; or with "" a task that has not begun, an actor that keeps
- * resources, or a resource of which nothing is left. `label` names it, and `text` says where it is, or why it has not
- * begun. `task` is Ray's hex id of the task that it is or runs, "" if that is not known. `needed` of those that it
- * waits for suffice, all of them if it is 0. `stuck`: it can never go on.
- */
+/** A thread, a coroutine, a task that has not begun, an actor that keeps resources, or a used-up resource. */
 export interface WaitNode {
+  /** The key of the node's worker, `KEY/PID` for a forked child; "" if it has no worker, such as a resource. */
   readonly worker: string;
+  /** The node's name, as in `Trainer{3}.step` or `CPU`. */
   readonly label: string;
   readonly state: 'blocked' | 'busy' | 'idle' | 'paused' | 'pending' | 'resource' | 'running' | 'stopped' | 'unknown';
+  /** Where the node is, or why its task has not begun. */
   readonly text: string;
   readonly location: Location | null;
+  /** Ray's hex id of the task that the node is or executes; "" if it is not known. */
   readonly task: string;
   readonly waits: readonly WaitEdge[];
+  /** How many of its waits must end before the node can continue; 0 means all of them. */
   readonly needed: number;
+  /** Whether the node can never continue. */
   readonly stuck: boolean;
 }
 
-/**
- * `cycle` are nodes of which each waits for the next one, and the last one for the first; `nodes` are all that wait
- * for each other. It is `certain` unless an edge of the cycle is not. `text` is for people.
- */
+/** Nodes that wait for each other and can never continue. Nodes are given by their indices in `WaitGraph.nodes`. */
 export interface Deadlock {
+  /** A shortest cycle: each node waits for the next one, and the last one for the first. */
   readonly cycle: readonly number[];
+  /** All nodes that wait for each other. */
   readonly nodes: readonly number[];
+  /** Whether all waits of the cycle are certain. */
   readonly certain: boolean;
+  /** A description for people to read. */
   readonly text: string;
 }
 
-/**
- * `nodes` are in this function of a library for collective operations; `missing` are the nodes of their class that
- * are in none.
- */
+/** A collective operation, such as an `all_reduce`, that waits for workers which have not come to it. */
 export interface CollectiveWait {
+  /** `torch.distributed` or `ray.util.collective`. */
   readonly library: string;
   readonly function: string;
+  /** The indices of the nodes that are in this function. */
   readonly nodes: readonly number[];
+  /** The indices of the nodes of their class that are in no collective operation. */
   readonly missing: readonly number[];
+  /** A description for people to read. */
   readonly text: string;
 }
 
-/**
- * The answer to `raydap/waits`. `roots` are the nodes to begin with. `unread` are the keys of workers that do not
- * say where they are, and `idle` is the number of those that run nothing. `problem` says why nothing is known of tasks
- * that have not begun. `text` says all of this for people to read.
- */
+/** The answer to `raydap/waits`. */
 export interface WaitGraph {
   readonly nodes: readonly WaitNode[];
+  /** The indices of the nodes at which a reader begins. */
   readonly roots: readonly number[];
   readonly deadlocks: readonly Deadlock[];
   readonly collectives: readonly CollectiveWait[];
+  /** The keys of the workers whose stacks could not be read. */
   readonly unread: readonly string[];
+  /** How many workers execute no code of the user's. */
   readonly idle: number;
+  /** Why Ray has not reported its unfinished tasks; "" if it has. */
   readonly problem: string;
+  /** The whole graph as text, for people to read. */
   readonly text: string;
 }
 
-/**
- * The field `raydap` in the answer to `initialize`. If its `protocol` differs from the client's own, the side with
- * the lower number is too old. `debugs` names the cluster that is debugged already, which the client can join; it is
- * absent if none is, and for a client that has not shown the hub's token.
- */
+/** The field `raydap` in the answer to `initialize`. */
 export interface Server {
   readonly version: string;
+  /** If it differs from the client's own number, the side with the lower number is too old. */
   readonly protocol: number;
+  /**
+   * The cluster that raydap debugs already, and whose session the client can join. Absent if there is none, and for a
+   * client that has not shown the hub's token.
+   */
   readonly debugs?: string;
 }
 
-/** The number of the error that an `output` event reports (docs/errors.md). */
+/** The error that an `output` event reports. */
 export interface ProblemData {
+  /** The number of the error (docs/errors.md). */
   readonly code: number;
 }
 
-/**
- * The `data` of an `output` event: what an error of raydap's own is about, or the key of the `worker` that has
- * written it through its debugger, such as the message of a logpoint.
- */
+/** The `data` of an `output` event. */
 export interface OutputData {
+  /** Present if the output is an error of raydap's own. */
   readonly raydap?: ProblemData;
+  /** The key of the worker that has written the output through its debugger, such as the message of a logpoint. */
   readonly worker?: string;
 }
 
-/**
- * `error` is the type of the exception that the thread stopped for, else "". `order` counts a worker's threads from
- * 1; it is 0 while only one of them has stopped. `place` says where a thread is that was paused and cannot stop, else
- * "".
- */
+/** A stopped thread of a worker. */
 export interface StoppedThread {
   readonly threadId: number;
   readonly name: string;
+  /** As in DAP's event `stopped`. */
   readonly reason: string;
+  /** The type of the exception that the thread stopped for, else "". */
   readonly error: string;
+  /** The number of the thread in its worker, from 1; 0 while only one thread of the worker has stopped. */
   readonly order: number;
+  /** Where the thread is, if it was paused and cannot stop: `blocked in ray.get (train.py:41)`; else "". */
   readonly place: string;
 }
 
-/**
- * One worker. It is `held` while it waits at a barrier. `name` is `label`, ` · ` and `where`; `age` are the seconds
- * since the state began; `pid` is 0 if it is not known; a string that Ray does not give (yet) is "". With `agent` it
- * can be attached at any time.
- */
+/** One worker in the list of workers. A string that Ray has not provided is "". */
 export interface WorkerEntry {
+  /** The worker's name in requests. */
   readonly key: string;
+  /** `label`, ` · ` and `where`: `Trainer.train · 4711 · 10.0.0.7`. */
   readonly name: string;
+  /** The function or method that the worker executes, or its actor: `Trainer.train`. */
   readonly label: string;
+  /** Its process and its node: `4711 · 10.0.0.7`. */
   readonly where: string;
   readonly state: WorkerState;
+  /** Seconds since the state began. */
   readonly age: number;
   readonly type: 'child' | 'driver' | 'target' | 'worker';
+  /** 0 if it is not known. */
   readonly pid: number;
   readonly node: string;
+  /** Ray's id of the node. */
   readonly nodeId: string;
+  /** Ray's id of the job. */
   readonly job: string;
+  /** The id of the job in Ray's Jobs API. */
   readonly submission: string;
+  /** The class of the actor. */
   readonly actor: string;
+  /** The name that the program has given the actor. */
   readonly actorName: string;
+  /** The name of the function, or `Class.method` for an actor. */
   readonly task: string;
+  /** Whether the worker has an agent, so that raydap can attach to it at any time. */
   readonly agent: boolean;
   readonly threads: readonly StoppedThread[];
+  /** Why raydap could not attach to the worker, or why it has ended; "" if there is no problem. */
   readonly problem: string;
+  /** Seconds until raydap tries to attach again, after an attach that has failed. */
   readonly retry?: number;
 }
 
-/**
- * The answer to `raydap/workers`, with all workers; and the body of `raydap/workersChanged`, with those that are
- * new or have changed. `outage` is a sentence for the user while the cluster does not answer, else "". `complete` is
- * there, and true, for a client that asks for all, once Ray has said who runs. `cluster` is in the answer, once it is
- * known: the URL of the cluster's dashboard, or "the given workers".
- */
+/** The answer to `raydap/workers`, and the body of the event `raydap/workersChanged`. */
 export interface WorkerList {
+  /** All workers in the answer; in the event, the workers that are new or have changed. */
   readonly workers: readonly WorkerEntry[];
+  /** A sentence for the user while the cluster does not answer, else "". */
   readonly outage: string;
+  /** True for a client that requests `all`, once Ray has listed the processes that run; else absent. */
   readonly complete?: boolean;
+  /** The URL of the cluster's dashboard, or "the given workers". Only in the answer, and only once it is known. */
   readonly cluster?: string;
 }
 
-/** The arguments of `raydap/workers`. With `all`, workers that run and are not attached are listed, too. */
+/** The arguments of `raydap/workers`. */
 export interface WorkersArguments {
+  /** Whether to list also workers that run and are not attached. */
   readonly all?: boolean;
 }
 
-/**
- * The arguments of `raydap/attach`: `workers` are keys, `select` is a set (docs/usage/sets.md). Without both, all
- * present and future workers are meant.
- */
+/** The arguments of `raydap/attach`. Without `workers` and `select`: all workers that are paused now or later. */
 export interface AttachWorkersArguments {
+  /** Keys of workers. */
   readonly workers?: readonly string[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
 }
 
-/** The arguments of `raydap/detach`: `workers` are keys, `select` is a set. */
+/** The arguments of `raydap/detach`: one of `workers` and `select`. */
 export interface DetachWorkersArguments {
+  /** Keys of workers. */
   readonly workers?: readonly string[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
 }
 
-/** The arguments of `raydap/pause`: `workers` are keys, `select` is a set. */
+/** The arguments of `raydap/pause`: one of `workers` and `select`. */
 export interface PauseWorkersArguments {
+  /** Keys of workers. */
   readonly workers?: readonly string[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
 }
 
-/** The arguments of `raydap/sets`: `select` is kept under `name`; without it, what was kept there is dropped. */
+/** The arguments of `raydap/sets`. Without `name`, nothing is kept or dropped. */
 export interface SetsArguments {
+  /** The name of the set that is kept or dropped. */
   readonly name?: string | null;
+  /** The set to keep under `name`; without it, the set of that name is dropped. */
   readonly select?: string | null;
 }
 
-/**
- * The arguments of `raydap/select`: `select` is a set. With `running` its expression is evaluated in workers that
- * run, too.
- */
+/** The arguments of `raydap/select`. */
 export interface SelectArguments {
+  /** A set (docs/usage/sets.md). */
   readonly select: string;
+  /** Whether to evaluate the expression of the set in workers that run, too. */
   readonly running?: boolean;
 }
 
-/** The answer to `raydap/select`: the keys of the workers in the set. */
+/** The answer to `raydap/select`. */
 export interface SelectedWorkers {
+  /** The keys of the workers in the set. */
   readonly workers: readonly string[];
 }
 
@@ -554,8 +628,9 @@ export interface KeptSet {
   readonly select: string;
 }
 
-/** The answer to `raydap/sets`: all that are kept. */
+/** The answer to `raydap/sets`. */
 export interface WorkerSets {
+  /** All sets that are kept. */
   readonly sets: readonly KeptSet[];
 }
 
@@ -564,105 +639,120 @@ export interface FocusArguments {
   readonly threadId: number;
 }
 
-/** The arguments of `raydap/continue`: `select` is a set. Without both, all stopped threads are meant. */
+/** The arguments of `raydap/continue`. Without `threads` and `select`, all stopped threads are meant. */
 export interface ContinueThreadsArguments {
+  /** The ids of stopped threads. */
   readonly threads?: readonly number[] | null;
+  /** A set (docs/usage/sets.md). */
   readonly select?: string | null;
 }
 
-/**
- * The arguments of `raydap/step`. All other threads that are stopped at the line of this thread step, too; with the
- * set `select`, those of them that are in it. With a `timeout` in seconds the answer comes when all of them have
- * stopped again, or then, and says where they are. `until` they are at different lines, they step again and again
- * within the timeout.
- */
+/** The arguments of `raydap/step`, which steps a thread and the other threads that are stopped at the same line. */
 export interface StepThreadsArguments {
   readonly threadId: number;
   readonly command: 'next' | 'stepIn' | 'stepOut';
+  /** A set to which the other threads are limited. */
   readonly select?: string | null;
+  /** Seconds to wait for the threads to stop again; the answer then contains their lines. 0: do not wait. */
   readonly timeout?: number;
+  /** `parted`: step again and again, within the timeout, until the threads are at different lines. */
   readonly until?: 'parted' | null;
 }
 
-/** The answer to `raydap/continue`: the threads that run on. */
+/** The answer to `raydap/continue`. */
 export interface ResumedThreads {
+  /** The ids of the threads that were resumed. */
   readonly threads: readonly number[];
 }
 
-/** Threads that have stopped at the same line, which is None if no frame is the user's. */
+/** The threads that have stopped at the same line. */
 export interface SteppedGroup {
+  /** The ids of the threads. */
   readonly members: readonly number[];
+  /** A short name for their workers: `Trainer{0-5,7}`. */
   readonly label: string;
+  /** The user's top frame; None if no frame is the user's. */
   readonly frame: Location | null;
 }
 
-/**
- * The answer to `raydap/step`: `threads` are those that step. With a `timeout`, `groups` are those that have
- * stopped again, the largest group last, and `running` those that have not. Those that have ended are in neither.
- * `steps` is how often they have stepped, if that was until they parted.
- */
+/** The answer to `raydap/step`. Threads that have ended are neither in `groups` nor in `running`. */
 export interface SteppedThreads {
+  /** The ids of the threads that step. */
   readonly threads: readonly number[];
+  /** With a timeout: the threads that have stopped again, the largest group last. */
   readonly groups?: readonly SteppedGroup[];
+  /** With a timeout: the ids of the threads that have not stopped again. */
   readonly running?: readonly number[];
+  /** With `until`: the number of steps. */
   readonly steps?: number;
 }
 
-/**
- * The arguments of `raydap/barriers`: `show` shows the workers that wait at a barrier, and `release` lets them run
- * on; without `barrier`, an id, those of all barriers.
- */
+/** The arguments of `raydap/barriers`. */
 export interface BarriersArguments {
+  /** `show` shows the workers that wait as stopped, `release` resumes them; without it, they keep waiting. */
   readonly action?: 'release' | 'show' | null;
+  /** The id of the barrier; without it, the action applies to all barriers. */
   readonly barrier?: number | null;
 }
 
-/** A worker that has not arrived: its key, its state, and where it runs, "" if that is not known. */
+/** An attached worker that has not arrived at a barrier. */
 export interface MissingWorker {
+  /** Its key. */
   readonly worker: string;
   readonly label: string;
   readonly state: 'attaching' | 'held' | 'running' | 'stopped';
+  /** Where it runs: `train.py:88`; "" if it is not known. */
   readonly place: string;
 }
 
-/**
- * A barrier at which workers of one class wait. It is a line of the client's file `path`, or a `function`;
- * `breakpoint` is its id. `label` names the workers that have arrived, `arrived` of those that are waited for.
- * `starting` actors are to be attached yet, and `unreached` ones are not waited for, because raydap does not reach
- * them. `text` says all of this for people to read.
- */
+/** A barrier at which workers of one class wait. It is a breakpoint on a line or on a function. */
 export interface Barrier {
   readonly id: number;
+  /** The id of the breakpoint. */
   readonly breakpoint: number;
+  /** The path on the client's machine; "" for a function. */
   readonly path: string;
+  /** 0 for a function. */
   readonly line: number;
+  /** The name of the function; "" for a line. */
   readonly function: string;
+  /** A short name for the workers that have arrived: `Trainer{0-5,7}`. */
   readonly label: string;
+  /** How many workers have arrived. */
   readonly arrived: number;
+  /** How many workers the barrier waits for, including the workers that have arrived. */
   readonly of: number;
   readonly missing: readonly MissingWorker[];
+  /** How many actors raydap has yet to attach to. */
   readonly starting: number;
+  /** How many actors of the class raydap cannot reach; the barrier does not wait for them. */
   readonly unreached: number;
+  /** All of this as text, for people to read. */
   readonly text: string;
 }
 
-/** The answer to `raydap/barriers`: those at which workers wait, after the action. */
+/** The answer to `raydap/barriers`. */
 export interface Barriers {
+  /** The barriers at which workers wait after the action. */
   readonly barriers: readonly Barrier[];
 }
 
-/** The arguments of `raydap/breakpoints`. */
+/** The arguments of `raydap/breakpoints`, which has none. */
 export type BreakpointsArguments = Record<string, never>;
 
 /**
- * A breakpoint that clients have set: on a line of the client's file `path`, or, with `path` "" and `line` 0, on a
- * `function`. `line` is where it was set. The texts are those of DAP's SourceBreakpoint, "" for none. `verified` and
- * `message` are those of DAP's Breakpoint.
+ * A breakpoint on a line or on a function.
+ *
+ * `condition`, `hitCondition` and `logMessage` are those of DAP's SourceBreakpoint, "" if there is none. `verified`
+ * and `message` are those of DAP's Breakpoint.
  */
 export interface SetBreakpoint {
   readonly id: number;
+  /** The path on the client's machine; "" for a function. */
   readonly path: string;
+  /** The line on which the client has set it, even if a worker has moved it; 0 for a function. */
   readonly line: number;
+  /** The name of the function; "" for a line. */
   readonly function: string;
   readonly condition: string;
   readonly hitCondition: string;
@@ -671,8 +761,12 @@ export interface SetBreakpoint {
   readonly message: string;
 }
 
-/** The answer to `raydap/breakpoints`: those of all clients. Who sets those of a file has to set these again. */
+/** The answer to `raydap/breakpoints`. */
 export interface BreakpointList {
+  /**
+   * The breakpoints of all clients. From now on, a `setBreakpoints` of this client must repeat those of its file that
+   * are to stay.
+   */
   readonly breakpoints: readonly SetBreakpoint[];
 }
 

@@ -1,1 +1,1 @@
-"""Sets of workers: the language that names them (docs/usage/sets.md), and who is in one."""
+"""Sets of workers (docs/usage/sets.md): their syntax, their members, and the members' answers in groups."""

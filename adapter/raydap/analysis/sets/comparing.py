@@ -1,4 +1,4 @@
-"""Values of many threads as groups of equal ones, and what is different between them."""
+"""Groups of equal values among many threads, and the differences between the groups."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,29 +16,35 @@ from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import ArraySummary, Change, ComparisonGroup, Histogram, Share
 
 BINS = 10
+"""The number of bins in a histogram."""
 
 MAX_DIFFERENCES = 20
-"""Groups that are told how they differ from the largest one: to find it out takes a millisecond."""
+"""The number of groups whose difference from the largest group is described; each description takes a millisecond."""
 
 _MAX_DEVICES = 4
+"""The number of devices that a text names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
+    """The value of one thread or running worker."""
+
     holder: Holder
     summary: Summary
 
     @property
     def number(self) -> float | None:
+        """The value as a number; None if it is not one."""
         return number_of(self.summary)
 
 
 def number_of(summary: Summary) -> float | None:
-    """None for what is no number."""
+    """Return a value as a number; None if it is not one."""
     return None if summary.error or summary.array is not None else number(summary.text, summary.type)
 
 
 def share(answers: Iterable[Compared]) -> Share:
+    """Return the threads and the running workers that gave these answers."""
     holders = [each.holder for each in answers]
     return Share(
         members=threads_of(holders), running=running_of(holders), label=label(holder.member for holder in holders)
@@ -46,7 +52,7 @@ def share(answers: Iterable[Compared]) -> Share:
 
 
 def groups(answers: Sequence[Compared]) -> tuple[ComparisonGroup, ...]:
-    """In the order of `smallest_first`."""
+    """Return the groups of equal values, in the order of `smallest_first`."""
     by_places = {_kind(each.summary) for each in answers if not _hash(each.summary) and not _is_unseen(each.summary)}
     found: dict[object, list[Compared]] = {}
     for each in answers:
@@ -58,23 +64,26 @@ def groups(answers: Sequence[Compared]) -> tuple[ComparisonGroup, ...]:
 
 
 def _kind(summary: Summary) -> object:
-    """Values of different kinds are not equal."""
+    """Return a key for the kind of a value; values of different kinds are not equal."""
     array = summary.array
     return (summary.type, None if array is None else (array.shape, array.dtype), summary.error)
 
 
 def _hash(summary: Summary) -> str:
-    """Empty if it is not known of the whole value."""
+    """Return the hash of the whole value; "" if it is not known."""
     return summary.hash if summary.array is None else summary.array.hash
 
 
 def _is_unseen(summary: Summary) -> bool:
-    """Whether it is an array of which nothing could be looked at."""
+    """Return whether the value is an array of which no element could be read."""
     return summary.array is not None and bool(summary.array.reason)
 
 
 def _key(summary: Summary, by_places: bool) -> object:
-    """If not all of one worker's array could be looked at, only the same places of all can be compared."""
+    """Return a key that is equal for equal values.
+
+    `by_places`: some worker has not read the whole array. Then only the places that all workers read can be compared.
+    """
     said = summary.array or summary
     return _kind(summary), (said.places or said.hash) if by_places else said.hash
 
@@ -115,7 +124,7 @@ def _difference(one: Summary, other: Summary) -> str:
 
 
 def _array(answers: Sequence[Compared]) -> ArraySummary:
-    """That of the first, on the devices of all."""
+    """Return the summary of a group's arrays: that of the first, with the devices of all."""
     arrays = [each.summary.array for each in answers if each.summary.array is not None]
     devices = sorted({each.device for each in arrays})
     more = [f"and {len(devices) - _MAX_DEVICES} more"] if len(devices) > _MAX_DEVICES else []
@@ -126,23 +135,25 @@ def _array(answers: Sequence[Compared]) -> ArraySummary:
 
 
 def shape_text(shape: Sequence[int]) -> str:
+    """Return a shape as text, such as `[3,1000]`."""
     return f"[{','.join(map(str, shape))}]"
 
 
 def array_text(array: ArraySummary) -> str:
-    """Like `float32[3,1000] on cuda:0, min -1, max 1, mean 0.5, std 0.1, 2 nan`."""
+    """Return an array as text, such as `float32[3,1000] on cuda:0, min -1, max 1, mean 0.5, std 0.1, 2 nan`."""
     return text_of_array(msgspec.structs.asdict(array))
 
 
 def histogram(answers: Sequence[Compared]) -> Histogram | None:
-    """Counts the finite numbers. Returns None unless two of them are different."""
+    """Return a histogram of the finite numbers; None unless two of them are different."""
     known = [(value, each) for each in answers if (value := each.number) is not None and math.isfinite(value)]
     values = [value for value, _ in known]
     if not values or min(values) == max(values):
         return None
     low, high = min(values), max(values)
     counts = [0] * BINS
-    # The distance of two numbers may be too large to be one; that of halves is not, but may be 0.
+    # The difference of two large numbers can overflow. The difference of their halves cannot, but half of the smallest
+    # number is 0, so use halves only if needed.
     half = 1.0 if math.isfinite(high - low) else 0.5
     for value in values:
         place = (value * half - low * half) / (high * half - low * half)
@@ -157,11 +168,14 @@ def histogram(answers: Sequence[Compared]) -> Histogram | None:
 
 
 def change(answers: Sequence[Compared], before: Mapping[Handle, Summary]) -> Change:
-    """`before` are the kept values, by the ids of the threads."""
+    """Return which values have changed since a baseline.
+
+    `before` contains the values of the baseline, by the ids of the threads.
+    """
     parts: dict[str, list[Compared]] = {"unchanged": [], "changed": [], "unknown": []}
     apart: list[float] = []
     for each in answers:
-        # A worker that runs has no thread, and may be anywhere else the next time.
+        # A running worker has no thread id, and its code may be elsewhere the next time.
         earlier = None if each.holder.thread is None else before.get(Handle(each.holder.thread))
         if earlier is None or any(known.error or _is_unseen(known) for known in (earlier, each.summary)):
             parts["unknown"].append(each)

@@ -1,4 +1,4 @@
-"""What is different between two values that were written as Python does."""
+"""The differences between two values that are written as Python expressions."""
 
 import ast
 from collections.abc import Iterator
@@ -8,22 +8,28 @@ from raydap.presentation.short_text import shortened
 from raydap.protocol.python_source import parse_expression
 
 MAX_NAMED = 3
-"""Differences that are named."""
+"""The number of differences that a text names."""
 
 _LONGEST = 40
-"""Characters of a value in a difference."""
+"""The longest text of a value in a difference, in characters."""
 
 
 class Difference(NamedTuple):
-    """`place` is like `['lr']` or `.rate`, "" for the whole value. A part that only one has is "" in the other."""
+    """A difference between two values."""
 
     place: str
+    """Where it is, such as `['lr']` or `.rate`; "" for the whole value."""
     one: str
+    """The part in the first value; "" if only the other value has it."""
     other: str
+    """The part in the other value; "" if only the first value has it."""
 
 
 def difference(one: str, other: str) -> str:
-    """Like `['lr'] is 0.1 instead of 0.2`; "" if the texts do not show it. Both may be cut."""
+    """Return the differences as text, such as `['lr'] is 0.1 instead of 0.2`; "" if the texts do not show them.
+
+    Both texts may be cut.
+    """
     if one == other:
         return ""
     try:
@@ -62,7 +68,7 @@ def _of_nodes(one: ast.expr, other: ast.expr, place: str) -> Iterator[Difference
 
 
 def _parts(node: ast.expr) -> dict[str, ast.expr] | None:
-    """The parts of a dict, a list, a tuple, or an object that is written like a call; None for anything else."""
+    """Return the parts of a dict, a list, a tuple, or an object that is written like a call; None for anything else."""
     match node:
         case ast.Dict(keys, values):
             return {f"[{ast.unparse(key)}]": value for key, value in zip(keys, values, strict=True) if key is not None}
@@ -74,12 +80,12 @@ def _parts(node: ast.expr) -> dict[str, ast.expr] | None:
 
 
 def _name(node: ast.expr) -> Any:
-    """The name of an object's class; None for what is no object."""
+    """Return the name of an object's class; None if the expression is not written like a call."""
     return ast.unparse(node.func) if isinstance(node, ast.Call) else None
 
 
 def _of_texts(one: str, other: str) -> Difference:
-    """From the first character that is different."""
+    """Return the difference of two texts, from shortly before their first different character."""
     same = next(
         (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )

@@ -1,4 +1,4 @@
-"""Many answers as few groups, and their members in few words."""
+"""Groups of equal answers, and short names for the members of a group."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -12,31 +12,35 @@ from raydap.protocol.raydap_messages import WorkerEntry
 from raydap.protocol.value_messages import EvaluationGroup, Statistics
 
 _MAX_NAMES = 5
+"""The largest number of names in a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """`rank` is None for what has none. `is_alone`: no other actor of its class is known."""
+    """A worker that can be a member of a group."""
 
     entry: WorkerEntry
     rank: int | None
+    """Its number among the actors of its class, or its own rank; None if it has neither."""
     is_alone: bool = False
+    """Whether no other actor of its class is known."""
 
 
 class Holder(NamedTuple):
-    """Whose stack or value it is. `thread` is None for a thread that runs, which has no id."""
+    """The thread or the running worker to which a stack or a value belongs."""
 
     thread: int | None
+    """The id of the thread; None for a running worker, whose threads have no ids."""
     member: Member
 
     @property
     def key(self) -> str:
-        """The worker's."""
+        """The key of the worker."""
         return self.member.entry.key
 
 
 class Answer(NamedTuple):
-    """`value` and `type`, or `error`."""
+    """The answer of one thread: `value` and `type`, or `error`."""
 
     value: str | UnsetType
     type: str | UnsetType
@@ -44,16 +48,17 @@ class Answer(NamedTuple):
 
 
 def threads_of(holders: Iterable[Holder]) -> tuple[int, ...]:
+    """Return the ids of the threads among the holders."""
     return tuple(holder.thread for holder in holders if holder.thread is not None)
 
 
 def running_of(holders: Iterable[Holder]) -> tuple[str, ...] | UnsetType:
-    """The keys of the workers that run, if there are any."""
+    """Return the keys of the running workers among the holders; UNSET if there are none."""
     return tuple(holder.key for holder in holders if holder.thread is None) or UNSET
 
 
 def label(members: Iterable[Member]) -> str:
-    """Like `Trainer{0-5,7}, prepare (3)`."""
+    """Return a short name for workers, such as `Trainer{0-5,7}, prepare (3)`."""
     ranks: dict[str, set[int]] = {}
     counts: dict[str, set[str]] = {}
     for member in members:
@@ -69,7 +74,7 @@ def label(members: Iterable[Member]) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Like "0-5,7"."""
+    """Return sorted numbers as text, such as `0-5,7`."""
     ranges: list[list[int]] = []
     for each in numbers:
         if ranges and each == ranges[-1][1] + 1:
@@ -80,13 +85,15 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def smallest_first(count: int, label: str) -> tuple[int, object]:
-    """The order of groups: what differs from the rest is what one looks for. Those of one size are in the order of
-    their labels, because workers answer in any order."""
+    """Return the sort key of a group: small groups come first, because a user looks for what differs from the rest.
+
+    Groups of the same size are in the order of their labels, because workers answer in any order.
+    """
     return count, natural_order(label)
 
 
 def groups(answers: Iterable[tuple[Answer, Holder]]) -> tuple[EvaluationGroup, ...]:
-    """Of equal answers, in the order of `smallest_first`."""
+    """Return the groups of equal answers, in the order of `smallest_first`."""
     found: dict[Answer, list[Holder]] = {}
     for answer, holder in answers:
         found.setdefault(answer, []).append(holder)
@@ -108,7 +115,10 @@ def groups(answers: Iterable[tuple[Answer, Holder]]) -> tuple[EvaluationGroup, .
 
 
 def statistics(answers: Iterable[Answer]) -> Statistics | None:
-    """None unless all values are numbers. Errors do not count."""
+    """Return the statistics of the answers; None unless all values are numbers.
+
+    Answers with an error do not count.
+    """
     values = [(answer.value, answer.type) for answer in answers]
     numbers = [number(str(value), str(kind)) for value, kind in values if isinstance(value, str)]
     known = [each for each in numbers if each is not None]
@@ -116,13 +126,14 @@ def statistics(answers: Iterable[Answer]) -> Statistics | None:
 
 
 def statistics_of(known: Sequence[float]) -> Statistics:
+    """Return the statistics of these numbers; those that are not finite are only counted."""
     finite = [each for each in known if math.isfinite(each)]
     nan = sum(map(math.isnan, known))
     counts = {"nan": nan, "inf": len(known) - len(finite) - nan}
     if not finite:
         return Statistics(min=None, max=None, mean=None, std=None, **counts)
     mean = math.fsum(each / len(finite) for each in finite)
-    # Without these quotients, the squares of large numbers would be infinite.
+    # The scale keeps the squares of large numbers finite.
     scale = max(map(abs, finite)) or 1.0
     variance = math.fsum((each / scale - mean / scale) ** 2 for each in finite) / len(finite)
     return Statistics(min=min(finite), max=max(finite), mean=mean, std=scale * math.sqrt(variance), **counts)

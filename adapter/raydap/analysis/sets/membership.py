@@ -1,4 +1,4 @@
-"""Who is in a set."""
+"""The members of a set."""
 
 import fnmatch
 import re
@@ -11,19 +11,18 @@ from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A worker, and one of its stopped threads if it has any.
-
-    `rank` is None for what is no actor and has no rank of its own. `place` is the path and the line of the thread's top
-    frame that is the user's, None if that is not known.
-    """
+    """A worker, and one of its stopped threads if it has any."""
 
     entry: WorkerEntry
     thread: StoppedThread | None = None
     rank: int | None = None
+    """Its number among the actors of its class, or its own rank; None if it has neither."""
     place: tuple[str, int] | None = None
+    """The path and the line of the user's top frame; None if it is not known."""
 
 
 def is_in(tree: Tree, candidate: Candidate) -> bool:
+    """Return whether a candidate is in a set."""
     match tree:
         case AllOf(parts):
             return all(is_in(part, candidate) for part in parts)
@@ -44,7 +43,7 @@ def is_in(tree: Tree, candidate: Candidate) -> bool:
 
 
 def _values(qualifier: str, candidate: Candidate) -> tuple[str, ...]:
-    """What one of the patterns has to match."""
+    """Return the values of a candidate of which a pattern has to match one."""
     entry, thread = candidate.entry, candidate.thread
     match qualifier:
         case "actor":
@@ -63,7 +62,10 @@ def _values(qualifier: str, candidate: Candidate) -> tuple[str, ...]:
 
 
 def _is_at(pattern: str, path: str, line: int) -> bool:
-    """Whether `train.py`, `train.py:42` or `train.py:40-50` is the place; a folder before the file may be left out."""
+    """Return whether a pattern such as `train.py`, `train.py:42` or `train.py:40-50` matches a place.
+
+    The pattern may leave out the folder of the file.
+    """
     found = re.fullmatch(r"(.*?)(?::(\d{1,9})(?:-(\d{1,9}))?)?", pattern, re.DOTALL | re.ASCII)
     assert found is not None
     file, first, last = found.groups()
@@ -83,5 +85,5 @@ def _is_like(pattern: str, value: str) -> bool:
 
 @lru_cache(maxsize=1000)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """With the wildcards of file names, whatever the case of the letters."""
+    """Return a pattern with the wildcards of file names as a regular expression that ignores case."""
     return re.compile(fnmatch.translate(pattern), re.IGNORECASE)

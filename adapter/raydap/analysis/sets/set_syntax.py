@@ -1,4 +1,4 @@
-"""The language of sets: what a user types becomes a tree (docs/usage/sets.md).
+"""The language of sets: parses what a user types into a tree (docs/usage/sets.md).
 
 set        = [choice] ["where" python-expression]
 choice     = all {"or" all}
@@ -20,6 +20,7 @@ from raydap.protocol.python_source import parse_expression
 from raydap.protocol.raydap_messages import WorkerState
 
 STATES: tuple[str, ...] = get_args(WorkerState)
+"""The states that `state:` accepts."""
 
 QUALIFIERS = {
     "actor": "the class of an actor, or its name",
@@ -33,28 +34,29 @@ QUALIFIERS = {
     "error": "the type of the exception that a thread is stopped for",
     "set": "a set that was kept under this name",
 }
-"""What a qualifier looks at."""
+"""The qualifiers, with texts for users about what they match."""
 
 FIXED_VALUES: Mapping[str, tuple[str, ...]] = {"state": STATES}
-"""The qualifiers that take no other values."""
+"""The values of the qualifiers that accept no others."""
 
 _NUMBERS = ("rank", "pid")
 _MAX_DEPTH = 50
 
 MAX_USED = 200
-"""Kept sets in one set. Each of 20 that names the one before it twice would make a set of a million parts."""
+"""The number of kept sets that one set may contain. If each of 20 kept sets named the one before it twice, the last
+would have a million parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Matches a part of the name, or all of it if it has wildcards."""
+    """Matches a part of the worker's name, or the whole name if it has wildcards."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """One of the qualifiers but `set` and those of numbers. Any of the `patterns` may match."""
+    """A qualifier other than `set`, `rank` and `pid`. Any of the `patterns` may match."""
 
     qualifier: str
     patterns: tuple[str, ...]
@@ -62,26 +64,31 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """`rank` or `pid`: in one of the ranges, both ends included."""
+    """The qualifier `rank` or `pid`: the number is in one of the ranges."""
 
     qualifier: str
     ranges: tuple[tuple[int, int], ...]
+    """The first and the last number of each range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """Matches what `part` does not match."""
+
     part: "Tree"
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """In all of the parts. Without parts, everybody is."""
+    """Matches what all parts match: everything if there are none."""
 
     parts: "tuple[Tree, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
+    """Matches what any of the parts matches."""
+
     parts: "tuple[Tree, ...]"
 
 
@@ -89,27 +96,34 @@ Tree: TypeAlias = Word | Quality | Numbers | Not | AllOf | AnyOf
 
 
 class WorkerSet(NamedTuple):
-    """`where` is a Python expression that has to be true in the user's top frame, "" for none."""
+    """A parsed set."""
 
     tree: Tree
     where: str
+    """A Python expression that has to be true in the user's top frame; "" if there is none."""
 
     def asks_for(self, qualifier: str) -> bool:
-        """Whether it has to be known what this qualifier looks at."""
+        """Return whether the set uses this qualifier, so that the values for it have to be found out."""
         return any(one == qualifier for one in _qualifiers(self.tree))
 
 
 def parse(text: str, kept: Mapping[str, str]) -> WorkerSet:
-    """`kept` are the sets that have names. Raises ProblemError, which points at the place."""
+    """Parse a set; `kept` contains the texts of the kept sets, by their names.
+
+    Raises ProblemError, whose message points at the mistake.
+    """
     return _Parser(text, kept, (), count(1)).set()
 
 
 class _Token(NamedTuple):
-    """`text` is as typed. `plain` is a word or value without its quotes."""
+    """One token of a set."""
 
     text: str
+    """The token as typed."""
     plain: str
+    """A word or value without its quotes."""
     begin: int
+    """The index of its first character."""
 
 
 _TOKEN = re.compile(r'\s*(?:([()])|((?:"[^"]*"|[^\s()"])+)|(.))', re.DOTALL)
@@ -117,7 +131,10 @@ _SPECIAL = ("(", ")", "and", "or", "not", "where")
 
 
 class _Parser:
-    """`inside` are the names of the sets that this one is part of. `used` counts the kept sets in all of them."""
+    """A recursive-descent parser of one set.
+
+    `inside` are the names of the kept sets that contain this set. `used` counts the kept sets in the whole set.
+    """
 
     def __init__(self, text: str, kept: Mapping[str, str], inside: tuple[str, ...], used: Iterator[int]) -> None:
         self._used = used
@@ -234,7 +251,7 @@ class _Parser:
         return taken
 
     def _read(self) -> Iterator[_Token]:
-        """The tokens up to and with `where`."""
+        """Yield the tokens, up to and including `where`."""
         place, end = 0, len(self._text.rstrip())
         while place < end:
             found = _TOKEN.match(self._text, place)

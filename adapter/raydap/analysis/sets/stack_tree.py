@@ -1,4 +1,7 @@
-"""Many stacks as one tree of code locations, and who is missing where most of its class are."""
+"""Many stacks merged into one tree of code locations.
+
+The tree also shows which actors are missing where most of their class are.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,20 +21,20 @@ from raydap.protocol.stack_messages import (
 )
 
 MAX_FRAMES = 200
-"""A stack with more frames loses those in its middle, where it mostly recurses."""
+"""The largest number of frames in a stack. A longer stack loses frames in its middle, where it usually recurses."""
 
 MAX_VARIABLES = 50
-"""Variables of a frame."""
+"""The largest number of variables in a frame."""
 
 MAX_GROUPS = 10
-"""Groups of equal values of a variable."""
+"""The largest number of groups of equal values of a variable."""
 
 _MIN_CLASS = 3
-"""Of fewer actors, most are not enough to say that one is missing."""
+"""The smallest class of actors in which some can be missing. In a smaller class, a majority means little."""
 
 
 class Place(NamedTuple):
-    """A frame: the name of its function, and where it is."""
+    """A frame: the name of its function, and its location."""
 
     name: str
     path: str
@@ -43,18 +46,21 @@ class _Branch:
     holders: list[Holder] = field(default_factory=list)
     children: "dict[Place, _Branch]" = field(default_factory=dict)
     variables: "dict[str, dict[tuple[str, str], list[Holder]]]" = field(default_factory=dict)
-    """By name, and by value and type."""
+    """The holders of each value, by the name of the variable and then by value and type."""
 
 
 class StackTree:
-    """The root stands for all threads, and has no frame."""
+    """A tree of stacks. The root stands for all threads, and has no frame."""
 
     def __init__(self, has_locals: bool = False) -> None:
         self._root = _Branch()
         self._has_locals = has_locals
 
     def add(self, frames: Sequence[Place], holder: Holder, variables: Sequence[Sequence[StackVariable]] = ()) -> None:
-        """`frames` are outermost first; `variables` are those of each frame, or empty."""
+        """Add a stack, outermost frame first.
+
+        `variables` are those of each frame, or empty.
+        """
         stack = list(zip(frames, variables or repeat(()), strict=False))
         if len(stack) > MAX_FRAMES:
             stack = [*stack[: MAX_FRAMES // 2], *stack[-MAX_FRAMES // 2 :]]
@@ -68,11 +74,14 @@ class StackTree:
                 values.setdefault((each.value, each.type), []).append(holder)
 
     def root(self, max_members: int) -> StackNode:
-        """`max_members` are named in each node."""
+        """Return the root of the tree; each node names at most `max_members` threads and as many running workers."""
         return _node(None, self._root, max_members, self._has_locals)
 
     def missing(self, max_members: int) -> tuple[MissingMembers, ...]:
-        """The actors that have left the way on which more than half of their class are, where they leave it."""
+        """Return the actors that are missing on the path that more than half of their class take.
+
+        Each entry contains the actors that lack the same first frame of that path.
+        """
         classes: dict[tuple[str, str], set[str]] = {}
         for holder in self._root.holders:
             entry = holder.member.entry
@@ -86,7 +95,10 @@ class StackTree:
         )
 
     def _missing_of(self, actors: set[str], max_members: int) -> Iterator[MissingMembers]:
-        """An actor is on the way if one of its threads is."""
+        """Yield the actors of one class that are missing, from the root down.
+
+        An actor is in a frame if one of its threads is.
+        """
         branch = self._root
         here = [holder for holder in branch.holders if holder.key in actors]
         while branch.children:
@@ -113,7 +125,7 @@ class StackTree:
 
 
 class _Named(NamedTuple):
-    """The holders of a branch as its node names them."""
+    """The holders of a branch, as its node names them."""
 
     size: int
     members: tuple[int, ...]
@@ -129,8 +141,9 @@ def _named(holders: Collection[Holder], max_members: int) -> _Named:
 def _node(
     place: Place | None, branch: _Branch, max_members: int, has_locals: bool, parent: _Named | None = None
 ) -> StackNode:
-    """Children with few members come first: what differs from the rest is what one looks for."""
-    # Long parts of a stack are the same for all, and the holders of a child are among those of its parent.
+    """Return the node of a branch; children with few members come first, because a user looks for what differs."""
+    # Along large parts of a stack the holders stay the same. A child with as many holders as its parent has the same
+    # ones, so reuse their names.
     named = parent
     if named is None or named.size != len(branch.holders):
         named = _named(branch.holders, max_members)
@@ -147,13 +160,16 @@ def _node(
 
 
 def _locals(branch: _Branch, max_members: int) -> tuple[FoldedVariable, ...]:
-    """In the order in which the frames have them."""
+    """Return the variables of a branch, in the order in which the frames have them."""
     names = list(branch.variables)[:MAX_VARIABLES]
     return tuple(_folded(name, branch.variables[name], max_members) for name in names)
 
 
 def _folded(variable: str, values: dict[tuple[str, str], list[Holder]], max_members: int) -> FoldedVariable:
-    """A few groups are enough to see who is apart: of many different values, each is as rare as the others."""
+    """Return a variable with its largest groups of equal values.
+
+    A few groups are enough to see which workers differ: among many different values, each is as rare as the others.
+    """
     named = [(len(holders), label(holder.member for holder in holders), each) for each, holders in values.items()]
     largest = sorted(named, key=lambda group: smallest_first(*group[:2]))[-MAX_GROUPS:]
     groups = [

@@ -1,1 +1,1 @@
-"""Who waits for whom: the graph of a hanging program, from what workers and Ray have said (raydap/waits)."""
+"""The wait-for graph of a hanging program, from the reports of workers and Ray (raydap/waits)."""

@@ -1,4 +1,4 @@
-"""Makes the graph of what workers and Ray have said."""
+"""Builds the wait-for graph from the reports of workers and Ray."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,18 +14,26 @@ from raydap.protocol.types import WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`roots` are where a reader begins: drivers, then whoever nobody waits for. `nodes` are all that can be reached
-    from them; `deadlocks` are as in wait_graph.deadlocks. `idle` workers run nothing of the user's."""
+    """A wait-for graph."""
 
     roots: list[Node]
+    """Where a reader begins: drivers, then nodes for which no other node waits, then one node of each remaining
+    cycle."""
     nodes: list[Node]
+    """All nodes that can be reached from the roots."""
     deadlocks: list[list[Node]]
+    """The groups of nodes that wait_graph.deadlocks finds."""
     collectives: list[Collective]
     idle: int
+    """The number of workers that run no code of the user."""
 
 
 def build(processes: Mapping[WorkerKey, Process], state: RayState, chosen: Iterable[WorkerKey] | None) -> Graph:
-    """With `chosen` workers these are the roots."""
+    """Build the graph.
+
+    The roots are the threads of the `chosen` workers. If that is None, they are the threads of drivers, and further
+    nodes from which all others can be reached.
+    """
     thread_nodes.assign(processes, state.tasks)
     tasks = TaskNodes(state, processes)
     for process in processes.values():
@@ -40,7 +48,7 @@ def build(processes: Mapping[WorkerKey, Process], state: RayState, chosen: Itera
         roots += [node for node in everybody if node not in targets]
         reached = set(wait_graph.reachable(roots))
         for node in everybody:
-            # What is left waits in circles, for which nobody outside waits.
+            # The remaining nodes are in cycles for which no other node waits.
             if node not in reached:
                 roots.append(node)
                 reached.update(wait_graph.reachable([node]))
@@ -57,7 +65,10 @@ def _nodes(processes: Iterable[Process]) -> list[Node]:
 
 
 def _link(thread: Thread, process: Process, tasks: TaskNodes, is_unknown: bool) -> None:
-    """Lets a thread wait for what it says that it waits for. `is_unknown`: Ray has said nothing of its tasks."""
+    """Add edges from a thread's node to the nodes for which the thread waits.
+
+    `is_unknown`: Ray has not reported its tasks.
+    """
     node, wait = thread.node, thread.stack.wait
     loop = process.thread(thread.stack.ident) if thread.stack.coroutine else None
     if node.state != "blocked":

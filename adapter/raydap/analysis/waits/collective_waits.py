@@ -1,4 +1,4 @@
-"""Who is in a collective operation, and who of the same class is not there: the others wait for those."""
+"""Workers in a collective operation, which wait for the workers of their class that are not in it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,22 +19,27 @@ _COLLECTIVES |= {"reduce_scatter_tensor", "scatter", "scatter_object_list", "ini
 ray/util/collective/collective.py)."""
 
 _MISSING = 50
-"""Members that are named of those that are not there."""
+"""The number of missing members for which a node waits in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """`nodes` are in this function of the library; `missing` are the nodes of the class that are in none."""
+    """A collective operation of the workers of one class."""
 
     library: str
+    """Such as `torch.distributed`."""
     function: str
     nodes: list[Node]
+    """The nodes that are in this function of the library."""
     missing: list[Node]
+    """The nodes of the class that are in no such function."""
 
 
 def find(processes: Iterable[Process]) -> list[Collective]:
-    """Lets those that are in a collective wait for the others of their class, as far as nothing else is known of
-    them."""
+    """Return the collective operations, and add edges from their nodes to the missing nodes of the class.
+
+    Nodes that run, or of which another wait is known, get no edges.
+    """
     classes: dict[tuple[str, str], list[Process]] = {}
     for process in processes:
         entry = process.member.entry
@@ -59,7 +64,7 @@ def find(processes: Iterable[Process]) -> list[Collective]:
 
 
 def _collective(stack: ThreadStack) -> tuple[str, str] | None:
-    """The library and the function."""
+    """Return the library and the function of the collective operation that a stack is in; None if there is none."""
     for frame in reversed(stack.frames):
         path = frame.path.replace("\\", "/")
         library = next((name for part, name in _LIBRARIES.items() if part in path), None)

@@ -1,4 +1,4 @@
-"""Why a task or an actor has no place yet: what no node has, and what is in use, and by whom."""
+"""Why a task or an actor has no place yet: resources that no node has, or that are in use."""
 
 from collections.abc import Mapping
 
@@ -8,14 +8,17 @@ from raydap.analysis.waits.wait_graph import Node
 from raydap.protocol.types import WorkerKey
 
 _ROUNDING = 1e-4
-"""Ray counts resources in parts of 10,000."""
+"""The tolerance for amounts: Ray counts resources in units of 1/10,000."""
 
 
 _User = RayTask | RayActor | RayGroup
 
 
 class ResourceWaits:
-    """`processes` are all that are known, whose threads know their tasks."""
+    """Finds out for which resources tasks and actors wait, and makes the nodes of these resources.
+
+    `processes` are all that are known, with their tasks (thread_nodes.assign).
+    """
 
     def __init__(self, state: RayState, processes: Mapping[WorkerKey, Process]) -> None:
         self._state = state
@@ -38,7 +41,10 @@ class ResourceWaits:
                 self._drivers.setdefault(process.member.entry.job, []).extend(process.threads or ())
 
     def explain(self, node: Node, wanted: Resources, group: str, what: str) -> None:
-        """Says in `node`, a task or actor (`what`) that has no place yet, what it lacks, and for whom it waits."""
+        """Set the text and the edges of a task or actor that has no place yet: what it lacks, and for what it waits.
+
+        `group` is its placement group, or "". `what` names the task or actor in the text.
+        """
         placement = self._groups.get(group)
         if placement is not None and placement.state != "CREATED":
             node.text = f"pending: its placement group ({_bundles(placement)}) has no place yet"
@@ -60,7 +66,7 @@ class ResourceWaits:
             node.text = f"pending: a process for {what} is starting, or the resources of no node suffice"
 
     def _explain_in_group(self, node: Node, needs: Resources, group: RayGroup, what: str) -> None:
-        """The task or actor has a place in a placement group that is there."""
+        """Set the text and the edges of a task or actor whose placement group has been created."""
         lacking = []
         for name, amount in needs.items():
             total = sum(each.get(name, 0.0) for each in group.bundles)
@@ -73,11 +79,11 @@ class ResourceWaits:
             node.text = f"pending: a process for {what} is starting, or no bundle of its placement group suffices"
 
     def of_waiting_groups(self, job: str) -> list[Node]:
-        """The placement groups of a job that have no place yet."""
+        """Return the nodes of a job's placement groups that have no place yet."""
         return [self._of_group(each) for each in self._state.groups if each.state != "CREATED" and each.job == job]
 
     def _infeasible(self, needs: Resources) -> Resources:
-        """What no node has at all; everything, if each of it is somewhere but never together."""
+        """Return the resources that no node has; all of `needs` if nodes have each of them, but no node has all."""
         nodes = self._state.nodes
         if not nodes or any(_fits(needs, each) for each in nodes):
             return {}
@@ -95,21 +101,27 @@ class ResourceWaits:
         return self._totals[name]
 
     def _used(self, name: str) -> float:
-        """As Ray says, else what those use that are known."""
+        """Return the amount in use, as Ray reports it or else as the known users add up."""
         if name not in self._in_use:
             told = self._state.used.get(name)
             self._in_use[name] = sum(amount for amount, _ in self._users(name)) if told is None else told
         return self._in_use[name]
 
     def _users(self, name: str, group: str = "") -> list[tuple[float, _User]]:
-        """Find them once: thousands of tasks may wait for the same resource."""
+        """Return the amounts of a resource with their users.
+
+        They are found once, because thousands of tasks may wait for the same resource.
+        """
         if (name, group) not in self._found_users:
             self._found_users[name, group] = self._find_users(name, group)
         return self._found_users[name, group]
 
     def _find_users(self, name: str, group: str) -> list[tuple[float, _User]]:
-        """Those of a placement group, or without one those outside of any. Actors keep what they have; a task in
-        ray.get gives back CPUs, and nothing else (Ray's core_worker, ShouldReleaseResourcesOnBlockingCalls)."""
+        """Return the users in a placement group, or those outside of any if `group` is "".
+
+        Actors keep their resources. A task in ray.get gives back its CPUs and nothing else (Ray's core_worker,
+        ShouldReleaseResourcesOnBlockingCalls).
+        """
         state = self._state
         users: list[tuple[float, _User]] = []
         users += [(each.resources.get(name, 0.0), each) for each in state.actors if each.pid and each.group == group]
@@ -128,7 +140,7 @@ class ResourceWaits:
         return [each for each in threads if any(own.id == task for own in each.tasks)]
 
     def _of_resource(self, name: str, group: str = "") -> Node:
-        """A node for a resource of which too little is left; it waits for one of those who use it."""
+        """Return the node of a scarce resource, which waits for any of the users of the resource."""
         key = ("resource", name, group)
         if key not in self._nodes:
             users = self._users(name, group)
@@ -163,8 +175,10 @@ class ResourceWaits:
         return self._nodes[key]
 
     def _of_user(self, user: _User) -> Node:
-        """One that gives its resources back at its end: a task when it is over; an actor or a placement group when its
-        driver needs it no longer."""
+        """Return the node of a user, which gives its resources back at its end.
+
+        A task does so when it is over; an actor or a placement group, when its driver no longer needs it.
+        """
         if isinstance(user, RayActor):
             process = self._places.get((user.node_id, user.pid))
             keeps = f"keeps {written(user.resources)} until it ends"
@@ -187,12 +201,13 @@ class ResourceWaits:
 
 
 def is_in_ray(thread: Thread) -> bool:
+    """Return whether a thread waits for objects of Ray."""
     wait = thread.stack.wait
     return thread.gets or (wait is not None and wait.kind == "objects")
 
 
 def written(resources: Resources) -> str:
-    """Like `{CPU: 1, GPU: 8}`."""
+    """Return resources as text, such as `{CPU: 1, GPU: 8}`."""
     return "{" + ", ".join(f"{name}: {amount:g}" for name, amount in sorted(resources.items())) + "}"
 
 

@@ -1,4 +1,4 @@
-"""Makes nodes of tasks, and says of those that have not begun why not."""
+"""Nodes of tasks, with the reason for each task that has not begun."""
 
 import itertools
 from collections import Counter
@@ -12,11 +12,12 @@ from raydap.analysis.waits.wait_graph import Node
 from raydap.protocol.types import WorkerKey
 
 _SIBLINGS = 5
-"""Tasks that are taken for possible makers of a task's arguments; with more of them nothing would be said."""
+"""The largest number of tasks that may be the makers of a task's arguments. With more of them, the guess is of no
+use."""
 
 _DRIVER_TASK, _CREATION_TASK = "f" * 40, "f" * 16
-"""How the ids begin of a driver's own task, before its job's id, and of the task that makes an actor, before the
-actor's id (ray/src/ray/common/id.cc)."""
+"""The beginnings of two kinds of ids (ray/src/ray/common/id.cc). The id of a driver's own task ends with its job's id;
+the id of the task that makes an actor ends with the actor's id."""
 
 _OTHER_STATES = {
     "PENDING_ARGS_FETCH": "pending: its arguments are being fetched to its node",
@@ -25,11 +26,14 @@ _OTHER_STATES = {
     "PENDING_OBJ_STORE_MEM_AVAIL": "pending: the object store of its node is full",
     "SUBMITTED_TO_WORKER": "pending: it is on its way to a worker",
 }
-"""What Ray says of tasks (ray/src/ray/protobuf/common.proto, TaskStatus), in words."""
+"""Texts for states of tasks (ray/src/ray/protobuf/common.proto, TaskStatus)."""
 
 
 class TaskNodes:
-    """`processes` know their tasks (thread_nodes.assign)."""
+    """The nodes of unfinished tasks.
+
+    `processes` are all that are known, with their tasks (thread_nodes.assign).
+    """
 
     def __init__(self, state: RayState, processes: Mapping[WorkerKey, Process]) -> None:
         self._processes = processes
@@ -41,7 +45,7 @@ class TaskNodes:
         self._children: dict[str, list[RayTask]] = {}
         self._running: dict[str, list[RayTask]] = {}
         self._queued: Counter[str] = Counter()
-        # The oldest ones come first, so that those that are older than a task are found without looking at all.
+        # Oldest first, so that tasks older than a given one are found without checking all of them.
         for task in sorted(state.tasks, key=lambda task: task.created):
             self._children.setdefault(task.parent, []).append(task)
             if task.actor and not task.creates_actor:
@@ -51,26 +55,34 @@ class TaskNodes:
                     self._queued[task.actor] += 1
 
     def of(self, ids: Iterable[str]) -> list[Node]:
-        """The nodes of the unfinished ones among these tasks. One that runs in a thread that is known is that
-        thread."""
+        """Return the nodes of the unfinished tasks among these ids.
+
+        The node of a task that runs in a known thread is the node of that thread.
+        """
         found = [self._of(self._tasks[each]) for each in ids if each in self._tasks]
         while self._open:
             self._explain(*self._open.pop())
         return found
 
     def all(self) -> list[Node]:
-        """Those of all unfinished tasks of drivers that run. Ray lists those of others for a while."""
+        """Return the nodes of all unfinished tasks of running drivers.
+
+        For a while, Ray also lists the tasks of drivers that have ended.
+        """
         entries = [each.member.entry for each in self._processes.values()]
         jobs = {entry.job for entry in entries if entry.type == "driver"}
         return self.of(task.id for task in self._tasks.values() if task.job in jobs)
 
     def of_groups(self, job: str) -> list[Node]:
-        """Those of a job's placement groups that have no place yet."""
+        """Return the nodes of a job's placement groups that have no place yet."""
         return self._resources.of_waiting_groups(job)
 
     def children(self, thread: Thread, process: Process) -> list[Node]:
-        """The unfinished tasks that this thread may have begun: the children of its own tasks, or of the driver. If an
-        actor runs several methods at once, Ray names the actor as the parent and not the method."""
+        """Return the nodes of the unfinished tasks that a thread may have submitted.
+
+        These are the children of the thread's own tasks, or of the driver's. If an actor runs several methods at once,
+        Ray reports the actor as the parent, not the method.
+        """
         entry = process.member.entry
         parents = {task.id for task in thread.tasks} | {
             _CREATION_TASK + task.actor for task in thread.tasks if task.actor
@@ -116,7 +128,7 @@ class TaskNodes:
             node.text = _OTHER_STATES.get(task.state, f"pending: {task.state}")
 
     def _explain_running(self, node: Node, task: RayTask) -> None:
-        """It is not known which thread runs it."""
+        """Set the text and the edges of a running task whose thread is not known."""
         process = self._processes.get(task.worker)
         threads = self._threads(task)
         node.state, node.member = "unknown", None if process is None else process.member
@@ -159,7 +171,10 @@ class TaskNodes:
             node.text = f"queued: {name} has not begun it{others}"
 
     def _may_make_arguments(self, task: RayTask) -> list[RayTask]:
-        """Ray does not say whose results a task takes; mostly its caller has begun that task before."""
+        """Return the tasks that may make the arguments of a task; none if there are too many.
+
+        Ray does not report whose results a task takes. Usually its caller has submitted these tasks before.
+        """
         siblings = (each for each in self._children.get(task.parent, ()) if not each.creates_actor and each is not task)
         older = list(itertools.islice((each for each in siblings if each.created <= task.created), _SIBLINGS + 1))
         return older if len(older) <= _SIBLINGS else []

@@ -1,4 +1,4 @@
-"""Makes nodes of threads and coroutines, and says which of them runs which task of Ray's."""
+"""Nodes of threads and coroutines, and the Ray tasks that they run."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from raydap.protocol.stack_messages import Location
 from raydap.protocol.types import WorkerKey
 
 _METHODS = "actor_method_executor"
-"""The function of Ray's that calls a method of an actor (ray/_private/function_manager.py)."""
+"""Ray's function that calls a method of an actor (ray/_private/function_manager.py)."""
 
 _LOOPS = "AsyncIO Thread"
-"""How the name begins of a thread of an asynchronous actor (Ray's _raylet.pyx)."""
+"""The beginning of the names of an asynchronous actor's threads (Ray's _raylet.pyx)."""
 
 _CALLS = {"get_objects": "ray.get", "get": "ray.get", "wait": "ray.wait"}
 _WORKER = "ray/_private/worker.py"
@@ -23,46 +23,49 @@ _WORKER = "ray/_private/worker.py"
 
 @dataclass(eq=False, slots=True)
 class Thread:
-    """A thread or coroutine with code of the user's, and its node. `tasks` are those that it may run. `is_part`: it is
-    a coroutine that another one has begun, which runs the same task of Ray's."""
+    """A thread or coroutine with code of the user, and its node."""
 
     stack: ThreadStack
     node: Node
     tasks: list[RayTask] = field(default_factory=list)
+    """The tasks that it may run."""
     is_part: bool = False
+    """Whether it is a coroutine that another coroutine has begun, for the same Ray task."""
 
     @property
     def gets(self) -> bool:
-        """Whether its frames say that it waits in ray.get or ray.wait, though not for which objects."""
+        """Whether its frames show that it waits in ray.get or ray.wait, but not for which objects."""
         return bool(_call_of_ray(self.stack))
 
     @property
     def is_loop(self) -> bool:
-        """Whether it is the thread of an asynchronous actor's event loop, in which code of the user's runs now."""
+        """Whether it is the thread of an asynchronous actor's event loop, in which code of the user runs now."""
         return self.stack.name.startswith(_LOOPS) and not self.stack.coroutine
 
 
 @dataclass(eq=False, slots=True)
 class Process:
-    """A worker or driver. `threads` are those with code of the user's; None if its stacks could not be read. `tasks`
-    run there, as Ray says."""
+    """A worker or driver."""
 
     member: Member
     threads: list[Thread] | None
+    """The threads with code of the user; None if the stacks could not be read."""
     tasks: list[RayTask] = field(default_factory=list)
+    """The tasks that run there, as Ray reports them."""
 
     @property
     def key(self) -> WorkerKey:
+        """The key of the worker."""
         return WorkerKey(self.member.entry.key)
 
     def thread(self, ident: int) -> Thread | None:
-        """The thread with this ident, which is no coroutine."""
+        """Return the thread with this ident, not a coroutine; None if there is none."""
         found = (each for each in self.threads or () if each.stack.ident == ident and not each.stack.coroutine)
         return next(found, None) if ident else None
 
 
 def process(member: Member, stacks: Sequence[ThreadStack] | None) -> Process:
-    """With the stacks as the client sees their paths."""
+    """Return a process with its threads; `stacks` have the client's paths, and are None if they could not be read."""
     if stacks is None:
         return Process(member, None)
     users = [each for each in stacks if each.is_users]
@@ -72,7 +75,7 @@ def process(member: Member, stacks: Sequence[ThreadStack] | None) -> Process:
 
 
 def _node(member: Member, stack: ThreadStack, is_alone: bool, number: int) -> Node:
-    # A thread that is looked at from outside has no ident, but a name and a place among the others.
+    # A stack that was read from outside has no ident, so its name and its position identify the thread.
     identity: Hashable = (stack.ident, stack.name) if stack.ident else (number, stack.name)
     frame = next((each for each in stack.frames if each.owner == CodeOwner.USER), None)
     entry = member.entry
@@ -89,14 +92,14 @@ def _node(member: Member, stack: ThreadStack, is_alone: bool, number: int) -> No
         where = "" if frame is None else f" in {node.text.rpartition(' below ')[2] or frame.name}"
         node.text = f"waits at breakpoint() for a debugger{where}"
     elif not stack.call and node.state == "blocked" and frame is not None:
-        # From outside only the functions are seen.
+        # A stack that was read from outside contains functions, but not the text of their calls.
         call = "a lock" if stack.wait is not None and stack.wait.kind == "lock" else _call_of_ray(stack)
         node.text = f"blocked in {call} ({file_line(frame.path, frame.line)})" if call else node.text
     return node
 
 
 def _call_of_ray(stack: ThreadStack) -> str:
-    """The function of Ray's in which a thread waits for objects; "" if it does not."""
+    """Return Ray's function in which a thread waits for objects, such as `ray.get`; "" if it does not."""
     for frame in stack.frames:
         if frame.owner != CodeOwner.PLUMBING:
             break
@@ -106,7 +109,7 @@ def _call_of_ray(stack: ThreadStack) -> str:
 
 
 def assign(processes: Mapping[WorkerKey, Process], tasks: Iterable[RayTask]) -> None:
-    """Tells each thread which tasks it may run."""
+    """Assign to each thread the tasks that it may run."""
     for task in tasks:
         where = processes.get(task.worker) if task.runs else None
         if where is not None:
@@ -121,8 +124,12 @@ def assign(processes: Mapping[WorkerKey, Process], tasks: Iterable[RayTask]) -> 
 
 
 def _assign(where: Process) -> None:
-    """A coroutine says whose it is. A thread in which Ray calls methods and functions runs the task whose function is
-    in its stack; without one, any that no other thread runs, because what is called may have another name."""
+    """Assign the tasks of a process to its threads.
+
+    A coroutine reports its task. A thread in which Ray calls methods and functions runs the task whose function is in
+    its stack. If there is none, it may run any task that no other thread runs, because the function may have another
+    name.
+    """
     threads = where.threads or []
     called = [each for each in threads if not each.stack.coroutine and _is_called_by_ray(each.stack)]
     unknown: list[RayTask] = []
@@ -137,7 +144,7 @@ def _assign(where: Process) -> None:
             thread.tasks.append(task)
         if not named:
             unknown.append(task)
-    # What an event loop does not run now is a coroutine, or has not begun.
+    # A task that its event loop does not run now is a waiting coroutine, or has not begun.
     free = [each for each in called if not each.tasks and not each.is_loop]
     for thread in free:
         thread.tasks += unknown
@@ -149,5 +156,5 @@ def _is_called_by_ray(stack: ThreadStack) -> bool:
 
 
 def _runs(thread: Thread, name: str) -> bool:
-    """Whether a function with this name, which is not Ray's own, is in the stack."""
+    """Return whether a function with this name, outside of Python's, Ray's and debugpy's own code, is in the stack."""
     return any(frame.name == name and frame.owner != CodeOwner.PLUMBING for frame in thread.stack.frames)

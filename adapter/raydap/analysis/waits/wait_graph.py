@@ -1,9 +1,10 @@
-"""A graph of who waits for whom, and what can never go on in it.
+"""The wait-for graph: which node waits for which, and which nodes can never continue.
 
-A node goes on when enough of those that it waits for do: all of them (`needed` is 0), or some number, as in ray.wait.
-The graph is reduced: each node that can go on is removed, and with it the waits for it, again and again. The nodes that
-are left are deadlocked, or wait for deadlocked ones (Holt 1972). A node of which nothing is known counts as one that
-can go on, so that raydap never invents a deadlock."""
+A node continues when enough of the nodes for which it waits do: all of them (`needed` is 0), or some number, as in
+ray.wait. The graph is reduced: a node that can continue is removed together with the waits for it, until no such node
+is left. The remaining nodes are deadlocked, or wait for deadlocked ones (Holt 1972). A node of which nothing is known
+counts as one that can continue, so that raydap never invents a deadlock.
+"""
 
 import itertools
 from collections import deque
@@ -15,49 +16,53 @@ from raydap.protocol.stack_messages import Location
 from raydap.protocol.wait_messages import WaitKind, WaitState
 
 _STARTS = 20
-"""Nodes of a group from which a shortest cycle is looked for."""
+"""The number of nodes of a group from which a shortest cycle is searched."""
 
 
 @dataclass(slots=True)
 class Edge:
-    """`certain`: it certainly waits for this one."""
+    """A wait of one node for another."""
 
     target: "Node"
+    """The node that is waited for."""
     kind: WaitKind
     certain: bool = True
+    """Whether the wait is certain. If not, raydap concludes it."""
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A thread, a coroutine, a task that has not begun, an actor that keeps resources, or a resource that is used up.
-
-    `key` names it, also in a later look. `member` is the worker, if there is one. `label` is what it is besides its
-    worker: a method, a function, a thread's name. `text` says where it is, or why it has not begun. `needed` of the
-    `edges` have to go on, without the `ready` ones that have ended; all of them if it is 0. `goes_on`: it may go on
-    whatever the others do. `task` is the hex id of the task of Ray's that it is or runs, "" if that is not known.
-    """
+    """A thread, a coroutine, a task without a known thread, an actor that keeps resources, or a used-up resource."""
 
     key: Hashable
+    """Identifies the node, also in a later graph."""
     label: str
+    """The name of the node without its worker: a method, a function, a thread's name."""
     state: WaitState
     text: str
+    """Where it is, or why it has not begun, for users."""
     member: Member | None = None
+    """The worker; None if there is none."""
     location: Location | None = None
     edges: list[Edge] = field(default_factory=list)
     needed: int = 0
+    """How many of the nodes for which it waits have to continue, including the `ready` ones; 0 for all."""
     ready: int = 0
+    """How many of them have ended already, and so have no edge."""
     goes_on: bool = True
+    """Whether it may continue, whatever the others do."""
     task: str = ""
+    """The hex id of the Ray task that it is or runs; "" if it is not known."""
 
     def waits_for(self, targets: Iterable["Node"], kind: WaitKind, needed: int = 0, certain: bool = True) -> None:
-        """Without targets it may go on."""
+        """Replace the edges; without targets the node may continue."""
         self.edges = [Edge(target, kind, certain) for target in dict.fromkeys(targets)]
         self.needed = needed
         self.goes_on = not self.edges
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:
-    """The nodes that can be reached, those of `roots` first, each once."""
+    """Return the nodes that can be reached, each once, beginning with `roots`."""
     found: dict[Node, None] = {}
     waiting = deque(roots)
     while waiting:
@@ -69,7 +74,10 @@ def reachable(roots: Iterable[Node]) -> list[Node]:
 
 
 def stuck(nodes: Collection[Node]) -> set[Node]:
-    """Those that can never go on. `nodes` have all that they wait for among them."""
+    """Return the nodes that can never continue.
+
+    `nodes` must contain everything for which its nodes wait.
+    """
     waiting: dict[Node, list[Node]] = {}
     missing: dict[Node, int] = {}
     going = deque[Node]()
@@ -90,15 +98,20 @@ def stuck(nodes: Collection[Node]) -> set[Node]:
 
 
 def deadlocks(nodes: Collection[Node]) -> list[list[Node]]:
-    """The groups of nodes that wait for each other, and can never go on; those that only wait for them are left out."""
+    """Return the groups of nodes that wait for each other and can never continue.
+
+    Nodes that only wait for such a group are left out.
+    """
     never = stuck(nodes)
     ordered = [node for node in nodes if node in never]
     return [group for group in _components(ordered, never) if len(group) > 1 or _waits_for_itself(group[0])]
 
 
 def cycle(group: Collection[Node]) -> list[Edge]:
-    """A shortest cycle in a group of `deadlocks`: each edge leads to the node of which the next one is. Certain edges
-    are preferred."""
+    """Return a shortest cycle in a group of `deadlocks`, preferably of certain edges.
+
+    The target of each edge is the node of the next edge.
+    """
     members = set(group)
     found = [path for node in itertools.islice(group, _STARTS) if (path := _way_back(node, members))]
     return min(found, key=lambda path: (sum(not edge.certain for edge in path), len(path)))
@@ -123,7 +136,7 @@ def _way_back(start: Node, members: set[Node]) -> list[Edge]:
 
 
 def _components(nodes: Iterable[Node], among: set[Node]) -> list[list[Node]]:
-    """The strongly connected components (Tarjan), without recursion: a chain may be long."""
+    """Return the strongly connected components (Tarjan), without recursion, because a chain may be long."""
     numbers: dict[Node, int] = {}
     lowest: dict[Node, int] = {}
     path: list[Node] = []

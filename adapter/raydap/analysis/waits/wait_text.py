@@ -1,4 +1,7 @@
-"""The graph as text: deadlocks first, then a tree from the drivers down, in which nodes alike are one line."""
+"""The wait-for graph as text: deadlocks first, then a tree from the drivers down.
+
+Nodes that are alike share a line.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -9,11 +12,12 @@ from raydap.analysis.waits.wait_graph import Edge, Node
 from raydap.presentation.safe_text import one_line
 
 _LINES = 400
-"""Lines of the tree, and how deep it is."""
+"""The largest number of lines of the tree."""
 _DEPTH = 40
+"""The largest depth of the tree."""
 
 _ROUNDS = 12
-"""How far below two nodes may differ to be two lines."""
+"""How many levels below two nodes are compared to decide whether they are alike."""
 
 _WORDS: dict[tuple[str, bool], str] = {
     ("task", False): "probably ",
@@ -26,11 +30,11 @@ _WORDS: dict[tuple[str, bool], str] = {
     ("event loop", True): "its event loop: ",
     ("collective", False): "not there: ",
 }
-"""The words before the target of an edge, by its kind and whether it is certain."""
+"""The words before the target of an edge, by the kind of the edge and whether it is certain."""
 
 
 def name(nodes: Sequence[Node]) -> str:
-    """What nodes alike are called: `Trainer{0-2}.step`, `prepare (3)`."""
+    """Return the name of nodes that are alike, such as `Trainer{0-2}.step` or `prepare (3)`."""
     return one_line(_name(nodes))
 
 
@@ -47,12 +51,15 @@ def _name(nodes: Sequence[Node]) -> str:
     method = first.label.rpartition(".")[2]
     if entry.actor:
         return f"{folding.label(members)}.{method}"
-    # Ray says of a task earlier what it is than of its worker.
+    # Ray reports the name of a task before the label of its worker.
     return first.label if len(nodes) == 1 else f"{first.label} ({len(nodes)})"
 
 
 def of_deadlock(group: Collection[Node], path: Sequence[Edge]) -> str:
-    """`path` is a cycle: the last edge leads to where the first one begins. Several lines."""
+    """Return a deadlock as text, in several lines.
+
+    `path` is a cycle: the target of the last edge is the node of the first one.
+    """
     start = path[-1].target
     lines = [f"  {_head([start])}"]
     lines += [f"  -> {_words(edge)}{_head([edge.target])}" for edge in path[:-1]]
@@ -65,6 +72,7 @@ def of_deadlock(group: Collection[Node], path: Sequence[Edge]) -> str:
 
 
 def of_collective(found: Collective) -> str:
+    """Return a collective operation as text, with the nodes that are missing."""
     inside = f"{name(found.nodes)} in {found.function} ({found.library})"
     if not found.missing:
         return f"{inside}: all of the class are in a collective operation"
@@ -73,7 +81,11 @@ def of_collective(found: Collective) -> str:
 
 
 def of_graph(graph: Graph, told: Sequence[tuple[bool, str]], problem: str, unread: int) -> str:
-    """`told` are the deadlocks: whether each is certain, and its text."""
+    """Return the graph as text.
+
+    `told` contains for each deadlock whether it is certain, and its text. `problem` is why nothing is known of Ray's
+    tasks, and `unread` the number of workers whose stacks could not be read.
+    """
     lines: list[str] = []
     for number, (is_certain, text) in enumerate(told, 1):
         which = f" {number}" if len(told) > 1 else ""
@@ -94,6 +106,8 @@ def of_graph(graph: Graph, told: Sequence[tuple[bool, str]], problem: str, unrea
 
 
 class _Tree:
+    """The lines of the tree."""
+
     def __init__(self, colours: dict[Node, int], marks: dict[Node, int], numbered: bool) -> None:
         self._colours = colours
         self._marks = marks
@@ -102,7 +116,7 @@ class _Tree:
         self.lines: list[str] = []
 
     def add(self, children: Iterable[tuple[Edge | None, Node]], indent: str, depth: int) -> None:
-        """Siblings, those that are few first."""
+        """Add siblings: deadlocked nodes first, then small groups."""
         groups: dict[object, list[tuple[Edge | None, Node]]] = {}
         for edge, node in children:
             kind = None if edge is None else (edge.kind, edge.certain)
@@ -163,8 +177,11 @@ def _alike(nodes: Iterable[Node], by: dict[Node, tuple[str, str]]) -> list[list[
 
 
 def _colours(nodes: Sequence[Node]) -> dict[Node, int]:
-    """Equal numbers for nodes that are alike, as are those for which they wait, some steps far: circles are no
-    hindrance."""
+    """Return equal numbers for nodes that are alike.
+
+    Nodes are alike if they look the same, and wait for nodes that are alike, down to _ROUNDS levels. Cycles are no
+    obstacle.
+    """
     known = set(nodes)
     kinds: dict[object, int] = {}
     colours = {node: kinds.setdefault(_look(node), len(kinds)) for node in nodes}

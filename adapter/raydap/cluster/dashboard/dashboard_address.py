@@ -1,4 +1,4 @@
-"""Finds the Ray dashboard."""
+"""Finds the Ray dashboard that the user means."""
 
 import asyncio
 import os
@@ -26,8 +26,8 @@ ARGUMENT = '"dashboard": "{}"'
 """How users of an editor name a cluster."""
 
 Launched = Literal["", "reports", "silent"]
-"""Whether raydap has launched a program whose cluster is wanted, and whether an agent in it reports which cluster the
-program has joined (clusters_here.the_one_meant)."""
+"""Whether raydap has launched a program whose cluster is wanted: "" if not, "reports" if an agent in it reports which
+cluster the program has joined, and "silent" if none does (clusters_here.the_one_meant)."""
 
 _VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 _HOST_PORT = re.compile(r"(ray://)?(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}")
@@ -36,33 +36,33 @@ _QUERY_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A dashboard's URL without a trailing slash. `guessed`: it is only Ray's default, nothing named it.
-
-    `argument` is how users write the address, with `{}` in its place.
-    """
+    """The address of a dashboard."""
 
     url: str
+    """The URL without a trailing slash."""
     guessed: bool = False
+    """Whether the URL is only Ray's default, which neither the user nor Ray has named."""
     argument: str = ARGUMENT
+    """How users write the address, with `{}` in its place."""
 
     def client(self, environ: Mapping[str, str]) -> Rest:
-        """Return a client of the dashboard. While another user listens at a guessed address, it sends nothing there."""
+        """Return a client of the dashboard, which sends nothing to a guessed address where another user listens."""
         return Rest(self.url, environ, check=partial(default, self.argument) if self.guessed else None)
 
 
 async def resolve(
     dashboard: str | None, environ: Mapping[str, str], launched: Launched = "", argument: str = ARGUMENT
 ) -> Location:
-    """Finds the dashboard that the user means.
+    """Find the dashboard that the user means.
 
-    `dashboard` is the user's argument: a URL; a Ray address (`host:port` of the GCS, `ray://host:port`); "auto" for
-    the local cluster. Without it RAY_API_SERVER_ADDRESS, then RAY_ADDRESS, then the local cluster, then DEFAULT_URL.
-    A local cluster is taken without its name only if this user has started it and no other.
-    For a launched program its own cluster is taken instead. `argument` is how users write the address, with `{}` in its
+    `dashboard` is the user's argument: a URL, a Ray address (`host:port` of the GCS or `ray://host:port`), or "auto"
+    for the local cluster. Without it the order is RAY_API_SERVER_ADDRESS, RAY_ADDRESS, the local cluster, DEFAULT_URL.
+    A local cluster that is not named is used only if it is the only one that this user has started. For a launched
+    program, the cluster of the program is used instead. `argument` is how users write the address, with `{}` in its
     place.
 
-    Raises ProblemError: BAD_ARGUMENT for what is no address, NO_CLUSTER where Ray does not answer, CLUSTER_NOT_NAMED,
-    TOKEN_WANTED and TOKEN_REFUSED. Raises OSError where this machine cannot start a process.
+    Raises ProblemError: BAD_ARGUMENT for a malformed address, NO_CLUSTER if Ray does not answer, CLUSTER_NOT_NAMED,
+    TOKEN_WANTED and TOKEN_REFUSED. Raises OSError if this machine cannot start a process.
     """
     source, address = chosen(dashboard, environ)
     if address is not None and address != "auto":
@@ -90,12 +90,12 @@ async def resolve(
 
 
 def _cleaned(environ: Mapping[str, str]) -> dict[str, str]:
-    """Ray prefers these variables to the address that it is asked for."""
+    """Return the environment without the variables that Ray prefers to the address it is given."""
     return {name: value for name, value in environ.items() if name not in _VARIABLES}
 
 
 def chosen(dashboard: str | None, environ: Mapping[str, str]) -> tuple[str, str | None]:
-    """What names the cluster, as the user knows it, and the address given there; None without one."""
+    """Return the setting that names the cluster, for messages, and its address; None if nothing names one."""
     if dashboard is not None:
         return 'The argument "dashboard"', dashboard.strip()
     for name in _VARIABLES:
@@ -118,7 +118,7 @@ def _checked_url(source: str, url: str) -> str:
 
 
 async def _from_ray(address: str | None, source: str, environ: Mapping[str, str], launched: Launched) -> Any:
-    """The answer of clusters_here.locate to a question for an address."""
+    """Return the answer of clusters_here.locate for an address."""
     try:
         return await _query({"address": address, "launched": launched}, environ)
     except QueryFailed as failure:
@@ -127,7 +127,7 @@ async def _from_ray(address: str | None, source: str, environ: Mapping[str, str]
                 ray_token.problem(f"{source} leads to a Ray cluster that", ray_token.find(environ))
             ) from None
         where = f" at {address}" if address else ""
-        # Without the name of Python's exception.
+        # The user does not need the name of the exception.
         reason = re.sub(r"^\w+: (\[Errno -?\d+\] )?", "", str(failure))
         hint = f"; if that is the dashboard, write http://{address}" if address and "://" not in address else ""
         raise ProblemError(
@@ -152,8 +152,10 @@ def _location(found: Mapping[str, Any]) -> Location:
 
 
 def default(argument: str = ARGUMENT) -> Location:
-    """Ray's default, where the port of a cluster elsewhere may be forwarded. Raises ProblemError if another user
-    listens there."""
+    """Return Ray's default address, where the port of a remote cluster may be forwarded.
+
+    Raises ProblemError if another user listens there.
+    """
     socket = tcp_sockets.listening(tcp_sockets.read() or (), *_DEFAULT)
     if socket is not None and socket.uid != os.getuid():
         text = f"What listens at {DEFAULT_URL} belongs to {_user(socket.uid)}; name it if you mean it"
@@ -169,7 +171,10 @@ def _user(uid: int) -> str:
 
 
 async def with_url(cluster: LocalCluster, environ: Mapping[str, str]) -> LocalCluster:
-    """The cluster with its dashboard, if it is known: older Ray has to be asked, and only clusters of this user are."""
+    """Return the cluster with the URL of its dashboard, if that can be found.
+
+    If an older Ray does not list the URL, raydap queries the cluster, but only a cluster of this user.
+    """
     if cluster.url is not None or not cluster.ours:
         return cluster
     try:
@@ -179,7 +184,7 @@ async def with_url(cluster: LocalCluster, environ: Mapping[str, str]) -> LocalCl
 
 
 async def _query(question: Mapping[str, Any], environ: Mapping[str, str]) -> Any:
-    """Asks again with the token if the cluster wants one, even if the environment does not say so."""
+    """Query Ray, and retry with the token if the cluster wants one."""
     try:
         return await query("locate", question, environ, _QUERY_TIMEOUT_S)
     except QueryFailed as failure:

@@ -1,4 +1,4 @@
-"""Asks a Ray dashboard which workers are paused, what they run, and how others ended."""
+"""Questions to a Ray dashboard: which workers are paused, what they run, and how others have ended."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.types import WorkerKey
 
 LIMIT = 10_000
-"""Rows that Ray gives at most (ray/util/state/common.py, RAY_MAX_LIMIT_FROM_API_SERVER)."""
+"""Maximum number of rows that Ray returns (ray/util/state/common.py, RAY_MAX_LIMIT_FROM_API_SERVER)."""
 
 _LIMIT = ("limit", str(LIMIT))
 
@@ -25,14 +25,14 @@ def _where(key: str, predicate: str, value: str) -> Params:
     return [("filter_keys", key), ("filter_predicates", predicate), ("filter_values", value)]
 
 
-# Ray applies these two inside the GCS ("Special treatments for the Ray Debugger" in ray/util/state/state_manager.py).
-# Without the second one dead workers stay listed as paused.
+# Ray applies these two filters in the GCS ("Special treatments for the Ray Debugger" in
+# ray/util/state/state_manager.py). Without the second one, the list contains dead workers as paused.
 _PAUSED = [("detail", "1"), _LIMIT, *_where("num_paused_threads", "!=", "0"), *_where("is_alive", "=", "True")]
 
-# The GCS itself has this filter, too, and applies it before it cuts the list to the limit.
+# The GCS applies this filter, too, before it cuts the list to the limit.
 _ALIVE = [_LIMIT, *_where("is_alive", "=", "True")]
 
-# Only the details have debug ports.
+# Only rows with details have debug ports.
 _LISTED = [("detail", "1"), *_ALIVE]
 
 _DEAD = [("detail", "1"), _LIMIT, *_where("is_alive", "=", "False")]
@@ -41,9 +41,10 @@ _CRASHES = frozenset({"SYSTEM_ERROR", "NODE_OUT_OF_MEMORY"})
 """The values of Ray's WorkerExitType (ray/src/ray/protobuf/common.proto) for unwanted ends; see ExitReason."""
 
 _BY_SIGTERM = "by a signal"
-"""Part of Ray's exit detail for a worker that got SIGTERM, as all of a stopped job do. Ray sees no other signals."""
+"""Part of Ray's exit detail for a worker that got SIGTERM, as all workers of a stopped job do. Ray reports no other
+signal."""
 
-# Ray applies the state filter inside the GCS, before it cuts the list to the limit. A filter on worker_id would come
+# Ray applies the state filter in the GCS, before it cuts the list to the limit. It would apply a filter on worker_id
 # after the cut.
 _RUNNING = [("detail", "1"), _LIMIT, *_where("state", "=", "RUNNING")]
 
@@ -54,12 +55,12 @@ def _where_not(key: str, *values: str) -> Params:
 
 _PENDING = [("detail", "1"), _LIMIT, *_where_not("state", "FINISHED", "FAILED", "RUNNING")]
 
-# Only the details have the runtime_env.
+# Only rows with details have the runtime_env.
 _UNFINISHED_JOBS = [("detail", "1"), _LIMIT, *_where_not("status", "SUCCEEDED", "FAILED", "STOPPED")]
 
 _GROUPS = [("detail", "1"), _LIMIT, *_where("state", "!=", "REMOVED")]
 
-# Only the details have the runtime_env and the repr.
+# Only rows with details have the runtime_env and the repr.
 _ACTORS = [("detail", "1"), _LIMIT, *_where("state", "!=", "DEAD")]
 
 
@@ -75,24 +76,24 @@ class ExitReason(NamedTuple):
 
     @property
     def is_crash(self) -> bool:
-        """Whether the worker should not have ended."""
+        """Return whether the worker should not have ended."""
         return self.kind in _CRASHES and _BY_SIGTERM not in self.detail
 
 
 _IDS = {"worker_id": str, "node_id": str, "task_id": str, "actor_id": str, "job_id": str, "pid": int}
-"""The fields by which rows are looked up, and their types."""
+"""The fields that identify rows, and their types."""
 
 _NODES = [_LIMIT, *_where("state", "=", "ALIVE")]
 
 _NODES_AGE_S = 1.0
-"""Seconds for which an answer about the nodes of the same workers is good."""
+"""Seconds for which raydap reuses an answer about the nodes of the same workers."""
 
 
 class Dashboard:
-    """The state API and the Jobs API of one dashboard. Raises ProblemError; must be closed by `rest.close()`.
+    """The state API and the Jobs API of one dashboard.
 
-    `on_jobs` gets each answer of `jobs`. `on_cut` gets a sentence for users whenever Ray or raydap has cut a list: what
-    may be missing.
+    All methods raise ProblemError. The caller closes `rest`. `on_jobs` gets each answer of `jobs`. Whenever Ray or
+    raydap has cut a list, `on_cut` gets a sentence for users about what may be missing.
     """
 
     def __init__(
@@ -109,12 +110,15 @@ class Dashboard:
         self._nodes_asked: tuple[float, set[Any]] = (float("-inf"), set())
 
     async def paused(self) -> tuple[PausedWorker, ...]:
-        """All live workers that wait for a debugger, in the dashboard's order."""
+        """Return all live workers that wait for a debugger, in the dashboard's order."""
         rows = await self._on_living_nodes(await self._rows("workers", _PAUSED, "some paused workers are not found"))
         return tuple(worker for worker in map(_paused, rows) if worker is not None)
 
     async def alive(self) -> dict[PausedWorker, WorkerLabel]:
-        """All live workers and drivers but raydap's own, at most 10,000, and what they run. Their `port` is 0."""
+        """Return live workers and drivers except raydap's own, with their labels.
+
+        At most 10,000 are returned. Their `port` is 0.
+        """
         rows = await self._on_living_nodes(await self._rows("workers", _ALIVE, _SOME_WORKERS))
         processes = [row for row in rows if row.get("worker_type") in ("WORKER", "DRIVER")]
         workers = [worker for row in processes if (worker := _worker(row, port=0)) is not None]
@@ -122,8 +126,10 @@ class Dashboard:
         return {worker: labels[worker.key] for worker in workers if not is_own(labels[worker.key])}
 
     async def listed(self) -> dict[PausedWorker, int]:
-        """All live workers and drivers, at most 10,000, and how many of their threads wait for a debugger. Their `port`
-        is 0 if they have no debugger."""
+        """Return live workers and drivers, with the number of their threads that wait for a debugger.
+
+        At most 10,000 are returned. The `port` of a process without a debugger is 0.
+        """
         rows = await self._on_living_nodes(await self._rows("workers", _LISTED, _SOME_WORKERS))
         found = {}
         for row in rows:
@@ -134,9 +140,12 @@ class Dashboard:
         return found
 
     async def _on_living_nodes(self, workers: list[Row]) -> list[Row]:
-        """Those whose node is not dead. Ray's list of workers keeps those of a dead node as alive, and as paused, for
-        minutes. The nodes are asked for after the workers, so the node of a new worker is among them. An answer without
-        any node says nothing: no worker may be overlooked."""
+        """Return the rows of workers whose node is not dead.
+
+        Ray keeps listing the workers of a dead node as alive, and as paused, for minutes. The nodes are read after the
+        workers, so they include the node of a new worker. If the dashboard lists no node at all, all workers are
+        returned, so that none is lost.
+        """
         wanted = {row.get("node_id") for row in workers if row.get("node_id")}
         asked_at, asked = self._nodes_asked
         if wanted and (wanted != asked or time.monotonic() - asked_at >= _NODES_AGE_S):
@@ -145,12 +154,12 @@ class Dashboard:
         return [row for row in workers if not row.get("node_id") or row["node_id"] in self._nodes or not self._nodes]
 
     async def nodes(self) -> dict[str, str]:
-        """The addresses of all nodes that are alive, by Ray's hex ids."""
+        """Return the addresses of all nodes that are alive, by Ray's hex ids."""
         rows = await self._rows("nodes", _NODES, "some nodes are not found")
         return {str(row.get("node_id")): str(row.get("node_ip")) for row in rows if row.get("node_id")}
 
     async def exit_reasons(self) -> dict[WorkerKey, ExitReason]:
-        """How dead workers ended."""
+        """Return how dead workers have ended."""
         rows = await self._rows("workers", _DEAD, "raydap cannot report why some workers have ended")
         return {
             WorkerKey(str(row.get("worker_id"))): ExitReason(
@@ -160,16 +169,16 @@ class Dashboard:
         }
 
     async def labels(self, workers: Iterable[PausedWorker]) -> dict[WorkerKey, WorkerLabel]:
-        """The labels of these workers, as labels.label gives them."""
+        """Return the labels of these workers, as labels.label makes them."""
         tasks = await self._rows("tasks", _RUNNING, _SOME_TASKS)
         return label(workers, tasks, await self.actors(), await self.jobs())
 
     async def actors(self) -> list[Row]:
-        """The rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
+        """Return the rows of all actors that are not dead (ray/util/state/common.py, ActorState)."""
         return await self._rows("actors", _ACTORS, "some actors are shown without their class and name")
 
     async def unfinished_tasks(self) -> list[Row]:
-        """The rows of tasks that have not ended (TaskState): all that run, and of the others at most LIMIT."""
+        """Return the rows of tasks that have not ended (TaskState): running ones, and at most LIMIT others."""
         running, pending = await asyncio.gather(
             self._rows("tasks", _RUNNING, _SOME_TASKS),
             self._rows("tasks", _PENDING, "`hang` does not know all tasks that wait"),
@@ -177,17 +186,20 @@ class Dashboard:
         return [*running, *pending]
 
     async def placement_groups(self) -> list[Row]:
-        """The rows of all that are not removed (PlacementGroupState)."""
+        """Return the rows of all placement groups that are not removed (PlacementGroupState)."""
         return await self._rows("placement_groups", _GROUPS, "`hang` does not know all placement groups")
 
     async def node_resources(self) -> list[Row]:
-        """The resources of each node that is alive, by their names."""
+        """Return the resources of each node that is alive, by their names."""
         rows = await self._rows("nodes", [("detail", "1"), *_NODES])
         return [each for row in rows if isinstance(each := row.get("resources_total"), dict)]
 
     async def used_resources(self) -> Row:
-        """The amount of each resource that the whole cluster uses, as the autoscaler reports it; {} if it reports
-        nothing. The autoscaler may write the names of custom resources differently, so these may be missing."""
+        """Return the amount of each resource that is in use in the whole cluster, as the autoscaler reports it.
+
+        Return {} if the autoscaler reports nothing. It may write the names of custom resources differently, so these
+        may be missing.
+        """
         try:
             answer = await self.rest.get("/api/cluster_status")
         except ProblemError:
@@ -197,32 +209,35 @@ class Dashboard:
         return answer if isinstance(answer, dict) else {}
 
     async def tasks(self, job: str) -> list[Row]:
-        """The rows of the tasks of a job, at most 10,000 (ray/util/state/common.py, TaskState)."""
+        """Return the rows of the tasks of a job, at most 10,000 (ray/util/state/common.py, TaskState)."""
         return await self._rows("tasks", [("detail", "1"), _LIMIT, *_where("job_id", "=", job)])
 
     async def timeline(self, job: str) -> list[Row]:
-        """The events of Ray's own timeline of a job (ray/_private/profiling.py, chrome_tracing_dump)."""
+        """Return the events of Ray's own timeline of a job (ray/_private/profiling.py, chrome_tracing_dump)."""
         events = await self.rest.get("/api/v0/tasks/timeline", [("job_id", job)])
         return [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
 
     async def job_log(self, submission: str) -> str:
-        """What a submitted job has printed; "" if Ray does not say it."""
+        """Return what a submitted job has printed; "" if the dashboard does not report it."""
         answer = await self.rest.get(f"/api/jobs/{submission}/logs")
         logs = answer.get("logs") if isinstance(answer, dict) else None
         return logs if isinstance(logs, str) else ""
 
     async def session_name(self) -> str | None:
-        """The name of Ray's session, which no other cluster has; None if the dashboard does not say it."""
+        """Return the name of Ray's session, which is unique to a cluster; None if the dashboard does not report it."""
         name = (await self.version()).get("session_name")
         return name if isinstance(name, str) and name else None
 
     async def version(self) -> Row:
-        """What the dashboard says of itself (ray/dashboard/utils.py); empty if it says nothing."""
+        """Return the dashboard's version and session (ray/dashboard/utils.py); empty if it reports none."""
         answer = await self.rest.get("/api/version")
         return answer if isinstance(answer, dict) else {}
 
     async def _rows(self, resource: str, params: Params, missing: str = "") -> list[Row]:
-        """The rows of one of Ray's lists. `missing` names for users what a list that is cut leaves out."""
+        """Return the rows of one of Ray's lists.
+
+        `missing` is what a list that is cut leaves out, as a part of a sentence for users.
+        """
         answer = await self.rest.get(f"/api/v0/{resource}", params)
         if not isinstance(answer, dict) or "result" not in answer:
             raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
@@ -243,16 +258,18 @@ class Dashboard:
             listed, rows = rows.get("num_after_truncation"), rows.get("result")
         if not isinstance(rows, list):
             raise not_a_dashboard(self.rest.where, "does not answer as Ray does")
-        # Ray cuts a list before it applies the filters that the GCS does not have, and again afterwards. The GCS lists
-        # actors that live before those that are dead, so the first cut takes none of those that are asked for.
+        # Ray cuts a list before it applies the filters that the GCS does not have, and once more afterwards. The GCS
+        # lists live actors before dead ones, so the first cut removes none of the actors that are wanted.
         was_cut = resource != "actors" and isinstance(listed, int) and listed >= LIMIT
         if missing and (was_cut or len(rows) >= LIMIT):
             self._on_cut(f"Ray lists at most {LIMIT:,} {resource.replace('_', ' ')}, so {missing}.")
         return [_cleaned(row) for row in rows if isinstance(row, dict)]
 
     async def jobs(self) -> list[Row]:
-        """The rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails); only those of jobs that
-        have not ended if the list is too long."""
+        """Return the rows of the Jobs API (ray/dashboard/modules/job/pydantic_models.py, JobDetails).
+
+        If the list is too long, return only the rows of jobs that have not ended.
+        """
         try:
             jobs = await self._all_jobs()
         except ProblemError:
@@ -263,7 +280,7 @@ class Dashboard:
         return rows
 
     async def job(self, job: str) -> Row | None:
-        """The row of one job, by its hex id or submission id; None if the dashboard does not answer or know it."""
+        """Return the row of one job, by its hex id or submission id; None if the dashboard reports none."""
         try:
             row = await self.rest.get(f"/api/jobs/{job}")
         except ProblemError:
@@ -290,14 +307,13 @@ def _cleaned(row: Row) -> Row:
 
 
 def _paused(row: Mapping[str, Any]) -> PausedWorker | None:
-    """A row of the worker list (ray/util/state/common.py, WorkerState);
-    None if nobody could attach to it."""
+    """Return the worker of a row (ray/util/state/common.py, WorkerState); None without a valid debug port."""
     port = row.get("debugger_port")
     return _worker(row, port) if isinstance(port, int) and 0 < port < 65536 else None
 
 
 def _worker(row: Mapping[str, Any], port: int) -> PausedWorker | None:
-    """The process of a row; None if the row does not say which it is."""
+    """Return the process of a row; None if the row does not identify it."""
     key, host = row.get("worker_id"), row.get("ip")
     if not (isinstance(key, str) and key and isinstance(host, str) and host):
         return None
@@ -319,5 +335,5 @@ _OWN_DRIVER = "driver raydap_process.py"
 
 
 def is_own(label: WorkerLabel) -> bool:
-    """Whether it is raydap's own: an actor on a node, or the process that starts these."""
+    """Return whether this is a process of raydap: an actor on a node, or the driver that starts such actors."""
     return label.actor in _OWN_ACTORS or label.task == _OWN_DRIVER

@@ -1,4 +1,4 @@
-"""Looks up how workers ended: Ray learns of a death later than their debugger."""
+"""Looks up how workers ended. Ray learns of the end of a worker later than its debugger does."""
 
 from collections.abc import Awaitable, Callable
 
@@ -14,10 +14,10 @@ PAUSES_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class ExitReasons:
-    """Emits WorkersEnded, once for all that one lookup finds.
+    """Emits WorkersEnded, once for all workers that one lookup finds.
 
-    `ask` is Dashboard.exit_reasons. One lookup serves all workers: a job that ends takes many of them with it.
-    `look_for_ended_jobs` is called before a crash is emitted: what crashes after its job has ended is no loss.
+    `ask` is Dashboard.exit_reasons. One lookup serves all workers, because the end of a job ends many of them.
+    `look_for_ended_jobs` is called before a crash is emitted, because a crash after the end of the job is no loss.
     """
 
     def __init__(
@@ -32,10 +32,13 @@ class ExitReasons:
         self._emit = emit
         self._poll = Poll(polls, self._look, "exit reasons")
         self._gone: dict[WorkerKey, tuple[PausedWorker, int]] = {}
-        """The workers without an exit reason, and how many lookups did not find it."""
+        """The workers without an exit reason, with the number of lookups that did not find one."""
 
     async def look_up(self, worker: PausedWorker) -> None:
-        """Return when the exit reason is known, or all lookups are done; at once if lookups run already."""
+        """Look up a worker, and return when its exit reason is known or all lookups are done.
+
+        If lookups already run, they include the worker from now on, and this returns at once.
+        """
         self._gone[worker.key] = worker, 0
         if not self._poll.is_running:
             await self._poll.run(PAUSES_S[0])
@@ -48,7 +51,7 @@ class ExitReasons:
             if any(key in reasons and reasons[key].is_crash for key in self._gone):
                 await self._look_for_ended_jobs()
         finally:
-            # A lookup that failed counts, too.
+            # A failed lookup counts, too.
             self._take(reasons)
         return PAUSES_S[min(lookups for _, lookups in self._gone.values())] if self._gone else None
 

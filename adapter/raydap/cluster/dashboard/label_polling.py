@@ -1,4 +1,4 @@
-"""Looks up what paused workers run, more than once after each stop: Ray's task list lags about a second."""
+"""Looks up what paused workers run, several times after each stop: Ray's list of tasks lags about one second."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,34 +11,37 @@ from raydap.protocol.types import WorkerKey
 Ask = Callable[[tuple[PausedWorker, ...]], Awaitable[dict[WorkerKey, WorkerLabel]]]
 
 GATHER_S = 0.05
-"""Seconds in which workers are gathered for the first lookup: many workers stop at once."""
+"""Seconds for which workers are collected before the first lookup, because many workers stop at the same time."""
 
 PAUSES_S = (0.4, 1.1, 2.0)
 """The seconds after each lookup of a worker. A worker that stops again begins with the first pause."""
 
 MANY_WORKERS, MANY_WORKERS_DELAY_S = 4, 0.4
-"""More workers than that get their labels later, because Ray's task list would slow down their attach."""
+"""For more than MANY_WORKERS, the first lookup comes MANY_WORKERS_DELAY_S later, because reading Ray's list of tasks
+would slow down their attach."""
 
 MAX_LABELS = 500
-"""The number of labels in an event, which takes a few milliseconds."""
+"""Maximum number of labels in one event. An event with that many takes a few milliseconds."""
 
 
 @dataclass(slots=True)
 class _Wanted:
-    """A worker whose label is polled. `lookups` were made since its last stop; `known` is what they found."""
+    """A worker whose label is polled."""
 
     row: PausedWorker
     lookups: int = 0
+    """The number of lookups since the worker's last stop."""
     known: WorkerLabel = field(default_factory=WorkerLabel)
+    """The label that these lookups have found."""
 
 
 class LabelPolling:
     """Emits WorkersLabelled as soon as labels are known, and again when they change a moment later.
 
-    `ask` is Dashboard.labels. `at_once`: filters need the labels, so the lookup for many workers does not wait.
+    `ask` is Dashboard.labels. With `at_once`, filters need the labels, so the lookup for many workers is not delayed.
 
-    The dashboard is asked at a steady rate, however many workers stop and however fast the user steps: one lookup
-    serves all workers, and two lookups are never closer than the first pause.
+    One lookup serves all workers, and two lookups are never closer than the first pause. So the dashboard gets
+    questions at a steady rate, however many workers stop and however fast the user steps.
     """
 
     def __init__(self, polls: Polls, ask: Ask, emit: Callable[[WorkersLabelled], None], at_once: bool) -> None:
@@ -51,7 +54,10 @@ class LabelPolling:
         self._poll = Poll(polls, self._look, "labels", wake=self._more, shortest_s=PAUSES_S[0])
 
     async def look_up(self, workers: tuple[PausedWorker, ...]) -> None:
-        """Return when the last lookup is done, or at once if lookups run already."""
+        """Look up these workers, and return when the last lookup is done.
+
+        If lookups already run, they include these workers from now on, and this returns at once.
+        """
         self._wanted.update((row.key, _Wanted(row)) for row in workers)
         self._more.set()
         if not self._poll.is_running:
@@ -70,7 +76,7 @@ class LabelPolling:
         if wanted:
             labels = await self._ask(tuple(each.row for each in wanted))
             await self._take(wanted, labels)
-        # Wait until the worker that stopped last is due again, or another one stops.
+        # Wait until the worker that stopped last is due again, or another worker stops.
         return PAUSES_S[min(each.lookups for each in self._wanted.values()) - 1] if self._wanted else None
 
     async def _take(self, wanted: tuple[_Wanted, ...], labels: dict[WorkerKey, WorkerLabel]) -> None:

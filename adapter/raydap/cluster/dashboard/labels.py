@@ -1,4 +1,4 @@
-"""Makes labels of paused workers from the rows of Ray's task, actor and job lists."""
+"""Makes the labels of workers from the rows of Ray's lists of tasks, actors and jobs."""
 
 import json
 import os
@@ -20,22 +20,23 @@ _LONGEST_TITLE = 40
 def label(
     workers: Iterable[PausedWorker], tasks: Iterable[Row], actors: Iterable[Row], jobs: Iterable[Row]
 ) -> dict[WorkerKey, WorkerLabel]:
-    """One label for every worker of Ray, empty where the lists say nothing (the task list lags about a second).
+    """Return a label for each worker of Ray.
 
-    `tasks` are running ones (ray/util/state/common.py, TaskState), `actors` ActorState, `jobs` JobDetails.
+    A label is empty where the lists contain nothing. The list of tasks lags about one second. `tasks` are the running
+    ones (ray/util/state/common.py, TaskState), `actors` are rows of ActorState, and `jobs` of JobDetails.
     """
     running: dict[str, list[Row]] = {}
     for task in tasks:
         running.setdefault(str(task.get("worker_id")), []).append(task)
     by_id = {actor.get("actor_id"): actor for actor in actors}
-    # The actor list has no worker ids, so an actor without a running task is known by its process.
+    # The list of actors has no worker ids, so the process identifies an actor without a running task.
     by_process = {(actor.get("node_id"), actor.get("pid")): actor for actor in by_id.values()}
     by_job = {str(job.get("job_id")): job for job in jobs}
     labels = {}
     for worker in workers:
         if worker.worker_type == "DRIVER":
             # A driver's worker id is its job id, filled up with the digit f (ray/src/ray/common/id.cc,
-            # ComputeDriverIdFromJob). A driver with an agent has called before Ray gave it an id.
+            # ComputeDriverIdFromJob). A driver with an agent has called raydap before Ray gave it an id.
             job = _job_of_process(worker.pid, by_job) if worker.agent else worker.key[:_JOB_DIGITS]
             labels[worker.key] = _driver(job, by_job.get(job, {}))
         elif worker.worker_type == "WORKER":
@@ -44,7 +45,8 @@ def label(
             if actor_ids:
                 actor = by_id.get(actor_ids[0])
             else:
-                # While an actor is made, Ray says its pid, but neither its node nor the worker of its `__init__`.
+                # While an actor is being created, Ray reports its pid, but neither its node nor the worker that runs
+                # `__init__`.
                 actor = by_process.get((worker.node_id, worker.pid)) or by_process.get((None, worker.pid))
                 mine = mine or [task for task in running.get("None", []) if _makes(task, actor)]
             labels[worker.key] = _worker(mine, actor, by_job)
@@ -52,6 +54,7 @@ def label(
 
 
 def listed_actor(row: Row) -> ListedActor:
+    """Return the row of an actor as a ListedActor."""
     pid = row.get("pid")
     return ListedActor(
         job=str(row.get("job_id") or ""),
@@ -71,7 +74,7 @@ def _makes(task: Row, actor: Row | None) -> bool:
 
 
 def _job_of_process(pid: int, by_job: Mapping[str, Row]) -> str:
-    """The id of the running job with this driver; "" if Ray knows none (yet)."""
+    """Return the id of the running job with this driver; "" if Ray lists none (yet)."""
     for job, details in by_job.items():
         driver = details.get("driver_info")
         if details.get("status") == "RUNNING" and isinstance(driver, dict) and str(driver.get("pid")) == str(pid):
@@ -113,7 +116,7 @@ def _worker(tasks: list[Row], actor: Row | None, by_job: Mapping[Any, Row]) -> W
 
 
 def milliseconds(value: object) -> int:
-    """A time of a row, in milliseconds since 1970; 0 if the row has none, or anything else."""
+    """Return a time of a row, in milliseconds since 1970; 0 if it is missing or malformed."""
     return value if isinstance(value, int) else 0
 
 
@@ -122,17 +125,20 @@ def _seconds(milliseconds: object) -> float:
 
 
 def _given_name(task: Row) -> str:
-    """The name that the task has from `.options(name=...)`. All tasks of Ray Data run the function `_map_task`, and are
-    named `Map(double)` and so on. Ray repeats the function for a task without a name."""
+    """Return the name that the task has from `.options(name=...)`; "" without one.
+
+    All tasks of Ray Data run the function `_map_task`, and have names such as `Map(double)`. For a task without a name,
+    Ray repeats the name of the function.
+    """
     name = str(task.get("name") or "")
     return "" if name == task.get("func_or_class_name") else in_one_line(name, _LONGEST_TITLE)
 
 
 def _title(actor: Row, kind: str) -> str:
-    """What tells an actor from others of its class: its registered name, its own `__repr__`, or its rank.
+    """Return what distinguishes an actor in its class: its registered name, its own `__repr__`, or its rank.
 
-    Ray keeps the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
-    the env_vars of its runtime_env, which torch.distributed reads, too.
+    Ray stores the repr if the class defines one (ray/util/state/common.py, ActorState.repr_name). The rank is RANK in
+    the env_vars of the actor's runtime_env, which torch.distributed reads, too.
     """
     given = in_one_line(str(actor.get("name") or actor.get("repr_name") or ""), _LONGEST_TITLE)
     if given:
@@ -145,18 +151,21 @@ def _title(actor: Row, kind: str) -> str:
 
 
 def _last(task: Row, parts: int) -> str:
-    """The last components of the function's dotted name. `name` may be any text of the user, so it comes second."""
+    """Return the last components of the function's dotted name.
+
+    `name` may be any text of the user, so it is the second choice.
+    """
     return ".".join(str(task.get("func_or_class_name") or task.get("name") or "").split(".")[-parts:])
 
 
 def is_own_job(row: Row) -> bool:
-    """Return whether a row of the Jobs API is a job of raydap's own: Ray lists one for each process that joins."""
+    """Return whether a row of the Jobs API is a job of raydap: Ray lists one for each process that joins."""
     script = r"\braydap[/\\]cluster[/\\]ray_process[/\\]raydap_process\.py\b"
     return re.search(script, str(row.get("entrypoint"))) is not None
 
 
 def program(entrypoint: str) -> str:
-    """The script or module in a command line: `python -u train.py --lr 1` -> `train.py`."""
+    """Return the script or module in a command line: `python -u train.py --lr 1` -> `train.py`."""
     try:
         words = shlex.split(entrypoint)
     except ValueError:

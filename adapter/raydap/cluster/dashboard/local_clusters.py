@@ -1,4 +1,4 @@
-"""The clusters of this machine, as the user can tell them apart."""
+"""Describes the clusters of this machine, so that the user can choose one."""
 
 import asyncio
 import time
@@ -17,28 +17,33 @@ _RUNNING = ("PENDING", "RUNNING")
 
 @dataclass(frozen=True, slots=True)
 class LocalCluster:
-    """A cluster with a raylet on this machine; see clusters_here.local_clusters, which gives the fields."""
+    """A cluster with a raylet on this machine, as clusters_here.local_clusters reports it."""
 
     address: str
+    """The GCS as `host:port`."""
     url: str | None
+    """The URL of the dashboard; None if it is not known."""
     owner: str
+    """The name of the user who has started the cluster."""
     ours: bool
+    """Whether that is this user."""
     started: float
+    """The time of the start, in seconds since the epoch."""
 
     @property
     def name(self) -> str:
-        """What the argument `dashboard` takes."""
+        """Return the address that the argument `dashboard` accepts."""
         return self.url or self.address
 
 
 def read(rows: Iterable[Mapping[str, Any]]) -> list[LocalCluster]:
-    """From the rows of clusters_here.local_clusters."""
+    """Return the clusters of the rows of clusters_here.local_clusters."""
     fields = ("address", "url", "owner", "ours", "started")
     return [LocalCluster(**{name: row[name] for name in fields}) for row in rows]
 
 
 async def running_jobs(rest: Rest) -> list[str]:
-    """The program or submission id of each job that runs; raises ProblemError."""
+    """Return the program or submission id of each running job. Raises ProblemError."""
     rows = await rest.get("/api/jobs/")
     return [
         program(str(row.get("entrypoint") or "")) or str(row.get("submission_id") or row.get("job_id"))
@@ -48,9 +53,10 @@ async def running_jobs(rest: Rest) -> list[str]:
 
 
 async def not_named(clusters: list[LocalCluster], pattern: str, environ: Mapping[str, str]) -> Problem:
-    """The problem that the user has to say which of `clusters` is meant. `pattern` is how: an argument with `{}`.
+    """Return the problem that the user has to name one of `clusters`.
 
-    Only clusters of this user are asked what they run: others could ask for this user's token.
+    `pattern` is how the user names a cluster, with `{}` in place of the address. raydap requests the jobs of this
+    user's clusters only, because other clusters could ask for this user's token.
     """
     ours = sum(cluster.ours for cluster in clusters)
     if ours:
@@ -68,7 +74,7 @@ async def not_named(clusters: list[LocalCluster], pattern: str, environ: Mapping
 
 
 def minute(seconds: float) -> str:
-    """A point in time, given in seconds since the epoch, in local time."""
+    """Return a time, given in seconds since the epoch, as local date, hour and minute."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 

@@ -1,7 +1,7 @@
-"""Repeated questions to one dashboard, which together take at most a twentieth of its time.
+"""Repeated questions to one dashboard, which together take at most 5 % of its time.
 
-A poll has what it asks, its period, and its back-off. A dashboard that answers quickly is asked once in each period. A
-slower one is asked less often: `Polls` divides a part of its time among the polls that run.
+A poll has a question, a period and a back-off. A dashboard that answers quickly gets each question once in its period.
+A slower one gets the questions less often: `Polls` divides a part of the dashboard's time among the polls that run.
 """
 
 import asyncio
@@ -15,16 +15,17 @@ log = logging.getLogger("raydap")
 
 SHARE = 0.04
 """The part of the dashboard's time that is divided. The polls take a little more, at most 5 % in the long run: some
-answers do not count, and the present pauses do not change when more polls begin."""
+answers do not count, and a pause that has begun does not change when another poll starts."""
 
 BURST_S = 5.0
 """Seconds of the dashboard's time that a poll may take at once, if it took less than its share before."""
 
 LONGEST_PAUSE_S = 300.0
-"""The longest pause for a slow dashboard. Longer ones would keep the polls within SHARE, but they would be useless."""
+"""The longest pause for a slow dashboard. Longer pauses would keep the polls within SHARE, but make them useless."""
 
 RETRY_S, LONGEST_RETRY_S = 0.2, 5.0
-"""The pause after the first failure, and the longest one after quick failures. Each further failure doubles it."""
+"""The pause after the first failure, and the longest pause after quick failures. Each further failure doubles the
+pause."""
 
 Ask = Callable[[], Awaitable[float | None]]
 """Asks once. Returns the period, which is the seconds to the next question, or None if nothing is left to ask."""
@@ -36,19 +37,21 @@ class Polls:
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = scale
         self.active: set[Poll] = set()
-        """The polls that run, and those that took more than their share before they ended."""
+        """The polls that run, and ended polls that took more than their share."""
 
     def now(self) -> float:
+        """Return a monotonic time in the seconds that `sleep` takes."""
         return asyncio.get_running_loop().time() / self.scale
 
     async def sleep(self, seconds: float) -> None:
+        """Wait for this many seconds, multiplied by `scale`."""
         await asyncio.sleep(max(0.0, seconds) * self.scale)
 
     def share(self) -> float:
         """Return the part of the dashboard's time that one poll may take.
 
         A poll that needs less than an equal part leaves the rest to the others (max-min fairness). So a poll that asks
-        for long lists does not slow down the one that finds paused workers.
+        for long lists does not slow down the poll that finds paused workers.
         """
         now = self.now()
         self.active = {poll for poll in self.active if poll.is_running or poll.free_at > now}
@@ -70,9 +73,9 @@ class Poll:
     """One repeated question.
 
     After a ProblemError of `ask`, the poll asks again some time later. Any other exception ends the poll, unless `what`
-    names it for the log. Nothing is asked while the event `after` is not set. The event `wake` ends a pause early, but
-    not less than `shortest_s` after the answer, and not before the pause that a slow dashboard needs is over. That one
-    has at most `longest_s`.
+    names the question for the log. The poll does not ask while the event `after` is not set. The event `wake` ends a
+    pause early, but not less than `shortest_s` after the answer, and not before the end of the pause that a slow
+    dashboard needs, which is at most `longest_s`.
     """
 
     def __init__(
@@ -89,7 +92,8 @@ class Poll:
         self.demand = 0.0
         """The part of the dashboard's time that this poll takes if it asks once in each period."""
         self.free_at = float("-inf")
-        """When the answers so far have taken no more than this poll's share: the earliest time of the next question."""
+        """The earliest time of the next question: by then the answers so far have taken no more than this poll's
+        share."""
         self._polls = polls
         self._ask = ask
         self._what = what
@@ -101,7 +105,7 @@ class Poll:
         self._failures = 0
 
     async def run(self, first_s: float = 0.0) -> None:
-        """Ask after `first_s`, and then again and again until nothing is left to ask."""
+        """Ask after `first_s`, and repeat the question until nothing is left to ask."""
         polls = self._polls
         self.is_running = True
         polls.active.add(self)
@@ -115,7 +119,7 @@ class Poll:
                     self._wake.clear()
                 begun = asyncio.get_running_loop().time()
                 period_s = await self._answer()
-                # A single slow answer does not count: the dashboard may have loaded what it needs for the first one.
+                # A single slow answer does not count: it may include the time to load what the dashboard needs for it.
                 before_s, self._took_s = self._took_s, asyncio.get_running_loop().time() - begun
                 if self._failures:
                     period_s = self._back_off_s(max(RETRY_S, self._took_s))
@@ -128,7 +132,7 @@ class Poll:
             self.is_running = False
 
     async def _answer(self) -> float | None:
-        """Ask once, and count failures. Return the period, None after a failure, too."""
+        """Ask once, and count failures. Return the period, or None after a failure."""
         try:
             period_s = await self._ask()
             self._failures = 0
@@ -147,7 +151,7 @@ class Poll:
         if period_s is not None:
             self.demand = cost_s / (cost_s + period_s) if cost_s else 0.0
         now, share = self._polls.now(), self._polls.share()
-        # Time without questions counts as long as a burst needs.
+        # Time without questions counts up to the length of a burst.
         self.free_at = min(max(self.free_at, now - BURST_S / share) + cost_s / share, now + self._longest_s)
 
     def _back_off_s(self, first_s: float) -> float:

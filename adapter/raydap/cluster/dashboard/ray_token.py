@@ -1,4 +1,4 @@
-"""Ray's authentication token (Ray 2.52 and later; RAY_AUTH_MODE=token on the cluster)."""
+"""Ray's authentication token (Ray 2.52 and later, with RAY_AUTH_MODE=token on the cluster)."""
 
 import os
 from collections.abc import Mapping
@@ -8,17 +8,20 @@ from raydap.errors import Code, Problem
 
 
 def wanted(environ: Mapping[str, str]) -> bool:
-    """Whether the environment says that clusters want a token."""
+    """Return whether the environment asks for the token."""
     return environ.get("RAY_AUTH_MODE", "").strip().lower() == "token"
 
 
 def with_token_mode(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which Ray's own client sends the token."""
+    """Return the environment with which Ray's own client sends the token."""
     return {**environ, "RAY_AUTH_MODE": "token"}
 
 
 def problem(who: str, token: str | None) -> Problem:
-    """The problem of a cluster that refused us. `token` is the one that was sent, None if none was."""
+    """Return the problem that a cluster has refused raydap.
+
+    `token` is the token that was sent; None if none was sent.
+    """
     if token is None:
         text = f"{who} wants a token; set RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or write it to ~/.ray/auth_token."
         return Problem(Code.TOKEN_WANTED, text)
@@ -27,7 +30,10 @@ def problem(who: str, token: str | None) -> Problem:
 
 
 def find(environ: Mapping[str, str]) -> str | None:
-    """The token of RAY_AUTH_TOKEN, the file of RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token; the first that is set."""
+    """Return the user's token; None without a valid one.
+
+    The token is in RAY_AUTH_TOKEN, else in the file that RAY_AUTH_TOKEN_PATH names, else in ~/.ray/auth_token.
+    """
     token = environ.get("RAY_AUTH_TOKEN", "").strip()
     if token:
         return token
@@ -37,5 +43,5 @@ def find(environ: Mapping[str, str]) -> str | None:
         token = safe_files.read_regular(path).decode().strip()
     except (OSError, ValueError):
         return None
-    # A header carries printable ASCII only, so such a file holds something else.
+    # A header contains printable ASCII only, so any other text is not a token.
     return token if token.isascii() and token.isprintable() and token else None

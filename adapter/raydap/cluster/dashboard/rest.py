@@ -1,7 +1,7 @@
-"""HTTP to one Ray dashboard: tokens, limits, and every failure as a Problem that the user can read.
+"""HTTP requests to one Ray dashboard: they add its token, limit answers, and turn failures into Problems for the user.
 
-aiohttp is imported where it is used: this takes as long as the rest of a start of `raydap adapter`, and a session of
-plain debugpy processes uses no dashboard.
+aiohttp is imported where it is used, because the import takes as long as the rest of a start of `raydap adapter`, and a
+session of plain debugpy processes uses no dashboard.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import aiohttp
 
 MAX_ANSWER = 64 * 1024 * 1024
-"""Bytes of one answer. Ray gives at most ten thousand rows, which are a tenth of that."""
+"""Maximum size of an answer, in bytes. Ray returns at most ten thousand rows, which take a tenth of that."""
 
 REQUEST_TIMEOUT_S = 10.0
 """Seconds for a whole request."""
@@ -30,17 +30,18 @@ Params = list[tuple[str, str]]
 
 
 class AnswerTooLong(ProblemError):
-    """An answer has more bytes than the limit."""
+    """An answer has more than MAX_ANSWER bytes."""
 
 
 class Rest:
-    """A client of one dashboard, given by its URL without trailing slash. Must be closed.
+    """A client of one dashboard, given by its URL without a trailing slash. Must be closed.
 
-    Requests follow no redirects, because those would send the token to another host. They use no proxies of the
-    environment, because a proxy would look for the user's loopback on another machine. All raise ProblemError.
+    Requests follow no redirects, which would send the token to another host. They use no proxies of the environment,
+    because a proxy would look for the user's loopback on another machine. All requests raise ProblemError.
 
-    `where` is the URL for the user, without a password. `sends_token`: the environment or the dashboard asked for Ray's
-    token. `check` is called in a thread before each request, and raises ProblemError if the request must not be sent.
+    `where` is the URL for users, without a password. `sends_token` is true once the environment or the dashboard has
+    asked for Ray's token. `check` is called in a thread before each request, and raises ProblemError if the request
+    must not be sent.
     """
 
     def __init__(
@@ -60,21 +61,23 @@ class Rest:
         self._token = ray_token.find(environ)
         self.sends_token = self._token is not None and ray_token.wanted(environ)
         redirects = aiohttp.TraceConfig()
-        redirects.on_request_redirect.append(_refuse_redirect)  # `ws_connect` has no argument for it.
+        redirects.on_request_redirect.append(_refuse_redirect)  # `ws_connect` has no argument that forbids redirects.
         self._session = aiohttp.ClientSession(trust_env=False, trace_configs=[redirects])
 
     async def close(self) -> None:
+        """Close all connections."""
         await self._session.close()
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """The JSON of an answer, whatever its HTTP status (Ray's state API puts errors into the body)."""
+        """Return the JSON of an answer, whatever its HTTP status: Ray's state API puts errors into the body."""
         return await self._json("GET", path, params)
 
     async def post(self, path: str) -> Any:
+        """Send a POST request without a body, and return the JSON of the answer."""
         return await self._json("POST", path)
 
     async def texts(self, path: str) -> AsyncGenerator[str, None]:
-        """The text messages of a WebSocket, until the dashboard closes it. Use it in `aclosing`."""
+        """Yield the text messages of a WebSocket until the dashboard closes it. Use this in `aclosing`."""
         import aiohttp
 
         if self._check is not None:
@@ -90,7 +93,7 @@ class Rest:
     async def _json(self, method: str, path: str, params: Params | None = None) -> Any:
         status, body = await self._request(method, path, params)
         if status == 401 and self._token is not None and not self.sends_token:
-            # The environment did not ask for the token, but this cluster does.
+            # The environment does not ask for the token, but this cluster does.
             self.sends_token = True
             status, body = await self._request(method, path, params)
         if status in (401, 403):
@@ -142,13 +145,14 @@ async def _refuse_redirect(*_: object) -> None:
 
 
 def not_a_dashboard(where: str, what: str, detail: str = "") -> ProblemError:
+    """Return the exception for an address where some other program than a Ray dashboard listens."""
     text = f'What listens at {where} {what}, so it is no Ray dashboard; check the argument "dashboard".'
     return ProblemError(Problem(Code.DASHBOARD_GARBAGE, text, detail))
 
 
 @contextmanager
 def _as_problem(where: str, timeout_s: float) -> Iterator[None]:
-    """Turn aiohttp's and the system's exceptions into the Problem that they mean."""
+    """Turn the exceptions of aiohttp and the system into ProblemErrors."""
     import aiohttp
 
     try:
@@ -167,7 +171,7 @@ def _unreachable(where: str, what: str, error: BaseException) -> ProblemError:
 
 
 def _reason(error: "aiohttp.ServerDisconnectedError | OSError") -> str:
-    """The system's words. aiohttp's and asyncio's own texts have Python objects in them."""
+    """Return the system's text of an error. The texts of aiohttp and asyncio contain Python objects."""
     cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     if isinstance(cause, ssl.SSLError):
         return str(getattr(cause, "verify_message", None) or cause.reason or cause)

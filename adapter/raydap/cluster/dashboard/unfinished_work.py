@@ -1,4 +1,4 @@
-"""Reads Ray's lists of tasks, actors, placement groups and resources: what has not finished, and what it needs."""
+"""Reads Ray's lists of tasks, actors, placement groups and resources: the unfinished work, and what it needs."""
 
 import asyncio
 import logging
@@ -15,7 +15,10 @@ log = logging.getLogger("raydap")
 
 
 async def read(dashboard: Dashboard | None) -> RayState:
-    """`problem` says why there is nothing. What a row does not say as it should is left out."""
+    """Return Ray's unfinished work, or a `problem` that explains why it is not known.
+
+    Malformed values of a row are left out.
+    """
     if dashboard is None:
         return RayState(problem="its dashboard is not reached.")
     try:
@@ -41,7 +44,7 @@ async def read(dashboard: Dashboard | None) -> RayState:
 
 
 def _task(row: Row) -> RayTask:
-    """A row of TaskState (ray/util/state/common.py)."""
+    """Return a row of TaskState (ray/util/state/common.py) as a RayTask."""
     name = ".".join(_text(row, "func_or_class_name").split(".")[-2 if _text(row, "actor_id") else -1 :])
     return RayTask(
         id=_text(row, "task_id"),
@@ -94,7 +97,10 @@ def _number(row: Row, key: str) -> int:
 
 
 def _amounts(value: Any) -> Resources:
-    """In a placement group Ray writes `CPU_group_ID`, or also `CPU_group_0_ID` for a bundle of it, for CPU."""
+    """Return the amount of each resource.
+
+    For CPU in a placement group, Ray writes `CPU_group_ID`, and also `CPU_group_0_ID` for a bundle of the group.
+    """
     found: dict[str, float] = {}
     for key, amount in value.items() if isinstance(value, dict) else ():
         name = str(key).partition("_group_")[0]

@@ -1,7 +1,8 @@
-"""Runs code in an actor that this process has not made, through Ray; runs in the process of relay_process.py.
+"""Runs code in an actor that this process did not create, through Ray; part of the process of relay_process.py.
 
-Ray makes a handle of any actor from what the GCS knows of it. Each actor has a method of Ray's, `__ray_call__`, which
-runs a function in the actor. A busy actor that is not threaded or asynchronous runs it when its method has ended.
+Ray makes a handle of any actor from the data of the GCS. Each actor has a method of Ray, `__ray_call__`, which runs a
+function in the actor. A busy actor runs the function when its method has ended, unless the actor is threaded or
+asynchronous.
 """
 
 import asyncio
@@ -13,26 +14,26 @@ from typing import Any
 from raydap.cluster.injection.gdb_injection import InjectionFailed
 
 CALL_TIMEOUT_S = 2.0
-"""Seconds for the actor to run it. An idle one needs 10 to 400 ms (measured)."""
+"""Seconds for the actor to run the function. An idle actor needs 10 to 400 ms (measured)."""
 
 TABLE_AGE_S = 1.0
 """Seconds after which the table of all actors is read again for a worker that is not in it."""
 
 _waiting: set[str] = set()
-"""The ids of the workers whose actor has been sent a call that it has not run yet. One is enough."""
+"""The ids of workers whose actor has a call that it has not run yet. It gets no second call."""
 
 
 async def run_in_actor(worker_id: str, source: str) -> None:
-    """Runs this text in the actor of a worker (Ray's hex id). It sets `problem`, "" or a reason for users.
+    """Run a text in the actor of a worker, given by Ray's hex id.
 
-    Raises InjectionFailed, and the errors of Ray. A call that was sent cannot be taken back: it runs when the actor is
-    free.
+    The text sets `problem` to "" or to a reason for users. Raises InjectionFailed, and the exceptions of Ray. A call
+    that was sent cannot be cancelled: it runs when the actor is free.
     """
     if worker_id in _waiting:
         raise InjectionFailed("its actor is busy, so it starts an agent only when its method ends")
     try:
         handle = await asyncio.to_thread(_handle, worker_id)
-        # Nobody has to see it in Ray's lists, and it must never run twice.
+        # Keep the call out of Ray's lists, and never run it twice.
         options = {"name": "raydap", "enable_task_events": False, "max_task_retries": 0}
         call = handle.__ray_call__.options(**options).remote(_by_value(), source)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
@@ -64,7 +65,10 @@ async def _result(call: Any) -> str:
 
 
 def _by_value() -> Any:
-    """The function that runs in the actor. Ray pickles functions of modules by their name, except of this one."""
+    """Return the function that runs in the actor.
+
+    Ray pickles functions of modules by name, except functions of `__main__`.
+    """
 
     def run(actor: object, source: str) -> str:
         names: dict[str, str] = {}
@@ -76,9 +80,9 @@ def _by_value() -> Any:
 
 
 class ActorTable:
-    """All actors by the ids of their workers. Raydap calls many actors at once, and one reading serves all of them.
+    """All live actors by the ids of their workers. raydap calls many actors at once, and one reading serves all calls.
 
-    `read` returns an id and a gcs_pb2.ActorTableData for each actor.
+    `read` returns the id of a worker and a gcs_pb2.ActorTableData for each actor.
     """
 
     def __init__(self, read: Callable[[], Iterable[tuple[str, Any]]]) -> None:
@@ -88,7 +92,7 @@ class ActorTable:
         self._reading = threading.Lock()
 
     def find(self, worker_id: str) -> Any:
-        """Return None if the worker runs no actor. May wait for the GCS."""
+        """Return the actor of a worker; None if it runs none. May wait for the GCS."""
         with self._reading:
             if worker_id not in self._actors and time.monotonic() - self._read_at >= TABLE_AGE_S:
                 self._actors = dict(self._read())
@@ -109,10 +113,10 @@ _actors = ActorTable(_read_actors)
 
 
 def _handle(worker_id: str) -> Any:
-    """A handle of the actor that lives in this worker. Waits for the GCS. Raises InjectionFailed if there is none.
+    """Return a handle of the actor in this worker. Raises InjectionFailed if there is none.
 
-    Source: ray/_private/state.py, actor_table; ray/src/ray/protobuf/core_worker.proto, ActorHandle; and
-    ray/includes or _raylet.pyx, make_actor_handle, which would load the actor's class, with all that it imports.
+    Waits for the GCS. Sources: ray/_private/state.py, actor_table; ray/src/ray/protobuf/core_worker.proto, ActorHandle;
+    and ray/includes or _raylet.pyx, make_actor_handle, which would load the actor's class with all that it imports.
     """
     from ray._private.worker import global_worker
     from ray.actor import _modify_class
@@ -133,7 +137,7 @@ def _handle(worker_id: str) -> Any:
     if "owner_id" in proto.DESCRIPTOR.fields_by_name:
         proto.owner_id = actor.owner_address.worker_id
     manager = global_worker.function_actor_manager
-    # Only Ray's own methods are called, so a class without others takes the place of the user's.
+    # Only Ray's own methods are called, so an empty class replaces the user's.
     manager.load_actor_class = lambda *_: _modify_class(type("Actor", (), {}))
     try:
         worker = global_worker.core_worker

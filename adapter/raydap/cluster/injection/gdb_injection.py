@@ -1,14 +1,14 @@
-"""Runs Python code in a process of this machine that expects nothing of the kind, with gdb.
+"""Uses gdb to run Python code in a process of this machine that was not prepared for it.
 
-gdb only starts a thread in the process, and leaves it; it stops the process for about 0.1 s. The thread waits for
-Python's lock like any other, and runs the code. Usual tools let gdb itself wait for that lock. If it is not free, they
-would have to take back a call that is half done.
+gdb only starts a thread in the process and detaches, which stops the process for about 0.1 s. The thread waits for
+Python's lock like any other thread, and then runs the code. Usual tools let gdb itself wait for that lock. If the lock
+is not free, they have to undo a call that is half done.
 
 gdb makes its calls in a thread that waits in `epoll_wait`, as some of Ray's threads always do: such a thread is not in
-the middle of malloc or of Python. If gdb ends at any time, the kernel lets the process run on.
+the middle of malloc or of Python. If gdb ends at any time, the kernel lets the process continue.
 
-Needs nothing but Python, because it may run on another node of the cluster. There its text is a program, which reads
-the arguments of `refusal` as JSON.
+The module needs only Python, because it may run on another node of the cluster. There its text is run as a program,
+which reads the arguments of `refusal` as JSON.
 """
 
 import contextlib
@@ -33,14 +33,15 @@ GDB_TIMEOUT_S = 20.0
 """Seconds for all of gdb's work. It takes 0.3 to 1 s, most of it before the process is stopped (measured)."""
 
 INTERRUPT_TIMEOUT_S = 3.0
-"""Seconds for gdb to take back what it does, when its time is over, before it is killed."""
+"""Seconds for gdb to undo an unfinished call after GDB_TIMEOUT_S, before it is killed."""
 
 _PAGE = 65536
-"""A multiple of the size of a page on every machine."""
+"""A multiple of the page size of every machine."""
 
 _TEXT_AT = 128
+"""The offset in bytes of the text for Python from the start of the machine code."""
 
-# In the order of the start of its memory: the three functions that it calls, and the place of its thread's id.
+# The thread's memory begins with the addresses of these functions, in this order. The thread's id is at byte 64.
 _FUNCTIONS = ("PyGILState_Ensure", "PyRun_SimpleStringFlags", "PyGILState_Release")
 
 _X86_64 = """
@@ -63,7 +64,7 @@ _X86_64 = """
 """
 
 _MACHINES = {"x86_64": (_X86_64, "232")}
-"""For each machine the body of the thread, and the number of the system call epoll_wait."""
+"""For each machine: the code of the thread, and the number of the system call epoll_wait."""
 
 _PREPARE = (
     "set confirm off",
@@ -71,21 +72,24 @@ _PREPARE = (
     "set width 0",
     "set auto-solib-add off",
     "set unwindonsignal on",
-    # The program's own signals go to the program.
+    # Pass the program its own signals.
     "handle all nostop noprint pass",
 )
 
 _LIBRARIES = ("/libpython3", "/libc[.-]", "/libpthread[.-]")
-"""Those whose names are needed; to read all of a worker's takes seconds."""
+"""The libraries whose symbols gdb needs. Reading all libraries of a worker takes seconds."""
 
 
 class InjectionFailed(Exception):
-    """The reason, for users, why the code does not run in the process (yet)."""
+    """The code does not run in the process, or not yet. The text is the reason, for users."""
 
 
 def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
-    """Lets the process run this text, soon. `worker_id` is Ray's hex id of the worker that is meant, and `node` the
-    name of this machine for users. Raises InjectionFailed. Blocks; must not be called in an event loop."""
+    """Make the process run this text soon.
+
+    `worker_id` is Ray's hex id of the worker, and `node` the name of this machine for users. Raises InjectionFailed.
+    Blocks, so it must not be called in an event loop.
+    """
     reason = obstacle(pid, node)
     if reason:
         raise InjectionFailed(reason)
@@ -93,7 +97,7 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
         raise InjectionFailed("another process has its number now")
     body, system_call = _MACHINES[platform.machine()]
     was_stopped = _is_stopped(pid)
-    # The file has no name, so no other user can put another one in its place. gdb inherits its descriptor.
+    # The file has no name, so no other user can replace it. gdb inherits its descriptor.
     with tempfile.TemporaryFile(prefix="raydap-") as file:
         size = file.write(_thread_body(body, source))
         file.flush()
@@ -111,7 +115,7 @@ def run_in_process(pid: int, worker_id: str, source: str, node: str) -> None:
 
 
 def refusal(pid: int, worker_id: str, source: str, node: str) -> str:
-    """Like run_in_process; returns the reason, or ""."""
+    """Call `run_in_process`, and return the reason if it fails, else ""."""
     try:
         run_in_process(pid, worker_id, source, node)
     except InjectionFailed as error:
@@ -122,7 +126,7 @@ def refusal(pid: int, worker_id: str, source: str, node: str) -> str:
 
 
 def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
-    """Why gdb cannot work in this process, and what would help; "" if nothing is known to be in its way."""
+    """Return why gdb cannot work in this process, and what would help; "" if no obstacle is known."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return f"raydap uses gdb on Linux on {' and '.join(_MACHINES)} only"
     reason = tracing_obstacle(pid, node, ptrace_scope)
@@ -132,7 +136,7 @@ def obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
 
 
 def tracing_obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> str:
-    """Why no other process of this user may look into this one, on Linux; "" if nothing is known."""
+    """Return why no process of this user may trace this one, on Linux; "" if no obstacle is known."""
     status = _status(pid)
     if _has_ended(pid):
         return f"it is no process of {node} that raydap can see: it has ended, or is in a container of its own"
@@ -157,8 +161,11 @@ def tracing_obstacle(pid: int, node: str, ptrace_scope: str = PTRACE_SCOPE) -> s
 
 
 def is_worker(pid: int, worker_id: str) -> bool:
-    """Whether the process can be this worker: Ray's workers write to files that have their ids. The code that is
-    injected looks itself, too, but a process that is not meant should not be stopped at all."""
+    """Return whether the process can be this worker.
+
+    Ray's workers write to files whose names contain their ids. The injected code checks the id, too, but gdb should not
+    even stop another process.
+    """
     for number in (1, 2):
         with contextlib.suppress(OSError):
             found = re.search(r"/worker-([0-9a-f]{8,})-", os.readlink(f"/proc/{pid}/fd/{number}"))
@@ -168,7 +175,7 @@ def is_worker(pid: int, worker_id: str) -> bool:
 
 
 def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, size: int) -> None:
-    """Start a thread in the process. Its code and text, of this many bytes, are in gdb's file."""
+    """Start a thread in the process. Its code and text are in gdb's file, `size` bytes long."""
     for command in _PREPARE:
         gdb.do(command)
     said = gdb.do(f"attach {pid}")
@@ -184,7 +191,7 @@ def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, size:
     gdb.do(f"thread {_idle_thread(gdb, pid, system_call)}")
     if not _can_call(gdb):
         raise InjectionFailed("gdb is too old for this processor, whose registers it cannot write; gdb 14 can")
-    # Memory that is written, and then made executable: kernels can forbid both at a time.
+    # The memory is written first and made executable later, because kernels can forbid both at a time.
     gdb.do(f"set $memory = ((char*(*)(void*,long,int,int,int,long))mmap)(0,{_PAGE + size},3,0x22,-1,0)")
     if gdb.says("print (long)$memory", r"= (-1|void|0)\s*$"):
         raise InjectionFailed("it gets no memory for a thread")
@@ -201,11 +208,12 @@ def _start_thread(gdb: "_Gdb", pid: int, worker_id: str, system_call: str, size:
 
 
 def _can_call(gdb: "_Gdb") -> bool:
-    """Whether gdb can write the registers that a call needs. gdb before 14 has no room for those of processors with AMX
-    (it says "Couldn't write extended state status"); a call that it begins all the same leaves the thread in a system
-    call that fails for no reason.
+    """Return whether gdb can write the registers that a call needs.
 
-    It tries that with a register whose flag nobody notices, that a result was inexact, and puts it back.
+    Before version 14, gdb has no room for the registers of processors with AMX, and prints "Couldn't write extended
+    state status". If it begins a call anyway, it leaves the thread in a system call that fails for no reason.
+
+    The check changes the flag for an inexact result in a register, which has no effect on the program, and restores it.
     """
     gdb.do("set $saved = (int)$mxcsr")
     said = gdb.do("set $mxcsr = $saved ^ 0x20") + gdb.do("set $mxcsr = $saved")
@@ -213,7 +221,7 @@ def _can_call(gdb: "_Gdb") -> bool:
 
 
 def _idle_thread(gdb: "_Gdb", pid: int, system_call: str) -> str:
-    """gdb's number of a thread in which it can make calls."""
+    """Return gdb's number of a thread in which gdb can make calls."""
     for task in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(OSError):
             if int(task) != pid and Path(f"/proc/{pid}/task/{task}/syscall").read_text().split()[0] == system_call:
@@ -224,7 +232,7 @@ def _idle_thread(gdb: "_Gdb", pid: int, system_call: str) -> str:
 
 
 def _thread_body(listing: str, source: str) -> bytes:
-    """The machine code, and behind it the text for Python, which does not change the module __main__."""
+    """Return the machine code, and behind it the text for Python, which does not change the module `__main__`."""
     code = b"".join(bytes.fromhex(line[:28]) for line in listing.splitlines())
     return code.ljust(_TEXT_AT, b"\0") + f"exec({source!a}, {{}})".encode() + b"\0"
 
@@ -237,16 +245,17 @@ def _refusal(said: str) -> str:
 
 
 class _Gdb:
-    """One gdb, which reads no file of the user's or of the process's. Must be ended.
+    """A gdb that reads no file of the user or of the process. Must be ended.
 
-    It inherits a descriptor, whose path for it is `file`.
+    It inherits a descriptor, which it opens by the path `file`.
     """
 
     MARK = "raydap-was-here"
+    """The line that gdb prints after each command."""
 
     def __init__(self, descriptor: int) -> None:
         self.file = f"/proc/self/fd/{descriptor}"
-        # Another Python's modules would disturb the one in gdb.
+        # The modules of another Python would disturb the Python in gdb.
         environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         environ["DEBUGINFOD_URLS"] = ""
         environ["LC_ALL"] = "C"
@@ -260,12 +269,12 @@ class _Gdb:
             stderr=subprocess.STDOUT,
             env=environ,
             pass_fds=(descriptor,),
-            # Ctrl-C must not reach it: it would leave a call half done.
+            # Ctrl+C must not reach gdb, which would leave a call half done.
             start_new_session=True,
         )
 
     def do(self, command: str) -> str:
-        """What gdb says to a command. Raises InjectionFailed if it hangs or has ended."""
+        """Return gdb's output for a command. Raises InjectionFailed if gdb hangs or has ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{command}\necho \\n{self.MARK}\\n\n".encode())
@@ -275,11 +284,14 @@ class _Gdb:
         return self._read(self._deadline)
 
     def says(self, command: str, pattern: str) -> bool:
+        """Return whether gdb's output for a command matches a pattern."""
         return re.search(pattern, self.do(command)) is not None
 
     def end(self) -> bool:
-        """Lets the process go, and ends gdb; returns whether gdb could do that itself. A call that hangs is taken back
-        first (`set unwindonsignal`)."""
+        """Detach from the process and end gdb. Return whether gdb could do that itself.
+
+        gdb first undoes a call that hangs (`set unwindonsignal`).
+        """
         if time.monotonic() >= self._deadline and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             with contextlib.suppress(InjectionFailed):
@@ -307,7 +319,7 @@ class _Gdb:
 
 
 def _status(pid: int) -> dict[str, str]:
-    """/proc/PID/status; empty if there is no such process."""
+    """Return the fields of /proc/PID/status; none if there is no such process."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -321,6 +333,7 @@ def has_capability(number: int) -> bool:
 
 
 def user_name(uid: int) -> str:
+    """Return the name of a user, or the number of a user without a name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -332,12 +345,15 @@ def _has_ended(pid: int) -> bool:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether somebody has sent it SIGSTOP, as a shell's Ctrl-Z does."""
+    """Return whether a signal has stopped the process, as Ctrl+Z in a shell does."""
     return _status(pid).get("State", "")[:1] == "T"
 
 
 def _resume(pid: int) -> None:
-    """A gdb that was killed while it attached can leave a stop signal behind. The stop of anybody else stays."""
+    """Resume the process if a gdb that was killed while it attached has left a stop signal behind.
+
+    The caller skips this for a process that was already stopped.
+    """
     until = time.monotonic() + INTERRUPT_TIMEOUT_S
     while _status(pid).get("State", "")[:1] == "t" and time.monotonic() < until:
         time.sleep(0.01)

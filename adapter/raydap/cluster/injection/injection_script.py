@@ -1,8 +1,8 @@
-"""The code that starts an agent in a worker that runs already, and the ways to bring it there through Ray.
+"""The code that starts an agent in a running worker, and two ways to run it there through Ray.
 
-`answer` is a part of relay_process.py, and of its process. The request is `{"inject": ..., "way": ..., "pid": ...,
-"node_id": ..., "node": ..., "children": ...}`: the worker's hex id, "actor" or "gdb", its process, Ray's id of its
-node, the node's name for users, and whether subprocesses have agents.
+`answer` runs in the process of relay_process.py. The request is `{"inject": ..., "way": ..., "pid": ..., "node_id":
+..., "node": ..., "children": ...}`: Ray's hex id of the worker, "actor" or "gdb", the worker's process id, Ray's id of
+its node, the node's name for users, and whether subprocesses have agents.
 """
 
 import asyncio
@@ -17,12 +17,15 @@ from raydap.cluster.ray_process import ray_driver
 from raydap.inworker.agent_code import agent_texts, child_settings
 
 TASK_TIMEOUT_S = 45.0
-"""Seconds for a task on another node: a worker for it may have to start first, and then gdb has its time."""
+"""Seconds for a task on another node: Ray may have to start a worker for it first, and then gdb needs its time."""
 
 
 def agent_source(worker_id: str, children: bool) -> str:
-    """A program that sets `problem` to "" or to the reason why no agent starts (inworker/injected_agent.py).
-    `worker_id` is Ray's hex id of the worker that is meant. `children`: its subprocesses have agents, too."""
+    """Return a program that starts an agent, and sets `problem` to "" or to the reason why none starts.
+
+    `worker_id` is Ray's hex id of the worker: in another process no agent starts (inworker/injected_agent.py). With
+    `children`, the worker's subprocesses have agents, too.
+    """
     folder = resources.files("raydap.inworker")
     names = child_settings(str(folder), children)
     code = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("worker_setup.py", "injected_agent.py")]
@@ -31,7 +34,10 @@ def agent_source(worker_id: str, children: bool) -> str:
 
 
 async def answer(question: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of relay_process.py. It has `refused` even so, because Ray itself has not failed."""
+    """Return the answer of relay_process.py to a request.
+
+    An error contains `refused`, too, because the relay itself has not failed.
+    """
     try:
         source = agent_source(question["inject"], question["children"])
         if question["way"] == "actor":
@@ -44,7 +50,7 @@ async def answer(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _by_gdb(question: Mapping[str, Any], source: str) -> None:
-    """Runs gdb on the worker's node, in a task of its own."""
+    """Run gdb on the worker's node, in a Ray task of its own."""
     import ray
 
     options = {"max_retries": 0, "name": "raydap", **ray_driver.on_node(question["node_id"])}
@@ -56,20 +62,23 @@ async def _by_gdb(question: Mapping[str, Any], source: str) -> None:
 
 
 def program() -> str:
-    """The program that runs gdb. Nothing of raydap has to be installed on the node."""
+    """Return the program that runs gdb. raydap need not be installed on the node."""
     return resources.files("raydap.cluster.injection").joinpath("gdb_injection.py").read_text(encoding="utf-8")
 
 
 def task() -> Callable[[str, str], str]:
-    """The function that runs this program there, with its input; returns why that fails, or "". Ray pickles functions
-    of modules by their name, except of __main__."""
+    """Return the function that runs this program on the node with its input.
+
+    The function returns why that fails, or "". Ray pickles functions of modules by name, except functions of
+    `__main__`.
+    """
 
     def run(program: str, arguments: str) -> str:
         import subprocess
         import sys
 
-        # Never in this process: gdb stops the worker that is meant. That can be this one, or one in which the same runs
-        # for this one; then nobody would let them go.
+        # Run gdb in a process of its own, because it stops a worker. That worker can be this one, or it can run the
+        # task whose gdb stops this one: then both would stay stopped.
         command = [sys.executable, "-I", "-S", "-c", program]
         child = subprocess.run(command, input=arguments, capture_output=True, text=True, check=False)
         return child.stdout.strip() or (child.stderr.strip().rpartition("\n")[2] if child.returncode else "")

@@ -1,7 +1,7 @@
-"""Runs Python code in a process of this machine by `sys.remote_exec`, where raydap and the process have Python 3.14.
+"""Runs Python code in a process of this machine by `sys.remote_exec`, if raydap and the process have Python 3.14.
 
-The main thread of the process runs the code when it runs Python the next time. If it waits in a lock or in native code,
-that may be late or never. So the file does nothing but remove itself when its time is over.
+The main thread of the process runs a file when it runs Python the next time. If the thread waits in a lock or in native
+code, that may be late or never. So after RUN_TIMEOUT_S the file is cut to the lines that remove it.
 """
 
 import os
@@ -18,7 +18,10 @@ RUN_TIMEOUT_S = 2.0
 
 
 def can_run(pid: int, maps: str = "/proc/{pid}/maps") -> bool:
-    """Whether this Python and the one of the process have it. They must have the same minor version."""
+    """Return whether this Python and the Python of the process have `sys.remote_exec`.
+
+    Both must have the same minor version.
+    """
     if not hasattr(sys, "remote_exec"):
         return False
     try:
@@ -30,8 +33,11 @@ def can_run(pid: int, maps: str = "/proc/{pid}/maps") -> bool:
 
 
 def run_in_process(pid: int, source: str) -> None:
-    """Lets the process run this text. Raises InjectionFailed. Blocks; must not be called in an event loop."""
-    # The process may belong to another user, so it has to be readable. There is no secret in it.
+    """Make the process run this text. Raises InjectionFailed.
+
+    Blocks, so it must not be called in an event loop.
+    """
+    # The file must be readable, because the process may belong to another user. It contains no secret.
     try:
         descriptor, path = tempfile.mkstemp(prefix="raydap-", suffix=".py", dir=safe_parent())
     except PermissionError as error:
@@ -47,10 +53,11 @@ def run_in_process(pid: int, source: str) -> None:
             os.unlink(path)
             raise InjectionFailed(f"sys.remote_exec fails ({' '.join(str(error).split())})") from None
         until = time.monotonic() + RUN_TIMEOUT_S
-        # The file is looked at by its descriptor: once the process has removed it, another user can take its name.
+        # Check the file by its descriptor: once the process has removed the file, another user can reuse its name.
         while os.fstat(descriptor).st_nlink:
             if time.monotonic() >= until:
-                # The head stays. The process opens the file when its main thread is free, and would report an error.
+                # Keep the head: the process opens the file when its main thread is free, and would report a missing
+                # file.
                 os.truncate(descriptor, len(head))
                 raise InjectionFailed("its main thread runs no Python now")
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""`launch` with `submit`: the program runs as a job of the cluster (Ray Jobs API)."""
+"""The program of a `launch` request with `submit`, as a job of the cluster (Ray Jobs API)."""
 
 import asyncio
 import logging
@@ -23,8 +23,11 @@ log = logging.getLogger("raydap")
 
 
 def entrypoint(settings: LaunchSettings, prepared: bool = False) -> str:
-    """The shell command of the job. `program` is relative to the working directory if it is inside it. `prepared`: its
-    metadata make it a prepared one."""
+    """Return the shell command of the job.
+
+    `program` is relative to the working directory if it is inside it. With `prepared`, the command runs the code in the
+    job's metadata, which starts an agent (prepared_job.py).
+    """
     folder = working_dir(settings)
     if settings.module is not None:
         what = ["-m", settings.module]
@@ -38,22 +41,22 @@ def entrypoint(settings: LaunchSettings, prepared: bool = False) -> str:
 
 
 def working_dir(settings: LaunchSettings) -> str:
-    """The folder that Ray uploads: `cwd`, or the program's folder, or the current one for a module."""
+    """Return the folder that Ray uploads: `cwd`, else the program's folder, or the current folder for a module."""
     if settings.cwd is not None:
         return os.path.abspath(settings.cwd)
     return os.path.dirname(os.path.abspath(settings.program)) if settings.program is not None else os.getcwd()
 
 
 def variables(settings: LaunchSettings) -> dict[str, str]:
-    """The job's environment variables. An empty RAY_DEBUG is left out: it switches Ray's debugger off."""
+    """Return the job's environment variables. An empty RAY_DEBUG would switch Ray's debugger off, so it is left out."""
     return {name: value for name, value in settings.env.items() if value is not None and (name != "RAY_DEBUG" or value)}
 
 
 class DebuggeeJob:
-    """The program as a job. Same interface and events as runtime.debuggee_process.DebuggeeProcess.
+    """The program as a job, with the interface and events of runtime.debuggee_process.DebuggeeProcess.
 
-    `listen` lets raydap listen for the program's processes, and returns its name there; without it the program runs as
-    it is.
+    `listen` makes raydap listen for the program's processes, and returns its name there. Without it the program has no
+    agents.
     """
 
     def __init__(
@@ -74,7 +77,7 @@ class DebuggeeJob:
         self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Submits the job and begins to follow it. Emits DebuggeeStarted, or DebuggeeFailed for a ProblemError."""
+        """Submit the job and begin to follow it. Emits DebuggeeStarted, or DebuggeeFailed for a ProblemError."""
         try:
             self._settings = with_env_file(self._settings, self._environ)
             location = await resolve(self._settings.dashboard, self._environ)
@@ -91,9 +94,9 @@ class DebuggeeJob:
             self._started.set()
 
     async def stop(self) -> None:
-        """Asks Ray to stop the job and waits until DebuggeeExited has been emitted. Only this job is touched.
+        """Ask Ray to stop this job and no other, and wait until DebuggeeExited has been emitted.
 
-        May be called while `start` runs: a job that is still being uploaded is stopped once it is known.
+        May be called while `start` runs: a job that is still being uploaded is stopped once its id is known.
         """
         await self._started.wait()
         if self._following is None:
@@ -124,7 +127,10 @@ class DebuggeeJob:
         return {"working_dir": folder, "env_vars": variables(self._settings)}
 
     async def _metadata(self, rest: Rest) -> dict[str, str] | None:
-        """None if raydap can reach none of the job's processes: it runs on no machine of the cluster."""
+        """Return the metadata that give the job agents; None if raydap could reach none of its processes.
+
+        raydap's machine must be a node of the cluster to reach them.
+        """
         if self._listen is None:
             return None
         session = await Dashboard(rest).session_name()
@@ -138,7 +144,7 @@ class DebuggeeJob:
             try:
                 details = await job.follow(self._output)
             finally:
-                # stop() may be called while the connection is being closed: there is nothing left to stop then.
+                # `stop` may be called while the connection is being closed: then there is nothing left to stop.
                 self._job = None
             self._finish(details)
         except ProblemError as error:
@@ -150,19 +156,19 @@ class DebuggeeJob:
             await rest.close()
 
     def _output(self, text: str) -> None:
-        # Ray writes the entrypoint into the log. The user knows it without what raydap has added.
+        # Ray writes the entrypoint into the log. The user need not see what raydap has added to it.
         boot = shlex.join(prepared_job.command("", [])[1:])
         text = self._filter.drop(text.replace(f" {boot} ", " -u "))
         if text:
             self._emit(DebuggeeOutput("stdout", text))
 
     def _lost(self, reason: str) -> None:
-        """The job may run on, but nothing more will be heard of it."""
+        """Report an error as the end of the job. The job may keep running, but raydap no longer follows it."""
         self._emit(DebuggeeOutput("stderr", f"{reason}\n"))
         self._emit(DebuggeeExited(1))
 
     def _finish(self, details: Mapping[str, Any]) -> None:
-        """`details` as in ray/dashboard/modules/job/pydantic_models.py, JobDetails."""
+        """Report the end of the job. `details` are JobDetails of ray/dashboard/modules/job/pydantic_models.py."""
         code = details.get("driver_exit_code")
         if details["status"] == "FAILED" and code is None:
             # The job never ran, so its log does not give the reason.

@@ -1,4 +1,4 @@
-"""Reports a cluster's jobs: which run at the first contact, and which have ended since."""
+"""Reports a cluster's jobs: which jobs run at the first contact, and which have ended since."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,16 +8,16 @@ from raydap.cluster.dashboard.polls import Poll, Polls
 from raydap.core.events import EndedJob, JobsEnded, JobsListed
 
 ENDED = {"SUCCEEDED": "has succeeded", "FAILED": "has failed", "STOPPED": "was stopped"}
-"""The states that a job never leaves (ray/dashboard/modules/job/common.py, JobStatus), as users read them."""
+"""The states that a job never leaves (ray/dashboard/modules/job/common.py, JobStatus), with their texts for users."""
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)
-"""The seconds before each lookup after a worker is gone: Ray knows a moment later that its job has ended, too."""
+"""The seconds before each lookup after a worker is gone: Ray notices a moment later that its job has ended, too."""
 
 
 class Jobs:
-    """Emits JobsListed once, and JobsEnded for each job that ends later. `listed` is set at the first of these.
+    """Emits JobsListed once, and JobsEnded when jobs end later.
 
-    `ask` is Dashboard.jobs.
+    `ask` is Dashboard.jobs. `listed` is set when JobsListed has been emitted.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Jobs:
         self._lookups = 0
 
     async def list(self) -> None:
-        """Emits JobsListed at the first call. Later calls find a cluster that was there before."""
+        """Emit JobsListed at the first call. Later calls do nothing."""
         if not self.listed.is_set():
             rows = await self._ask()
             self._ended = {_id(row) for row in rows if has_ended(row)}
@@ -40,7 +40,10 @@ class Jobs:
             self.listed.set()
 
     async def look_for_ends(self) -> None:
-        """Return when a job has ended, or all lookups are done; at once if lookups run already."""
+        """Look for ended jobs, and return when one has ended or all lookups are done.
+
+        Return at once if lookups run already.
+        """
         if self.listed.is_set() and not self._poll.is_running:
             self._lookups = 0
             await self._poll.run(PAUSES_S[0])
@@ -48,14 +51,17 @@ class Jobs:
     async def _look(self) -> float | None:
         if self._lookups == len(PAUSES_S):
             return None
-        # A lookup that fails counts, too.
+        # A failed lookup counts, too.
         self._lookups += 1
         if await self.look():
             return None
         return PAUSES_S[self._lookups] if self._lookups < len(PAUSES_S) else None
 
     async def look(self) -> bool:
-        """Whether a job has ended since the last look, or since JobsListed."""
+        """Emit JobsEnded for jobs that have ended since the last look, or since JobsListed.
+
+        Return whether there was such a job.
+        """
         if not self.listed.is_set():
             return False
         ended = [row for row in await self._ask() if has_ended(row) and _id(row) not in self._ended]
@@ -70,7 +76,8 @@ def _id(row: Row) -> str:
 
 
 def has_ended(row: Row) -> bool:
-    return str(row.get("status")) in ENDED  # A row can hold anything, also what has no hash.
+    """Return whether a row of the Jobs API is that of a job that has ended."""
+    return str(row.get("status")) in ENDED  # A row can contain anything, even values without a hash.
 
 
 def _name(row: Row) -> str:
@@ -79,7 +86,8 @@ def _name(row: Row) -> str:
 
 
 def _end(row: Row) -> EndedJob:
-    # Ray calls a driver that was not submitted "succeeded" however it ended (job_manager.py has no exit code of it).
+    # For a driver that was not submitted, Ray reports "succeeded" however it ended: job_manager.py has no exit code of
+    # it.
     how = ENDED[str(row["status"])] if row.get("submission_id") else "has ended"
     # The lines after the first are the end of the job's log.
     message = str(row.get("message") or "").partition("\n")[0].strip(" ,") if how == "has failed" else ""

@@ -1,6 +1,7 @@
 """Looks for a prepared program while none is known: its workers have agents on any node (core/workers/prepared.py).
 
-Processes of raydap's own node make themselves known there (runtime/agents.py). What begins elsewhere is seen here.
+Processes on raydap's own node report themselves there (runtime/agents.py). This search finds programs that begin on
+other nodes.
 """
 
 import asyncio
@@ -21,10 +22,10 @@ PERIOD_S = 2.0
 
 
 class PreparedSearch:
-    """Emits AgentsExpected at most once; nothing is asked after that, nor after `end`.
+    """Emits AgentsExpected at most once, and sends no question after that or after `end`.
 
-    `ask_jobs` is Dashboard.jobs, whose answers come to `look_at_jobs`, also those that other polls have asked for.
-    `ask_actors` is Dashboard.actors; it is asked once.
+    `ask_jobs` is Dashboard.jobs. All its answers come to `look_at_jobs`, including answers to other polls. `ask_actors`
+    is Dashboard.actors, which is called once.
     """
 
     def __init__(
@@ -41,15 +42,19 @@ class PreparedSearch:
         self._ended = False
 
     def end(self) -> None:
+        """Stop the search."""
         self._ended = True
 
     async def look_at_cluster(self, session: str, proc: Path = PROC) -> None:
-        """At the start of raydap's own node, which is that of the others: `raydap prepare` is for a whole cluster."""
+        """Check how raydap's own node was started.
+
+        `raydap prepare` prepares a whole cluster, so its other nodes were started in the same way.
+        """
         if not self._ended and await asyncio.to_thread(_is_prepared, session, proc):
             self._expect("the cluster was started for it")
 
     def look_at_jobs(self, rows: list[Row]) -> None:
-        """At those that run. Raises nothing: a row can hold anything."""
+        """Check the rows of running jobs. Raises nothing, because a row can contain anything."""
         self._other_answer = self._actors_known
         for row in rows:
             if has_ended(row) or self._ended:
@@ -60,7 +65,7 @@ class PreparedSearch:
                 self._expect(f"the driver of job {row.get('submission_id')} runs on another node")
 
     async def poll(self) -> float | None:
-        """Ask, unless another answer has come since the last poll. Raises ProblemError."""
+        """List the jobs, unless another answer has come since the last poll. Raises ProblemError."""
         if self._ended:
             return None
         if self._other_answer:
@@ -69,7 +74,7 @@ class PreparedSearch:
         await self._ask_jobs()
         self._other_answer = False
         if not (self._ended or self._actors_known):
-            # Look for actors that outlive their job. Others are part of a job that runs.
+            # Look for actors that outlive their job. Other actors are part of a job that runs.
             rows = await self._ask_actors()
             self._actors_known = True
             if any(f'"{AGENT_HOOK}"' in str(row.get("serialized_runtime_env")) for row in rows):
@@ -89,21 +94,26 @@ def _has_hook(runtime_env: object) -> bool:
 
 
 def _has_far_driver(row: Row) -> bool:
-    """Ray does not tell the runtime_env of such a driver, but that of the submission. It may be a prepared one."""
+    """Return whether the driver of a submitted job runs on another node. Its program may be a prepared one.
+
+    Ray does not report the runtime_env of such a driver, only that of the submission.
+    """
     driver = row.get("driver_info")
     address = driver.get("node_ip_address") if isinstance(driver, dict) else None
     return isinstance(address, str) and not is_local_address(address)
 
 
 def _is_prepared(session: str, proc: Path) -> bool:
-    """Whether a raylet of this session, and of this user, was started in the environment that `raydap prepare` says.
-    Its workers inherit that."""
+    """Return whether a raylet of this session and user was started with the variables of `raydap prepare`.
+
+    Its workers inherit these variables.
+    """
     for pid, options in raylets(proc):
         if options.get("--session-name") == session:
             try:
                 environ = (proc / str(pid) / "environ").read_bytes().split(b"\0")
             except OSError:
-                continue  # It has ended, or is another user's.
+                continue  # The raylet has ended, or belongs to another user.
             if f"{SETUP_HOOK_VARIABLE}={CLUSTER_HOOK}".encode() in environ:
                 return True
     return False

@@ -1,4 +1,4 @@
-"""A job of the cluster (Ray Jobs API). Ray's own client submits it; HTTP follows and stops it."""
+"""A job of the cluster (Ray Jobs API). Ray's own client submits it; HTTP requests follow and stop it."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -22,10 +22,10 @@ _MAX_FAILURES = 60
 
 
 async def submit(rest: Rest, job: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """Uploads what the job's runtime_env names, submits it and returns its submission id.
+    """Upload the folder in the job's runtime_env, submit the job and return its submission id.
 
-    `job` are the arguments of Ray's JobSubmissionClient.submit_job. Raises ProblemError, and OSError where this machine
-    cannot start a process.
+    `job` contains the arguments of Ray's JobSubmissionClient.submit_job. Raises ProblemError, and OSError if this
+    machine cannot start a process.
     """
     # This request finds out whether the dashboard answers, and whether it wants a token.
     await rest.get("/api/version")
@@ -51,23 +51,23 @@ class RayJob:
         self._shown = 0
 
     async def details(self) -> Mapping[str, Any]:
-        """What Ray knows of the job (ray/dashboard/modules/job/pydantic_models.py, JobDetails). Raises ProblemError."""
+        """Return Ray's JobDetails (ray/dashboard/modules/job/pydantic_models.py). Raises ProblemError."""
         details = await self._rest.get(f"/api/jobs/{self.id}")
         if not isinstance(details, dict):
             raise not_a_dashboard(self._rest.where, "does not answer as Ray does")
         return details
 
     async def stop(self) -> None:
-        """Asks Ray to stop the job; it ends some time later. Raises ProblemError."""
+        """Ask Ray to stop the job, which ends some time later. Raises ProblemError."""
         await self._rest.post(f"/api/jobs/{self.id}/stop")
 
     async def wait(self) -> None:
-        """Returns when the job has ended. Raises ProblemError."""
+        """Wait until the job has ended. Raises ProblemError."""
         while (await self.details()).get("status") not in ENDED:  # noqa: ASYNC110  # Ray offers only polling.
             await asyncio.sleep(_POLL_S)
 
     async def follow(self, on_log: Callable[[str], None]) -> Mapping[str, Any]:
-        """Passes the job's log to `on_log`, each part once, until the job has ended; returns its details then.
+        """Pass the job's log to `on_log`, each part once, and return the job's details when it has ended.
 
         Waits through outages of the dashboard. Raises ProblemError after many failures in a row.
         """
@@ -87,7 +87,7 @@ class RayJob:
             await asyncio.sleep(_POLL_S)
 
     async def _tail(self, on_log: Callable[[str], None]) -> None:
-        """Reads the log over one connection. Ray sends all of it, so the part that was shown is skipped."""
+        """Read the log over one connection. Ray sends all of it, so the part that was passed on before is skipped."""
         received = 0
         # This request finds out whether the dashboard wants a token: the handshake of a WebSocket cannot.
         await self.details()

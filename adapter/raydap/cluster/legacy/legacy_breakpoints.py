@@ -1,12 +1,12 @@
 """The breakpoints of a cluster that runs with RAY_DEBUG=legacy: each is a pdb that waits at a socket.
 
-Ray keeps one entry for each in the key-value store of its GCS, `RAY_PDB_` and a random number, until somebody has
-connected (ray/util/rpdb.py, _connect_ray_pdb; `ray debug` in ray/scripts/scripts.py reads them, too). pdb takes one
-client, and speaks lines of text. Never connect to look: the task ends with an error when the connection does
-(inworker/safe_pdb.py).
+For each breakpoint Ray keeps an entry in the key-value store of its GCS, `RAY_PDB_` and a random number, until a client
+has connected (ray/util/rpdb.py, _connect_ray_pdb; `ray debug` in ray/scripts/scripts.py reads the entries, too). pdb
+accepts one client, and speaks lines of text. Never open a probe connection: the task ends with an error when the
+connection does (inworker/safe_pdb.py).
 
-Its commands `remote` and `get` let another process wait under the same key. If a task ends without the call that
-`remote` waits for, an entry with `exit_debugger` takes the place, and stays.
+The commands `remote` and `get` of this pdb let another process wait under the same key. If a task ends without the call
+that `remote` waits for, an entry with `exit_debugger` replaces the entry, and stays.
 """
 
 import json
@@ -32,52 +32,61 @@ _RAYS = "/ray/_private/"
 
 
 class Process(Protocol):
-    """Of a worker that lives, what an entry does not say."""
+    """The facts about a live worker that an entry does not contain."""
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int:
+        """Return the process id."""
 
     @property
-    def node(self) -> str: ...
+    def node(self) -> str:
+        """Return the name of the node for users."""
 
     @property
-    def node_id(self) -> str: ...
+    def node_id(self) -> str:
+        """Return Ray's hex id of the node."""
 
 
 class LegacyBreakpoint(msgspec.Struct, frozen=True):
-    """One that waits. `name` is what the worker runs, `task_id` and `actor_id` are Ray's, "" without one. `traceback`
-    is that of a post mortem, "" for a `breakpoint()`; `path` and `line` are where it stands. `since` is in seconds
-    since the epoch. `error` is the exception of a post mortem in one line.
-
-    pdb waits at `host` and `port`, as seen on the worker's node. `external`: other machines reach it there, too
-    (`--ray-debugger-external`). Otherwise `host` is the node's loopback. `key` is the entry's, which is gone when
-    somebody has connected. With `is_led` nothing of the user's is known to wait there: `remote` or `get` of another pdb
-    has led there, and `path` is a file of Ray's.
-    """
+    """A breakpoint or post mortem where a worker waits."""
 
     key: str
+    """The key of the entry, which is gone once a client has connected."""
     worker: WorkerKey
     name: str
+    """The function or method that the worker runs."""
     job: str
     node_id: str
     node: str
     pid: int
     task_id: str
+    """Ray's id of the task; "" without one."""
     actor_id: str
+    """Ray's id of the actor; "" without one."""
     path: str
+    """The file where the worker waits, or where it has failed."""
     line: int
     traceback: str
+    """The traceback of a post mortem; "" for a `breakpoint()`."""
     since: float
+    """The time at which the wait began, in seconds since the epoch."""
     host: str
+    """Where pdb waits, as seen on the worker's node: the node's loopback unless `external` is true."""
     port: int
     external: bool
+    """Whether other machines reach pdb at this address, too (`--ray-debugger-external`)."""
 
     @property
     def is_led(self) -> bool:
+        """Return whether `remote` or `get` of another pdb has led here.
+
+        Then `path` is a file of Ray, and no breakpoint of the user is known to be here.
+        """
         return not self.traceback and _RAYS in self.path
 
     @property
     def error(self) -> str:
+        """Return the exception of a post mortem in one line; "" for a `breakpoint()`."""
         frames = list(_FRAME.finditer(self.traceback))
         found = _EXCEPTION.search(self.traceback, frames[-1].end() if frames else 0)
         return found[0].strip() if found else ""
@@ -86,21 +95,22 @@ class LegacyBreakpoint(msgspec.Struct, frozen=True):
 async def find(
     address: str, environ: Mapping[str, str], workers: Mapping[WorkerKey, Process]
 ) -> list[LegacyBreakpoint]:
-    """Asks the GCS at `address` (host:port). `workers` are those that live: others have left their entries behind.
+    """Return the breakpoints in the GCS at `address` (host:port), sorted by time.
 
-    Sorted by time. Raises QueryFailed if Ray does not answer, and OSError.
+    `workers` are all live workers: others have left their entries behind. Raises QueryFailed if Ray does not answer,
+    and OSError.
     """
     return read_all(await query("legacy", {"address": address}, environ, QUERY_TIMEOUT_S), workers)
 
 
 def read_all(entries: Mapping[str, str], workers: Mapping[WorkerKey, Process]) -> list[LegacyBreakpoint]:
-    """Of keys of entries and their texts; sorted by time."""
+    """Return the breakpoints of entries, sorted by time. `entries` are the texts by their keys."""
     found = [read(key, text, workers) for key, text in entries.items()]
     return sorted((one for one in found if one is not None), key=lambda one: one.since)
 
 
 def read(key: str, text: str, workers: Mapping[WorkerKey, Process]) -> LegacyBreakpoint | None:
-    """One entry; None if its worker has ended, or if it is none of Ray's."""
+    """Return the breakpoint of one entry; None if its worker has ended, or if the entry is malformed."""
     try:
         entry: dict[str, Any] = json.loads(text)
         worker_key = WorkerKey(str(entry["worker_id"]))
@@ -109,7 +119,8 @@ def read(key: str, text: str, workers: Mapping[WorkerKey, Process]) -> LegacyBre
         if worker is None:
             return None
         traceback = str(entry["traceback"]) if _is_post_mortem(str(entry["traceback"])) else ""
-        # For a post mortem the entry has a line of Ray's own. The last frame of the traceback is where it failed.
+        # For a post mortem the entry has a line of Ray's own code. The last frame of the traceback is where the task
+        # failed.
         frames = _FRAME.findall(traceback)
         path, line = frames[-1] if frames else (entry["filename"], entry["lineno"])
         is_local = host == "localhost"
@@ -136,7 +147,7 @@ def read(key: str, text: str, workers: Mapping[WorkerKey, Process]) -> LegacyBre
 
 
 def ends_debugger(text: str) -> bool:
-    """Whether this entry says that the call never came that `remote` waits for."""
+    """Return whether this entry reports that the call for which `remote` waits will never come."""
     try:
         return "exit_debugger" in json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -144,6 +155,9 @@ def ends_debugger(text: str) -> bool:
 
 
 def _is_post_mortem(traceback: str) -> bool:
-    """Not every traceback is one: a breakpoint() in an `except` has that of the exception that is handled there. What
-    fails a task has come through the function of Ray's that runs it."""
+    """Return whether this is the traceback of a post mortem.
+
+    A breakpoint() in an `except` has a traceback, too: that of the exception that is handled there. An exception that
+    fails a task has passed through the function of Ray that runs the task.
+    """
     return any(path.endswith("_raylet.pyx") for path in _FIRST_FRAMES.findall(traceback))

@@ -1,4 +1,4 @@
-"""Watches the breakpoints of Ray's old debugger; legacy_process.py does the work."""
+"""Watches the breakpoints of Ray's old debugger, in a process of legacy_process.py."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,17 +8,17 @@ from raydap.cluster.ray_process import ray_query
 from raydap.cluster.ray_process.ray_query import QueryFailed, end_process
 
 _LIMIT = 64 * 1024 * 1024
-"""Bytes of a line: thousands of post mortems with long tracebacks."""
+"""Maximum length of a line, in bytes: thousands of post mortems with long tracebacks."""
 
 
 class LegacyWatch:
-    """A process that asks a GCS once a second. Must be closed."""
+    """A process that reads the entries of a GCS once a second. Must be closed."""
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self, address: str, environ: Mapping[str, str]) -> None:
-        """`address` is the GCS's. Raises OSError if this machine cannot start a process."""
+        """Start the process for the GCS at `address`. Raises OSError if this machine cannot start a process."""
         self._process = await asyncio.create_subprocess_exec(
             *ray_query.command("legacy_watch"),
             env=dict(environ),
@@ -32,13 +32,15 @@ class LegacyWatch:
         self._send({"address": address})
 
     def forget(self, key: str) -> None:
-        """Removes an entry that Ray has left behind, if the process runs."""
+        """Delete an entry that Ray has left behind, if the process runs."""
         if self._process is not None:
             self._send({"forget": key})
 
     async def entries(self) -> dict[str, str]:
-        """What the next look has found: keys of entries, and their JSON texts. Raises QueryFailed if there is no look
-        any more."""
+        """Wait for the next reading, and return its entries as JSON texts by their keys.
+
+        Raises QueryFailed if the process has ended.
+        """
         assert self._process is not None
         assert self._process.stdout is not None
         try:
@@ -49,7 +51,7 @@ class LegacyWatch:
         return entries
 
     async def close(self) -> None:
-        """Kills the process, and returns when it has ended. By itself it would take a quarter of a second."""
+        """Kill the process, and return when it has ended. It would take a quarter of a second to end by itself."""
         if self._process is not None:
             process, self._process = self._process, None
             await end_process(process)

@@ -1,7 +1,7 @@
-"""Looks at processes from outside, on their own node: stacks by py-spy, and forked children that wait in breakpoint().
+"""Reads processes from outside on their own node: stacks by py-spy, and forked children that wait in breakpoint().
 
 relay_actor.py and node_survey.py bring this module to nodes by value, because raydap need not be installed there. So it
-imports nothing but Python's library.
+imports only Python's library.
 
 Ray's `breakpoint()` asks the cluster for the worker's debug port. A forked child lacks the threads that receive the
 answer, so it waits until Ray aborts it, after 60 seconds by default. Ray does not list it, and it has no debugpy. Only
@@ -20,18 +20,18 @@ from pathlib import Path
 from typing import Any
 
 PY_SPY_TIMEOUT_S = 10.0
-"""Seconds for py-spy. It takes 0.04 (measured)."""
+"""Seconds for py-spy. It takes 0.04 s (measured)."""
 
 AT_ONCE = 4
-"""Children that are read at a time."""
+"""The number of children that are read at a time."""
 
 _DEBUGGER = "ray/util/debugpy.py"
 _BREAKPOINT = (_DEBUGGER, "ray/util/rpdb.py")
-"""The files of Ray's breakpoint(). The old debugger, which Ray may use instead, is in the second one."""
+"""The files of Ray's breakpoint(). The second one has the old debugger, which Ray may use instead."""
 
 
 def py_spy_output(pid: int, *options: str) -> bytes:
-    """Return what `py-spy dump --json` prints of a process of this machine. Raise OSError, with a text for users."""
+    """Return what `py-spy dump --json` prints for a process of this machine. Raises OSError with a text for users."""
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     program = shutil.which("py-spy", path=path)
     if program is None:
@@ -55,8 +55,10 @@ def forked_waits_output(pids: Iterable[int]) -> bytes:
 
 
 def forked_waits(pids: Iterable[int]) -> dict[str, Any]:
-    """Return the threads of forked children of these processes that wait in Ray's breakpoint(): the `waits` of
-    events.ForkedWaits. `problem` is why children could not be read, or ""."""
+    """Return the threads of forked children of these processes that wait in Ray's breakpoint().
+
+    The result has the fields of events.ForkedWaits. `problem` is why some children could not be read, or "".
+    """
     children = [each for each in forked_children(pids) if _has_waiting_thread(each[1])]
     waits: list[dict[str, Any]] = []
     problem = ""
@@ -91,8 +93,10 @@ def forked_children(pids: Iterable[int], proc: Path = Path("/proc")) -> Iterator
 
 
 def _has_waiting_thread(pid: int) -> bool:
-    """Return whether a thread of the process waits in the system call in which Ray's breakpoint() waits. A system that
-    does not report where threads wait gives "0"."""
+    """Return whether a thread of the process waits in the system call in which Ray's breakpoint() waits.
+
+    Return True on a system that does not report where threads wait: there the file contains "0".
+    """
     places = (read_bytes(each) for each in Path(f"/proc/{pid}/task").glob("[0-9]*/wchan"))
     return any(b"futex" in place or place in (b"", b"0") for place in places)
 
@@ -113,10 +117,10 @@ def _read(family: tuple[int, int]) -> list[dict[str, Any]] | str:
 
 
 def breakpoint_caller(frames: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return the frame that has called Ray's breakpoint(), if Ray's own code runs there now; else None. `frames` are
-    innermost first.
+    """Return the frame that has called Ray's breakpoint(), if Ray's own code runs there now; else None.
 
-    If the innermost frame is a debugger's, the thread has stopped, or a debugger can attach.
+    `frames` begin with the innermost one. If that belongs to a debugger, the thread has stopped, or a debugger can
+    attach.
     """
     paths = [frame["filename"].replace("\\", "/") for frame in frames]
     inside = [number for number, path in enumerate(paths) if path.endswith(_BREAKPOINT)]

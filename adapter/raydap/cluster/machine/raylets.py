@@ -1,7 +1,8 @@
 """Finds the raylets of this machine, and reads facts about their clusters from their command lines.
 
-Ray starts them in ray/_private/services.py, start_raylet. All functions read files, so they do not belong into an event
-loop. The text of this module also runs in the drivers of jobs, where raydap need not be installed (prepared_job.py).
+Ray starts raylets in ray/_private/services.py, start_raylet. All functions read files, so they must not be called in an
+event loop. The text of this module also runs in the drivers of jobs, where raydap need not be installed
+(prepared_job.py).
 """
 
 import os
@@ -13,8 +14,10 @@ PROC = Path("/proc")
 
 
 def sockets_folder(session: str, environ: Mapping[str, str] = os.environ, proc: Path = PROC) -> str:
-    """Return the folder of this machine where the processes of a Ray session have their sockets; "" if no node of the
-    session runs here. `session` is its name, which no other cluster has."""
+    """Return the folder of this machine where the processes of a Ray session have their sockets.
+
+    `session` is the name of the session, which no other cluster has. Return "" if no node of the session runs here.
+    """
     # Ray's default, without `--temp-dir` (ray/_common/utils.py, get_default_system_temp_dir).
     default = os.path.join(environ.get("RAY_TMPDIR") or "/tmp", "ray", session, "sockets")
     if os.path.isdir(default):
@@ -28,8 +31,10 @@ def sockets_folder(session: str, environ: Mapping[str, str] = os.environ, proc: 
 
 
 def cluster_of(nodes: Collection[str], proc: Path = PROC) -> tuple[str, str] | None:
-    """Return the name of the Ray session and the address of the GCS (host:port) of the cluster of these nodes, which
-    are Ray's hex ids; None if none of them runs here."""
+    """Return the name of the Ray session and the address of the GCS (host:port) of the cluster of these nodes.
+
+    `nodes` are Ray's hex ids. Return None if none of these nodes runs here.
+    """
     for _, options in raylets(proc):
         if options.get("--node_id") in nodes and "--session-name" in options and "--gcs-address" in options:
             return options["--session-name"], options["--gcs-address"]
@@ -37,10 +42,10 @@ def cluster_of(nodes: Collection[str], proc: Path = PROC) -> tuple[str, str] | N
 
 
 def raylets(proc: Path = PROC, anyone: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the process ids of raylets, and the options of their command lines by names such as "--gcs-address".
+    """Yield the process id of each raylet, and the options of its command line by names such as "--gcs-address".
 
-    Another user can start any program with the command line of a raylet, and can make reading that line last forever.
-    So these are raylets of this user and of root. With `anyone`, they are those of all users.
+    Only raylets of this user and of root are found: another user can start any program with the command line of a
+    raylet, and can make reading that line last forever. With `anyone`, the raylets of all users are found.
     """
     if not proc.is_dir():
         yield from _raylets_without_proc(anyone)
@@ -49,29 +54,29 @@ def raylets(proc: Path = PROC, anyone: bool = False) -> Iterator[tuple[int, dict
         if not (name.isdigit() and (anyone or _has_trusted_user(f"{proc}/{name}"))):
             continue
         try:
-            # A machine has thousands of processes, and a Path for each takes longer than to read it.
+            # A machine has thousands of processes, and making a Path for each takes longer than reading it.
             with open(f"{proc}/{name}/cmdline", "rb") as file:
                 words = os.fsdecode(file.read()).split("\0")
         except OSError:
-            continue  # It has ended, or is no process.
+            continue  # The process has ended, or the folder is not that of a process.
         if os.path.basename(words[0]) == "raylet" and _is_raylet(f"{proc}/{name}"):
             yield int(name), _options(words)
 
 
 def _raylets_without_proc(anyone: bool) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the raylets as `raylets` does, on a system such as macOS, and only where Ray's psutil can be imported."""
+    """Yield the raylets on a system without /proc, such as macOS, if Ray's psutil can be imported."""
     try:
         import psutil  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return
     for process in psutil.process_iter():
-        # It may have ended just now.
+        # The process may just have ended.
         with suppress(psutil.Error):
             if not (anyone or {0, os.getuid()}.issuperset(process.uids())):
                 continue
             words = process.cmdline() or [""]
             if os.path.basename(words[0]) == "raylet":
-                with suppress(psutil.AccessDenied):  # It is root's.
+                with suppress(psutil.AccessDenied):  # The process is root's.
                     if os.path.basename(process.exe()) != "raylet":
                         continue
                 yield process.pid, _options(words)
@@ -82,7 +87,7 @@ def _options(words: list[str]) -> dict[str, str]:
 
 
 def _has_trusted_user(process: str) -> bool:
-    """Return whether a process, by its folder in /proc, belongs to this user or root.
+    """Return whether a process, given by its folder in /proc, belongs to this user or root.
 
     A program with the setuid bit also belongs to the user who has started it.
     """
@@ -90,19 +95,20 @@ def _has_trusted_user(process: str) -> bool:
 
 
 def _is_raylet(process: str) -> bool:
-    """Return whether a process, by its folder in /proc, runs the program `raylet` (proc(5), /proc/PID/exe)."""
+    """Return whether a process, given by its folder in /proc, runs the program `raylet` (proc(5), /proc/PID/exe)."""
     try:
         return os.path.basename(os.readlink(f"{process}/exe")).partition(" ")[0] == "raylet"
     except PermissionError:
-        return True  # It is root's, or that of another user.
+        return True  # The process is root's or another user's.
     except OSError:
         return False
 
 
 def user_ids(process: str) -> set[int]:
-    """Return the real, effective and saved user ids of a process, by its folder in /proc; none if it has ended.
+    """Return the real, effective and saved user ids of a process, given by its folder in /proc; none if it has ended.
 
-    The owner of the folder does not suffice: root owns that of a process that may not be traced (proc(5), /proc/PID).
+    The owner of the folder is not enough: root owns the folder of a process that may not be traced (proc(5),
+    /proc/PID).
     """
     try:
         with open(f"{process}/status", encoding="utf-8", errors="replace") as file:

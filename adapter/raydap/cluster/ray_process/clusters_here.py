@@ -1,4 +1,4 @@
-"""Finds the clusters and the raydaps of this machine, and a cluster's dashboard; operations of raydap_process.py."""
+"""Finds the clusters and the raydaps of this machine, and a cluster's dashboard: operations of raydap_process.py."""
 
 import os
 import re
@@ -12,10 +12,10 @@ COMMANDS = ("adapter", "connect", "serve")
 
 
 def dashboard_url(address: str) -> str | None:
-    """The dashboard's URL as the cluster's GCS knows it; None while the cluster runs none.
+    """Return the URL of the dashboard from the cluster's GCS; None while the cluster runs no dashboard.
 
-    `address` is `host:port` of a GCS or `ray://host:port` of a Ray Client server.
-    Source: ray/dashboard/utils.py, ray_address_to_api_server_url, without its twenty retries.
+    `address` is `host:port` of a GCS or `ray://host:port` of a Ray Client server. Source: ray/dashboard/utils.py,
+    ray_address_to_api_server_url, without its twenty retries.
     """
     if address.startswith("ray://"):
         from ray.dashboard.utils import ray_client_address_to_api_server_url
@@ -36,11 +36,16 @@ def dashboard_url(address: str) -> str | None:
 
 
 def local_clusters() -> list[dict[str, Any]]:
-    """The clusters that have a raylet on this machine, newest first. Nothing is asked of them.
+    """Return the clusters that have a raylet on this machine, newest first, without connecting to them.
 
-    `address` of the GCS; `url` of the dashboard, None if it is not known; `owner`, the name of the user who started it;
-    `ours` if that is this user; `started` in seconds since the epoch; `launched` if the raylet descends from the raydap
-    that asks.
+    A cluster has these keys:
+
+    - `address`: the GCS as `host:port`.
+    - `url`: the URL of the dashboard, None if the raylet does not name it.
+    - `owner`: the name of the user who has started the cluster.
+    - `ours`: whether that is this user.
+    - `started`: in seconds since the epoch.
+    - `launched`: whether the raylet descends from the raydap that has started this process.
     """
     import psutil  # type: ignore[import-untyped,unused-ignore]  # Ray ships it.
 
@@ -50,7 +55,7 @@ def local_clusters() -> list[dict[str, Any]]:
         address = options.get("--gcs-address")
         if not address:
             continue
-        # The command of workers is an option, and names the dashboard as host:port; not yet in Ray 2.39.
+        # An option has the command line of workers, which contains the dashboard as host:port; not yet in Ray 2.39.
         dashboard = re.search(r" --webui=(\S+:\d+)( |$)", options.get("--python_worker_command", ""))
         try:
             process = psutil.Process(pid)
@@ -64,7 +69,7 @@ def local_clusters() -> list[dict[str, Any]]:
             }
         except psutil.Error:
             continue  # The process has just ended.
-        # The oldest raylet of a cluster is that of its head.
+        # The oldest raylet of a cluster is that of its head node.
         if address not in clusters or found["started"] < clusters[address]["started"]:
             clusters[address] = found
     return sorted(clusters.values(), key=lambda cluster: float(cluster["started"]), reverse=True)
@@ -83,10 +88,16 @@ def _descends(process: Any, ancestor: int) -> bool:
 
 
 def raydap_processes() -> list[dict[str, Any]]:
-    """This user's raydap processes that speak DAP.
+    """Return this user's raydap processes that speak DAP, newest first.
 
-    `pid`; `command`, one of COMMANDS; `started` in seconds since the epoch; `parent`, the name of the process that has
-    started it; `listens` and `peers`, the TCP addresses where it listens and to which it is connected, as [host, port].
+    A process has these keys:
+
+    - `pid`.
+    - `command`: one of COMMANDS.
+    - `started`: in seconds since the epoch.
+    - `parent`: the name of the process that has started it.
+    - `listens`: the TCP addresses where it listens, as [host, port].
+    - `peers`: the TCP addresses to which it is connected, as [host, port].
     """
     import psutil
 
@@ -114,7 +125,7 @@ def raydap_processes() -> list[dict[str, Any]]:
 
 
 def _raydap_command(words: list[str]) -> str | None:
-    """The command if this is the command line of one of COMMANDS."""
+    """Return which of COMMANDS this command line runs; None for others."""
     if not os.path.basename(words[0] if words else "").lower().startswith(("python", "raydap")):
         return None
     for before, word, command in zip(words, words[1:], words[2:], strict=False):
@@ -127,9 +138,9 @@ def _raydap_command(words: list[str]) -> str | None:
 def the_one_meant(clusters: list[dict[str, Any]], launched: str, recorded: str | None) -> str | None:
     """Return the GCS address of the cluster that the user certainly means; None if the user has to name one.
 
-    Without a launched program (`launched` is "") that is the only cluster of this user. A launched program means the
-    newest cluster that it has started itself. If no agent reports which cluster it joins (`launched` is "silent"),
-    it also means the cluster that `ray start` has recorded, while a raylet of that cluster runs.
+    Without a launched program (`launched` is ""), that is the only cluster of this user. For a launched program, it is
+    the newest cluster that the program itself has started. If no agent reports which cluster the program joins
+    ("silent"), it can also be the cluster that `ray start` has recorded, while a raylet of that cluster runs.
     """
     ours = [cluster for cluster in clusters if cluster["ours"]]
     if launched:
@@ -149,8 +160,8 @@ def all_here(_: dict[str, Any]) -> dict[str, Any]:
 def locate(question: dict[str, Any]) -> dict[str, Any]:
     """Return a cluster's GCS and dashboard: `{"address", "url"}`.
 
-    The question is `{"address": ..., "launched": ...}`. If the address is None, the cluster is the one that is meant
-    (`the_one_meant`), and the answer is `{"clusters"}` if none is.
+    The question is `{"address": ..., "launched": ...}`. If the address is None, `the_one_meant` chooses the cluster. If
+    it chooses none, the answer is `{"clusters"}`.
     """
     address = question["address"]
     if address is None:

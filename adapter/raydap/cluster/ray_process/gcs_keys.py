@@ -1,8 +1,8 @@
-"""Asks a GCS whether it has any entry of Ray's old debugger: in a millisecond, and without starting anything.
+"""Checks whether a GCS has an entry of Ray's old debugger, in a millisecond and without starting a process.
 
 That is one call of its gRPC service (ray/src/ray/protobuf/gcs_service.proto, InternalKVGcsService.InternalKVKeys).
-Ray's own client would have to be imported in a process of its own, which most clusters do not need. Whatever is not as
-it is known here is an error, and then that process is asked.
+Ray's own client would have to be imported in a process of its own, which most clusters do not need. An answer in any
+other form is an error, and the caller then starts such a process.
 """
 
 import asyncio
@@ -18,32 +18,33 @@ _PREFIX, _NAMESPACE = b"RAY_PDB_", b"ray_pdb"
 _REQUEST = b"\x0a%c%b\x12%c%b" % (len(_PREFIX), _PREFIX, len(_NAMESPACE), _NAMESPACE)
 
 _NONE = (b"", b"\x0a\x00")
-"""InternalKVKeysReply without keys; its field 1, the status, is empty if all is well."""
+"""InternalKVKeysReply without keys. Its field 1, the status, is empty if the call has succeeded."""
 
 
 class KeysUnknown(Exception):
-    """The GCS has not answered, or not in this way."""
+    """The GCS has not answered, or not in the expected form."""
 
 
 class GcsKeys:
-    """One GCS. Must be closed."""
+    """A client of one GCS. Must be closed."""
 
     def __init__(self, address: str) -> None:
         self._address = address
         self._channel: Any = None
 
     async def has_legacy(self) -> bool:
-        """Whether there is any entry, also of a worker that has ended. Raises KeysUnknown."""
+        """Return whether there is an entry, including entries of workers that have ended. Raises KeysUnknown."""
         try:
             reply: bytes = await asyncio.to_thread(self._ask)
         except Exception as error:
-            # grpc is a dependency of Ray's, and its errors are many.
+            # grpc comes with Ray, and raises many kinds of exceptions.
             raise KeysUnknown(type(error).__name__) from error
         if reply not in _NONE and _PREFIX not in reply:
             raise KeysUnknown("the answer is of another kind")
         return _PREFIX in reply
 
     def close(self) -> None:
+        """Close the connection."""
         if self._channel is not None:
             self._channel.close()
 
@@ -51,6 +52,6 @@ class GcsKeys:
         import grpc
 
         if self._channel is None:
-            # A proxy of the environment is for the internet.
+            # A proxy of the environment is for the internet only.
             self._channel = grpc.insecure_channel(self._address, [("grpc.enable_http_proxy", 0)])
         return self._channel.unary_unary(_METHOD)(_REQUEST, timeout=TIMEOUT_S)

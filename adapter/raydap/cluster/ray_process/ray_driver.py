@@ -1,4 +1,4 @@
-"""Asks a GCS, or becomes a driver of the cluster that is debugged; runs in processes of their own (raydap_process.py).
+"""Queries a GCS, or joins the debugged cluster as a driver; runs in processes of their own (raydap_process.py).
 
 Ray's client ends its process when the GCS does not answer, so raydap itself never joins a cluster.
 """
@@ -17,7 +17,7 @@ _CONNECT_TIMEOUT_S = 3.0
 
 def gcs_client(address: str) -> Any:
     """Return Ray's client of the GCS at `host:port`. Raises OSError if nothing listens there."""
-    # It would retry for a minute where nothing listens.
+    # Ray's client would retry for a minute if nothing listens.
     host, _, port = address.rpartition(":")
     socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_TIMEOUT_S).close()
 
@@ -27,8 +27,11 @@ def gcs_client(address: str) -> Any:
 
 
 def join(session: str, name: str) -> None:
-    """Becomes a driver of the cluster with this Ray session; `name` is in Ray's list of jobs. Raises RuntimeError if
-    the cluster has no node on this machine, because a driver needs one, and whatever ray.init() raises."""
+    """Join the cluster with this Ray session as a driver. Ray's list of jobs shows `name`.
+
+    Raises RuntimeError if the cluster has no node on this machine, because a driver needs one, and the exceptions of
+    ray.init().
+    """
     from ray.job_config import JobConfig
 
     import ray
@@ -51,8 +54,10 @@ def on_node(node_id: str) -> dict[str, Any]:
 
 
 def start_actor(node_id: str, kind: type, by_value: Iterable[ModuleType]) -> Any:
-    """Start an actor on the node and return its handle. The modules travel along, because raydap need not be installed
-    there."""
+    """Start an actor on the node and return its handle.
+
+    The modules travel along, because raydap need not be installed there.
+    """
     import ray
 
     for module in by_value:

@@ -1,4 +1,4 @@
-"""Starts raydap_process.py, in which Ray's own code runs, and reads its answer."""
+"""Starts raydap_process.py, which runs Ray's own code, and reads its answer."""
 
 import asyncio
 import json
@@ -13,12 +13,15 @@ SCRIPT = Path(__file__).with_name("raydap_process.py")
 
 _MAX_DETAIL = 2000
 
-# The first two would lead Ray to another cluster, the others make a driver part of the job that runs raydap.
+# The first two would lead Ray to another cluster. The others would make a driver part of the job that runs raydap.
 _VARIABLES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS", "RAY_JOB_CONFIG_JSON_ENV_VAR", "RAY_RUNTIME_ENV_HOOK")
 
 
 class QueryFailed(Exception):
-    """Ray had no answer. `args[0]` is one line of reason; `detail` the end of what the process wrote to stderr."""
+    """Ray has given no answer.
+
+    `args[0]` is the reason in one line, and `detail` the end of the process's standard error.
+    """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -41,7 +44,10 @@ def driver_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_reply(data: bytes) -> Any:
-    """Return a line of the process. Raises QueryFailed with its error, and ValueError if it is none."""
+    """Return the object in a line of the process.
+
+    Raises QueryFailed with the error in the line, and ValueError for anything else than JSON.
+    """
     reply = json.loads(data)
     if "error" in reply:
         raise QueryFailed(" ".join(str(reply["error"]).split())[:300])
@@ -49,7 +55,7 @@ def read_reply(data: bytes) -> Any:
 
 
 async def query(operation: str, question: Mapping[str, Any], environ: Mapping[str, str], timeout_s: float) -> Any:
-    """Return the answer to a question, whose shape the operation gives.
+    """Return the answer to a question. The operation defines the form of both.
 
     Raises QueryFailed, also after `timeout_s`; OSError if the process cannot be started. The process never outlives
     this call, whether it returns, fails or is cancelled.
@@ -77,10 +83,10 @@ async def query(operation: str, question: Mapping[str, Any], environ: Mapping[st
 
 
 async def end_process(process: asyncio.subprocess.Process) -> None:
-    """Kills the process if it runs, closes its pipes, and returns when it has ended.
+    """Kill the process if it runs, close its pipes, and return when it has ended.
 
-    The pipes come first: asyncio waits for them, too, and a process that this one has left behind can hold them for
-    ever. Only the transport can close them.
+    Close the pipes first: asyncio waits for them, too, and a child that the process has left behind can keep them open
+    indefinitely. Only the transport can close them.
     """
     process._transport.close()  # type: ignore[attr-defined]
     await process.wait()

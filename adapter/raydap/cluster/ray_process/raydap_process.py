@@ -3,9 +3,9 @@
 raydap itself never runs Ray's code, because Ray's clients end the process when the GCS does not answer, print to
 standard output, and prefer RAY_ADDRESS to their arguments.
 
-The argument of the script is one of OPERATIONS. The first line of standard input is a JSON object, the question.
-Standard output gets JSON objects, one a line: `{"answer": ...}`, or the lines of an operation that lasts; or
-`{"error": ...}` and the end.
+The argument of the script is one of OPERATIONS. The first line of standard input is the question, a JSON object.
+Standard output gets JSON objects, one per line: `{"answer": ...}`, or the lines that the operation yields. After an
+error, `{"error": ...}`, the process ends.
 """
 
 import importlib
@@ -24,17 +24,20 @@ OPERATIONS = {
     "legacy_watch": "legacy.legacy_process:watch",
     "relay": "relay.relay_process:run",
 }
-"""The module and the function of each operation. It gets the question, and returns the answer or yields lines."""
+"""The module and the function of each operation. The function gets the question, and returns the answer or yields
+lines."""
 
 
 def find(operation: str) -> Callable[[dict[str, Any]], Any]:
+    """Return the function of an operation."""
     module, _, function = OPERATIONS[operation].partition(":")
     found: Callable[[dict[str, Any]], Any] = getattr(importlib.import_module(f"raydap.cluster.{module}"), function)
     return found
 
 
 def main() -> None:
-    # Only our lines may be on standard output, and modules of this folder must not hide modules that Ray imports.
+    """Run the operation that the first argument names."""
+    # Only our lines may be on standard output. Modules of this folder must not hide modules that Ray imports.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.path = [folder for folder in sys.path if os.path.abspath(folder or ".") != os.path.dirname(__file__)]
@@ -44,7 +47,7 @@ def main() -> None:
         out.flush()
 
     try:
-        # Unbuffered: what follows the first line is for the operation.
+        # Unbuffered, because the operation reads what follows the first line.
         with open(0, "rb", buffering=0, closefd=False) as first:
             question = json.loads(first.readline())
         operation = find(sys.argv[1])

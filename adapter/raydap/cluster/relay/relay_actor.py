@@ -1,7 +1,7 @@
-"""The relay's actor on one node: connects to debuggers there, and takes the calls of agents that begin there.
+"""The relay's actor on one node, which connects to debuggers there and takes the calls of new agents.
 
-relay_process.py starts it. Ray brings it to the node by value, because raydap need not be installed there; so it
-imports nothing of raydap but BY_VALUE, which comes along, and Ray only where it runs.
+relay_process.py starts it. Ray brings it to the node by value, because raydap need not be installed there. So it
+imports nothing of raydap but BY_VALUE, which travels along, and imports Ray only where it runs.
 """
 
 import asyncio
@@ -26,20 +26,21 @@ from raydap.private_listener import Listener, check_length
 from raydap.tasks import Tasks
 
 BY_VALUE = (leftover_sockets, outside_looks, private_listener, private_sockets, relay_channels, tasks)
+"""The modules of raydap that travel along."""
 
 CONNECT_TIMEOUT_S = 10.0
 
 HELLO_TIMEOUT_S = 5.0
-"""Seconds for an agent's first line. It may wait for the end of another session first."""
+"""Seconds for an agent's first line. The agent may have to wait for the end of another session first."""
 
 HELLO_LIMIT = 4096
-"""Bytes of that line."""
+"""Maximum length of an agent's first line, in bytes."""
 
 FIND_INTERVAL_S = 5.0
-"""Seconds between two looks for agents that another raydap was called by. A look lists one folder."""
+"""Seconds between two searches for agents that have called another raydap. A search lists one folder."""
 
 AT_ONCE = 32
-"""Agents that are asked who they are at a time."""
+"""The number of agents whose first line is read at a time."""
 
 _AGENT = re.compile(r"raydap-\d+")
 
@@ -47,7 +48,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class RaydapRelay:
-    """The actor on one node. It holds the connections to debuggers there, under numbers that the driver gives.
+    """The actor on one node. It holds the connections to debuggers there, under numbers that the driver chooses.
 
     No method raises, because with RAY_DEBUG_POST_MORTEM=1 the actor would then become a paused worker itself.
     """
@@ -61,14 +62,19 @@ class RaydapRelay:
             leave_agent()
 
     async def batches(self) -> AsyncIterator[list[Frame]]:
-        """Yields what goes to the hub; first an empty batch, which shows that Ray can stream. Never connect before that
-        is certain: debugpy's adapter does not survive a connection that is closed at once."""
+        """Yield the frames for the driver, after an empty batch, which shows that Ray can stream.
+
+        Never connect before that is certain: debugpy's adapter does not survive a connection that is closed at once.
+        """
         yield []
         while True:
             yield await self._channels.batch()
 
     async def take(self, frames: list[Frame]) -> None:
-        """Takes what comes from the hub. One call at a time: an asynchronous actor may run calls in any order."""
+        """Handle frames from the driver.
+
+        The driver makes one call at a time, because an asynchronous actor may run calls in any order.
+        """
         for frame in frames:
             number, kind, target = frame
             if kind == OPEN:
@@ -77,11 +83,11 @@ class RaydapRelay:
                 self._channels.take([frame])
 
     async def finish(self) -> None:
-        """Returns when the connections whose ends have come are closed, and what belongs to them is gone."""
+        """Return when all connections that the driver has ended are closed, with everything that belongs to them."""
         await self._tasks.wait()
 
     async def _serve(self, channel: Channel, target: Mapping[str, Any]) -> None:
-        """One connection, until its end. `target` is as in relay_process.py."""
+        """Serve one connection until its end. `target` is as in relay_process.py."""
         try:
             if "listen" in target:
                 await self._watch(channel, target["listen"])
@@ -95,14 +101,17 @@ class RaydapRelay:
             channel.post(OPENED, {"error": f"no connection within {CONNECT_TIMEOUT_S:g} s", "refused": False})
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            # A process that has ended leaves its socket, or takes it along.
+            # A process that has ended leaves its socket behind, or has removed it.
             refused = isinstance(error, (ConnectionRefusedError, FileNotFoundError))
             channel.post(OPENED, {"error": reason, "refused": refused})
         finally:
             channel.end()
 
     async def _connect(self, channel: Channel, target: Mapping[str, Any]) -> None:
-        """Raises OSError, UnicodeError or asyncio's TimeoutError if there is no connection."""
+        """Connect to the target, and carry bytes until either side ends.
+
+        Raises OSError, UnicodeError or asyncio's TimeoutError if there is no connection.
+        """
         said, (reader, writer) = await asyncio.wait_for(self._open(target), CONNECT_TIMEOUT_S)
         channel.post(OPENED)
         if said:
@@ -110,7 +119,7 @@ class RaydapRelay:
         await channel.carry(reader, writer)
 
     async def _open(self, target: Mapping[str, Any]) -> tuple[bytes, Connection]:
-        """The connection, and what has been read from it."""
+        """Return the data that was read from a connection, and the connection."""
         if "call" in target:
             call = self._calls.pop(target["call"], None)
             if call is None:
@@ -121,14 +130,17 @@ class RaydapRelay:
         return b"", await asyncio.open_connection(target["host"], target["port"])
 
     async def _look(self, channel: Channel, look: Callable[..., bytes], *arguments: Any) -> None:
-        """Raises OSError if the process cannot be read."""
+        """Send the output of `look`. Raises OSError if the process cannot be read."""
         output = await asyncio.to_thread(look, *arguments)
         channel.post(OPENED)
         for start in range(0, len(output), CHUNK):
             await channel.send(output[start : start + CHUNK])
 
     async def _watch(self, channel: Channel, name: str) -> None:
-        """Raises OSError if it cannot listen. The processes whose calls nobody has taken go on at its end."""
+        """Report agents until the driver ends the connection. Raises OSError if this node cannot listen.
+
+        Processes whose calls the driver has not taken then continue.
+        """
         watch = AgentWatch(sockets_folder(), name, self._take_call)
         await watch.begin()
         channel.post(OPENED)
@@ -148,10 +160,11 @@ class RaydapRelay:
 
 
 class AgentWatch:
-    """The agents of this node, for one raydap: finds those that listen in the folder, and listens there itself, under
-    raydap's `name`, for the calls of those that begin. What it tells are JSON objects, one a line:
-    `{"found": HELLO}` with an agent's first line, `{"searched": true}` after those that were there at first, and
-    `{"call": NUMBER}`, as `take_call` has numbered it.
+    """Finds the agents of this node for one raydap, and takes the calls of new ones.
+
+    It searches the folder for agents that listen there, and itself listens there under raydap's `name`. It reports JSON
+    objects, one per line: `{"found": HELLO}` with an agent's first line, `{"searched": true}` after the agents that
+    were there at first, and `{"call": NUMBER}` with the number that `take_call` has returned.
 
     Nodes that share the folder have one such socket: the others wait until it is gone.
     """
@@ -159,6 +172,7 @@ class AgentWatch:
     def __init__(self, folder: str, name: str, take_call: Callable[[bytes, Connection], int]) -> None:
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self.calls: list[int] = []
+        """The numbers of all calls so far."""
         self._folder = folder
         self._path = os.path.join(folder, name)
         self._take_call = take_call
@@ -169,15 +183,17 @@ class AgentWatch:
         self._tasks = Tasks()
 
     async def begin(self) -> None:
-        """Returns when agents can call; raises OSError."""
+        """Listen for calls, and start the search. Raises OSError."""
         await self._listen()
         self._tasks.spawn(self._find())
 
     async def tell(self, channel: Channel) -> None:
+        """Send the lines over a connection, until cancelled."""
         while True:
             await channel.send(await self._lines.get())
 
     def close(self) -> None:
+        """Stop listening and searching."""
         self._tasks.cancel()
         for connection in self._accepted:
             connection.close()
@@ -194,7 +210,7 @@ class AgentWatch:
         self._tasks.spawn(self._called(connection))
 
     async def _called(self, connection: socket.socket) -> None:
-        """Takes an agent's call. A connection that says nothing is that of another node: `is_served`."""
+        """Take an agent's call. A connection without a first line comes from `is_served` on another node."""
         reader, writer = await asyncio.open_unix_connection(sock=connection, limit=HELLO_LIMIT)
         self._accepted.discard(connection)
         hello = b""
@@ -226,8 +242,10 @@ class AgentWatch:
             await asyncio.sleep(FIND_INTERVAL_S)
 
     async def _ask(self, name: str) -> None:
-        """Report who is there: the agent imports nothing for it. A process that has ended leaves its socket. A process
-        that is too busy to answer is asked again."""
+        """Report the process of a socket, for which its agent imports nothing.
+
+        A process that has ended leaves its socket. A process that is too busy to answer is tried again.
+        """
         async with self._asking:
             try:
                 reader, writer = await open_agent(os.path.join(self._folder, name))
@@ -252,7 +270,7 @@ class AgentWatch:
 
 
 async def first_line(reader: asyncio.StreamReader) -> bytes:
-    """An agent's; b"" if none comes."""
+    """Return an agent's first line; b"" if none comes."""
     with suppress(OSError, ValueError, asyncio.TimeoutError):
         line = await asyncio.wait_for(reader.readline(), HELLO_TIMEOUT_S)
         return line if line.endswith(b"\n") else b""
@@ -260,7 +278,7 @@ async def first_line(reader: asyncio.StreamReader) -> bytes:
 
 
 async def open_agent(path: str) -> Connection:
-    """Raises OSError if nobody of this user listens there."""
+    """Connect to an agent. Raises OSError if no process of this user or root listens there."""
     reader, writer = await asyncio.open_unix_connection(path)
     if not peer_is_trusted(writer.get_extra_info("socket")):
         writer.close()
@@ -281,7 +299,10 @@ async def is_served(path: str) -> bool:
 
 
 def leave_agent() -> None:
-    """Takes this process from debuggers, if its cluster is a prepared one: they need it to run."""
+    """Remove the agent that a prepared cluster has started in this process.
+
+    Debuggers need the process to run, so they must not stop it.
+    """
     agent: Any = getattr(sys.modules.get("_raydap_agent.agent"), "AGENT", None)
     if agent is not None:
         os.unlink(agent.identity["socket"])
@@ -290,7 +311,10 @@ def leave_agent() -> None:
 
 
 def sockets_folder() -> str:
-    """Where the processes of Ray's session have their sockets on this node. Raises OSError if Ray does not say."""
+    """Return where the processes of Ray's session have their sockets on this node.
+
+    Raises OSError if Ray reports no folder.
+    """
     import ray
 
     try:

@@ -1,7 +1,7 @@
-"""Many connections between two processes, carried together: frames of all of them go in batches.
+"""Many connections between two processes, carried together: their frames travel in batches.
 
-One end is in relay_process.py, the other one in relay_actor.py on a node. A call of Ray's costs the same for one
-message as for a hundred, so what comes while one call is under way waits for the next. This file imports nothing of
+One end is in relay_process.py, the other one in relay_actor.py on a node. A call through Ray costs the same for one
+message as for a hundred, so frames that arrive during a call wait for the next one. This module imports nothing of
 raydap, because Ray brings it to nodes where raydap is not installed.
 """
 
@@ -13,31 +13,33 @@ from contextlib import suppress
 from typing import Any
 
 CHUNK = 65536
-"""Bytes of one frame, and of one batch. Ray carries up to 100 KB in the call itself, and uses object store memory for
-more."""
+"""Maximum size of a frame, and of a batch, in bytes. Ray carries up to 100 KB in the call itself, and uses object store
+memory for more."""
 
 MAX_UNREAD_CHUNKS = 16
-"""Frames of data that one connection may have on their way. A peer that does not read holds up nobody else."""
+"""Maximum number of data frames that a connection may have in transit. So a peer that does not read delays no other
+connection."""
 
 Frame = tuple[int, str, Any]
 """The number of a connection, one of the kinds below, and the content."""
 
 OPEN = "open"
-"""The content is the target, as in relay_process.py."""
+"""Opens a connection. The content is the target, as in relay_process.py."""
 
 OPENED = "opened"
-"""The content is None, or the answer with the reason why there is no connection."""
+"""Answers OPEN. The content is None, or an answer with the reason why there is no connection."""
 
 DATA = "data"
+"""The content is bytes."""
 ROOM = "room"
-"""The content is how many more frames of data may be sent."""
+"""The content is the number of further frames of data that may be sent."""
 
 END = "end"
-"""The connection has ended at the other end. There is no content."""
+"""The sender has ended the connection. There is no content."""
 
 
 class Channels:
-    """The connections of one end, by their numbers, which the end that opens them gives."""
+    """The connections of one end, by their numbers. The end that opens a connection chooses its number."""
 
     def __init__(self) -> None:
         self._channels: dict[int, Channel] = {}
@@ -46,21 +48,24 @@ class Channels:
         self._closed = False
 
     def add(self, number: int) -> "Channel":
-        """Both ends add a connection before its first frame comes. `Channel.end` removes it."""
+        """Add a connection, before its first frame comes. `Channel.end` removes it."""
         channel = self._channels[number] = Channel(number, self)
         return channel
 
     def remove(self, number: int) -> None:
+        """Remove a connection. Frames that still come for it are dropped."""
         self._channels.pop(number, None)
 
     def post(self, number: int, kind: str, content: Any = None) -> None:
-        """The frame goes with one of the next batches, in order."""
+        """Queue a frame for one of the next batches, which keep the order."""
         self._frames.append((number, kind, content))
         self._some.set()
 
     async def batch(self) -> list[Frame]:
-        """Waits for the next frames that are to go to the other end; empty after `close`, when all have gone. Only one
-        task may wait."""
+        """Wait for frames, and return the next ones for the other end.
+
+        After `close`, the batches end with an empty one. Only one task may wait.
+        """
         await self._some.wait()
         taken: list[Frame] = []
         size = 0
@@ -75,24 +80,27 @@ class Channels:
         return taken
 
     def close(self) -> None:
-        """No more frames are posted."""
+        """End the batches when all frames have been sent. No frame is posted after this."""
         self._closed = True
         self._some.set()
 
     def take(self, frames: Iterable[Frame]) -> None:
-        """Takes what has come from the other end. A connection that is not there has ended at this one meanwhile."""
+        """Give frames from the other end to their connections.
+
+        A connection may have ended at this end in the meantime. Its frames are dropped.
+        """
         for number, kind, content in frames:
             if number in self._channels:
                 self._channels[number].take(kind, content)
 
     def end(self) -> None:
-        """The other end is gone, and with it all connections."""
+        """End all connections, because the other end is gone."""
         for channel in list(self._channels.values()):
             channel.take(END, None)
 
 
 class Channel:
-    """One of the connections."""
+    """One connection."""
 
     def __init__(self, number: int, channels: Channels) -> None:
         self._number = number
@@ -100,9 +108,10 @@ class Channel:
         self._room = asyncio.Semaphore(MAX_UNREAD_CHUNKS)
         self._came: asyncio.Queue[bytes] = asyncio.Queue()
         self.opened: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
-        """The content of OPENED, or an answer if the other end is gone before."""
+        """The content of OPENED, or an answer with an error if the connection ends before."""
 
     def take(self, kind: str, content: Any) -> None:
+        """Handle a frame from the other end."""
         if kind == DATA:
             self._came.put_nowait(content)
         elif kind == ROOM:
@@ -116,20 +125,21 @@ class Channel:
             self.opened.set_result(content)
 
     async def send(self, data: bytes) -> None:
-        """Returns when more may be sent."""
+        """Send data, when the other end has room for it."""
         await self._room.acquire()
         self._channels.post(self._number, DATA, data)
 
     def post(self, kind: str, content: Any = None) -> None:
+        """Send a frame that needs no room."""
         self._channels.post(self._number, kind, content)
 
     async def ended(self) -> None:
-        """Returns when the other end has ended it; whatever else comes is dropped."""
+        """Wait until the other end has ended the connection, and drop all data that comes."""
         while await self._came.get():
             pass
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carries bytes both ways until either side ends. What has come before the end is written."""
+        """Carry bytes both ways until either side ends. Data that came before the end is still written."""
         tasks = [asyncio.ensure_future(self._from(reader, writer)), asyncio.ensure_future(self._to(writer))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -140,7 +150,7 @@ class Channel:
             writer.close()
 
     def end(self) -> None:
-        """Nothing comes or goes any more; the other end is told."""
+        """End the connection at both ends."""
         self._channels.remove(self._number)
         self.post(END)
 
@@ -163,6 +173,6 @@ class Channel:
 
 
 def acknowledge_at_once(connection: Any) -> None:
-    """debugpy's adapter would wait 40 ms for each acknowledgement; see transport/peer.py."""
+    """Acknowledge data at once: debugpy's adapter would wait 40 ms for each acknowledgement (transport/peer.py)."""
     if hasattr(socket, "TCP_QUICKACK") and connection.family in (socket.AF_INET, socket.AF_INET6):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)

@@ -1,4 +1,4 @@
-"""Connects to debuggers that only their own node reaches, through Ray; relay_process.py does the work."""
+"""Connects to debuggers that only their own node reaches, through Ray. relay_process.py does the work."""
 
 import asyncio
 import errno
@@ -17,40 +17,44 @@ from raydap.cluster.ray_process import ray_query
 log = logging.getLogger("raydap")
 
 START_TIMEOUT_S = 30.0
-"""Seconds for the process to join the cluster. It takes 1 to 2."""
+"""Seconds for the process to join the cluster, which takes 1 to 2 s."""
 
 OPEN_TIMEOUT_S = 60.0
-"""Seconds for one connection. The process gives up sooner by itself, and gives the reason."""
+"""Seconds for one connection. The process gives up sooner by itself, and reports the reason."""
 
 RESTART_DELAY_S = 30.0
 """Seconds until a process that could not join the cluster is started again."""
 
 PASS_INTERVAL_S = 0.01
-"""Seconds until the process has taken some of many connections. Connections of a burst wait for one another."""
+"""Seconds between two attempts to pass a connection while the process has too many to take. The connections of a burst
+wait for one another."""
 
 _CLOSE_TIMEOUT_S = 10.0
 
 
 class RelayFailed(OSError):
-    """The relay itself does not work, or its actor on the node. It says nothing about the port."""
+    """The relay itself, or its actor on the node, does not work. Nothing is known about the target."""
 
 
 class _ProcessEnded(RelayFailed):
-    """The process has ended."""
+    """The relay's process has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """What joining a cluster takes: the name of its Ray session, and an environment, with Ray's token if needed."""
+    """The session and the environment with which the relay joins a cluster."""
 
     session: str
+    """The name of the Ray session."""
     environ: Mapping[str, str]
+    """The environment for Ray, with Ray's token if the cluster wants it."""
 
 
 class Relay:
-    """Starts the process when it is first needed, and again after its end. Must be closed.
+    """Connections through Ray. Must be closed.
 
-    `cluster_access` says which cluster is being debugged, if that is known.
+    The process is started when it is first needed, and again after its end. `cluster_access` returns how to join the
+    cluster that is being debugged; None while that is not known.
     """
 
     def __init__(self, cluster_access: Callable[[], Awaitable[ClusterAccess | None]]) -> None:
@@ -61,23 +65,22 @@ class Relay:
         self._closed = False
 
     async def open(self, node_id: str, target: Mapping[str, Any]) -> socket.socket:
-        """A connection from the node with this Ray id, as a non-blocking socket that carries its bytes. `target` is a
-        debug port there, an agent or what else relay_process.py names.
+        """Open a connection from a node, given by Ray's id, to a target; return a non-blocking socket.
 
-        Raises ConnectionRefusedError when nothing listens there, OSError when the node cannot reach it either, and
-        RelayFailed.
+        `target` is a debug port on the node, an agent, or another target of relay_process.py. Raises
+        ConnectionRefusedError if nothing listens there, OSError if the node cannot reach it either, and RelayFailed.
         """
         process = await self._running()
         try:
             return await process.open(node_id, target)
         except _ProcessEnded:
-            # Its end was not noticed, because it was not used meanwhile.
+            # The process was not in use, so its end was not noticed.
             await process.close()
         process = await self._running()
         return await process.open(node_id, target)
 
     async def close(self) -> None:
-        """Ends the process, and with it its actors. Nothing can be opened any more."""
+        """End the process, and with it its actors. No connection can be opened any more."""
         self._closed = True
         if self._process is not None:
             await self._process.close()
@@ -131,7 +134,7 @@ class _Process:
         return self._process is not None and self._process.returncode is None
 
     async def start(self, environ: Mapping[str, str]) -> None:
-        """Returns when the process can be asked for connections; raises RelayFailed."""
+        """Start the process, and return when it accepts connections. Raises RelayFailed."""
         with self._theirs:
             self._process = await asyncio.create_subprocess_exec(
                 *ray_query.command("relay"),
@@ -139,7 +142,8 @@ class _Process:
                 stdin=self._theirs.fileno(),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                # Ctrl-C must not reach it: raydap detaches from the workers first, and needs the relay for that.
+                # Ctrl+C must not reach the process: raydap detaches from the workers first, and needs the relay for
+                # that.
                 start_new_session=True,
             )
         assert self._process.stdout is not None
@@ -178,9 +182,9 @@ class _Process:
         raise ConnectionRefusedError(answer["error"]) if answer["refused"] else OSError(answer["error"])
 
     async def _pass(self, connection: socket.socket) -> None:
-        """Give the process a connection. Raises OSError if it has ended.
+        """Pass a connection to the process. Raises OSError if the process has ended.
 
-        The kernel keeps a limited number of descriptors that the process has not taken yet (unix(7), sendmsg(2)).
+        The kernel limits the number of descriptors that the process has not taken yet (unix(7), sendmsg(2)).
         """
         async with self._passing:
             while True:
@@ -193,7 +197,10 @@ class _Process:
                 await asyncio.sleep(PASS_INTERVAL_S)
 
     async def close(self) -> None:
-        """Returns when the process has ended. It ends when its connections have, and is killed if Ray hangs."""
+        """End the process, and return when it has ended.
+
+        It ends when its connections have ended, and is killed if Ray hangs.
+        """
         self._control.close()
         self._theirs.close()
         if self._process is None or self._logging is None:
@@ -216,7 +223,7 @@ class _Process:
 
 
 async def _answer(connection: socket.socket) -> dict[str, Any]:
-    """Reads one line of JSON, byte by byte, because the bytes behind it are the debugger's."""
+    """Read one line of JSON, byte by byte, because the bytes behind it are the debugger's."""
     loop = asyncio.get_running_loop()
     line = b""
     while not line.endswith(b"\n"):

@@ -1,21 +1,23 @@
-"""Carries bytes to debuggers that only their own node reaches, through Ray; an operation of raydap_process.py.
+"""Carries bytes to debuggers that only their own node reaches, through Ray: an operation of raydap_process.py.
 
-Standard input is a Unix socket: behind the question each byte on it comes with a connection (SCM_RIGHTS), so that no
-other process can add one. Standard output gets one line, `{"ready": true}`, standard error lines for the log.
+Standard input is a Unix socket. After the question, each byte on it comes with a connection (SCM_RIGHTS), so that no
+other process can add one. Standard output gets one line, `{"ready": true}`; standard error gets lines for the log.
 
 The first line of a connection is the request `{"node_id": ..., ...}`, with a target on that node:
 
-- `"host"` and `"port"`: a debug port;
-- `"agent"`: the path of an agent's socket (inworker/agent.py);
-- `"listen"`: a name under which agents that begin find raydap. What comes are lines: AgentWatch in relay_actor.py.
-- `"call"`: the number of a call, from one of these lines: the agent's own connection;
-- `"py_spy"`: a process. What comes is the output of py-spy (py_spy.py).
-- `"forks"`: processes. The answer is the JSON of outside_looks.forked_waits.
+- `"host"` and `"port"`: a debug port.
+- `"agent"`: the path of an agent's socket (inworker/agent.py).
+- `"listen"`: a name under which new agents find raydap. The connection carries the lines of AgentWatch in
+  relay_actor.py.
+- `"call"`: the number of a call, from one of these lines. The connection is that of the agent.
+- `"py_spy"`: a process id. The connection carries the output of py-spy (py_spy.py).
+- `"forks"`: process ids. The connection carries the JSON of outside_looks.forked_waits.
 
 The answer is one line: `{"ok": true}`, or `{"error": ...}` and the end of the connection, with a boolean `refused` if
-the target was not reached. Then bytes go both ways until either side ends. With `"inject"` the request is another one,
-of injection_script.py. The process ends when standard input does. Ray ends the actors when their driver ends, even
-after kill -9.
+the relay works and the target was not reached. Then bytes go both ways until either side ends. A request with
+`"inject"` has another form (injection_script.py).
+
+The process ends when standard input does. Ray ends the actors when their driver ends, even after kill -9.
 """
 
 import asyncio
@@ -38,11 +40,13 @@ from raydap.cluster.relay.relay_channels import OPEN, Channel, Channels
 from raydap.tasks import Tasks
 
 ACTOR_TIMEOUT_S = 20.0
+"""Seconds for an actor to start."""
 CLOSE_TIMEOUT_S = 5.0
+"""Seconds for the actors to close their connections."""
 
 
 class Node:
-    """The actor on one node, and the connections over it. Ends when the actor does, or when it is killed."""
+    """The actor on one node, and the connections over it. It ends with the actor."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
@@ -54,34 +58,39 @@ class Node:
 
     @property
     def has_ended(self) -> bool:
+        """Return whether the actor has ended."""
         return self.running.done()
 
     async def open(self, target: Mapping[str, Any]) -> tuple[Channel, Mapping[str, Any] | None]:
-        """Open a connection. Return it, and None or the reason why there is none. The caller ends it."""
+        """Open a connection, and return it with None, or with the answer that reports the failure.
+
+        The caller ends the connection.
+        """
         number = next(self._numbers)
         channel = self._channels.add(number)
         channel.post(OPEN, target)
         return channel, await channel.opened
 
     async def finish(self) -> None:
-        """Ends with the hub: returns when all connections are closed on the node, too. Raises RayError."""
+        """Send all frames, and return when the connections are closed on the node, too. Raises RayError."""
         self._channels.close()
         await self._sending
         await self._actor.finish.remote()
 
     async def end(self) -> None:
-        """Ends the actor, when it has put away what belongs to its connections, or CLOSE_TIMEOUT_S later."""
+        """End the actor, when everything that belongs to its connections is gone or CLOSE_TIMEOUT_S have passed."""
         with suppress(Exception):
             await asyncio.wait_for(self.finish(), CLOSE_TIMEOUT_S)
         self.kill()
 
     def kill(self) -> None:
+        """Kill the actor."""
         import ray
 
         ray.kill(self._actor)
 
     async def _run(self) -> None:
-        """Raises RayError when the actor has ended."""
+        """Carry frames both ways until the actor ends, and raise RayError then."""
         tasks = [asyncio.ensure_future(self._take()), self._sending]
         try:
             await asyncio.gather(*tasks)
@@ -92,7 +101,7 @@ class Node:
             self.ready.set()
 
     async def _take(self) -> None:
-        """A stream takes two thirds of the time of one call for each batch."""
+        """Receive frames as a stream. That takes two thirds of the time that a call for each batch would take."""
         async for batch in self._actor.batches.options(num_returns="streaming").remote():
             self._channels.take(await batch)
             self.ready.set()
@@ -103,7 +112,7 @@ class Node:
 
 
 class Nodes:
-    """The nodes that are used."""
+    """The nodes with an actor, by Ray's ids."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
@@ -111,8 +120,10 @@ class Nodes:
 
     @asynccontextmanager
     async def used(self, node_id: str, last: bool) -> AsyncIterator[None]:
-        """While a connection to the node is there, or is made. With `last` its actor ends with the last connection:
-        nobody wants it any more."""
+        """Count a connection to the node while it exists or is being made.
+
+        With `last`, the actor ends with the last connection, because nothing needs it then.
+        """
         self._connections[node_id] += 1
         try:
             yield
@@ -122,7 +133,10 @@ class Nodes:
                 await self._nodes.pop(node_id).end()
 
     async def get(self, node_id: str) -> Node:
-        """The node, whose actor is started again if it has died. Raises RayError, and asyncio's TimeoutError."""
+        """Return the node, and start its actor if there is none or it has died.
+
+        Raises RayError, and asyncio's TimeoutError.
+        """
         node = self._nodes.get(node_id)
         if node is None or node.has_ended:  # `_ended` may not have been called yet.
             node = self._nodes[node_id] = Node(
@@ -140,11 +154,11 @@ class Nodes:
         return node
 
     async def finish(self) -> None:
-        """Returns when all connections are closed on all nodes that live."""
+        """Wait until all connections are closed on all nodes that live."""
         await asyncio.gather(*(node.finish() for node in self._nodes.values()), return_exceptions=True)
 
     def _ended(self, node_id: str, node: Node, running: "asyncio.Future[None]") -> None:
-        """Forgets a node whose actor has died."""
+        """Remove a node whose actor has ended."""
         current = self._nodes.get(node_id)
         if running.cancelled() or current is None:
             return
@@ -154,7 +168,7 @@ class Nodes:
 
 
 class Relay:
-    """Connects the connections that the hub sends with the actors."""
+    """Links the connections that raydap passes to this process with the actors."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -163,7 +177,7 @@ class Relay:
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
-        """Returns when the hub has ended, and with it the connections, or CLOSE_TIMEOUT_S later."""
+        """Serve connections until raydap ends. Then wait for the end of the connections, at most CLOSE_TIMEOUT_S."""
         asyncio.get_running_loop().add_reader(self._control, self._take)
         await self._ended.wait()
         with suppress(asyncio.TimeoutError):
@@ -203,11 +217,12 @@ class Relay:
         async with self._nodes.used(node_id, last="listen" in question):
             node = await self._nodes.get(node_id)
             if reader.at_eof():
-                # The hub has given up meanwhile.
+                # raydap has given up in the meantime.
                 return
             channel, refusal = await node.open(question)
             if refusal is not None and node.has_ended:
-                # That says nothing about the target. The next actor connects, unless the node has ended, too.
+                # The actor has ended, so its answer is not about the target. The next actor tries again; it fails if
+                # the node has ended.
                 channel.end()
                 channel, refusal = await (await self._nodes.get(node_id)).open(question)
             try:
@@ -227,14 +242,14 @@ def _one_line(error: BaseException | None) -> str:
 
 
 def run(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Join the cluster with the Ray session `{"session": ...}`, and relay until the hub ends.
+    """Join the cluster with the Ray session `{"session": ...}`, and relay until raydap ends.
 
     Yield `{"ready": True}` when the cluster is joined.
     """
     ray_driver.join(question["session"], "raydap relay")
     yield {"ready": True}
-    # Ignore signals for all processes of the hub, such as those that Ray sends to a job: the hub needs the relay until
-    # it has detached from its workers. The relay ends with the hub.
+    # Ignore signals to all processes of raydap, such as those that Ray sends to a job: raydap needs the relay until it
+    # has detached from its workers. The relay ends with raydap.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     asyncio.run(Relay(socket.socket(fileno=os.dup(0))).run())

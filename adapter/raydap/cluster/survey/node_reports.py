@@ -1,6 +1,7 @@
-"""What the nodes of a cluster say of themselves: the types, and the two ways to ask (node_survey.py gives the answers).
+"""Reports about the nodes of a cluster: their types, and two ways to get them from node_survey.py.
 
-`ask_nodes` asks each node through Ray, in a process of its own. `ask_here` looks at nodes on this machine without Ray.
+`ask_nodes` queries each node through Ray, in a process of its own. `ask_here` inspects nodes on this machine without
+Ray.
 """
 
 import asyncio
@@ -14,90 +15,120 @@ from raydap.cluster.survey import node_survey
 from raydap.core.events import ForkedWaits
 
 ASK_TIMEOUT_S = 75.0
-"""Seconds for all nodes: to join the cluster, and survey_process.NODE_TIMEOUT_S."""
+"""Seconds for all nodes: the time to join the cluster, and survey_process.NODE_TIMEOUT_S."""
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """Who is connected to a debug port. `pid` and `command` are known of processes of the same machine and user."""
+    """The other end of a connection to a debug port."""
 
     host: str
     pid: int = 0
+    """The process there; 0 if it is on another machine, or belongs to another user."""
     command: str = ""
+    """The command line of this process, at most 300 characters; "" without `pid`."""
 
 
 class PortReport(msgspec.Struct, frozen=True):
+    """A debug port."""
+
     listens: bool
+    """Whether a process listens there."""
     peers: tuple[Peer, ...] = ()
+    """The other ends of the connections to it."""
 
 
 class FoundFile(msgspec.Struct, frozen=True):
-    """A file of the user as a process may have it. `same`: it has the same content."""
+    """A place where a process may have a file of the user."""
 
     path: str
     same: bool
+    """Whether the file there has the same content."""
 
 
 class EnvironmentReport(msgspec.Struct, frozen=True):
-    """A Python: its version, and those of packages, "" for one that cannot be imported. `path` is its `sys.path`.
-    `problem` says why it did not answer."""
+    """A Python and its packages."""
 
     python: str = ""
+    """Its version."""
     ray: str = ""
+    """The version of Ray; "" if it cannot be imported."""
     debugpy: str = ""
+    """The version of debugpy; "" if it cannot be imported."""
     path: tuple[str, ...] = ()
+    """Its `sys.path`."""
     problem: str = ""
+    """Why it did not answer; "" if it did."""
 
 
 class ProcessReport(msgspec.Struct, frozen=True):
-    """A worker or driver. Nothing else is known of one that is not `visible`. `script` is a driver's program, `python`
-    a key of NodeReport.environments, or "". `variables` are those of its beginning, with some values. `libraries` are
-    those of "torch", "nccl" and "debugpy" that it has loaded. `files` are, for each file that was asked for, the places
-    where it may lie for this process. `gdb_obstacle` says why gdb cannot work in it. `port` is None without one."""
+    """A worker or driver."""
 
     visible: bool
+    """Whether its node can read it in /proc. Otherwise all other fields are unknown."""
     cwd: str = ""
+    """Its working directory."""
     script: str = ""
+    """The program of a driver; "" if it is not known."""
     python: str = ""
+    """A key of NodeReport.environments; "" if its Python is not known."""
     agent: bool = False
-    #: How its environment prepares it: a result of node_survey.preparation.
+    """Whether it has an agent."""
     preparation: str = ""
+    """How its environment prepares it: a result of node_survey.preparation."""
     variables: dict[str, str] = {}
+    """The variables that matter, of the environment with which it began. Only some have their values; those of others
+    are ""."""
     libraries: tuple[str, ...] = ()
+    """The libraries that it has loaded, of "torch", "nccl" and "debugpy"."""
     files: dict[str, tuple[FoundFile, ...]] = {}
+    """For each file in the question, the places where it may lie for this process."""
     gdb_obstacle: str = ""
+    """Why gdb cannot work in it; "" if no obstacle is known."""
     port: PortReport | None = None
+    """Its debug port; None without one, or if the system does not list sockets."""
 
 
 class NodeReport(msgspec.Struct, frozen=True):
-    """A node. `gdb` is its version, "" without; `gdb_obstacle` says why it cannot work. `python` is what workers run,
-    `variables` those of the raylet, `external_debugger` its --ray-debugger-external. `route`: "" if raydap's machine
-    reaches a port there directly, else why not; None if that was not tried. `forked_waits` are the forked children of
-    these processes that wait in breakpoint()."""
+    """A node, its Pythons and its processes."""
 
     user: str
+    """The name of the user whose process has made the report."""
     machine: str
+    """The machine type, such as x86_64 (platform.machine)."""
     gdb: str
+    """The version of gdb; "" without gdb."""
     has_amx: bool
+    """Whether the processor has AMX, with which gdb before 14 fails."""
     may_trace: bool
+    """Whether the process that has made the report has the capability SYS_PTRACE."""
     ptrace_scope: str
+    """The value of kernel.yama.ptrace_scope; "" without it."""
     gdb_obstacle: str
+    """Why gdb cannot work on the node; "" if no obstacle is known."""
     python: str
+    """The Python that workers run."""
     external_debugger: bool
+    """Whether the raylet was started with --ray-debugger-external."""
     variables: dict[str, str]
+    """The variables of the raylet, as in ProcessReport."""
     environments: dict[str, EnvironmentReport]
+    """The Pythons of the processes, by their paths."""
     processes: dict[str, ProcessReport]
+    """The processes, by the keys in the question."""
     route: str | None = None
+    """Why raydap's machine reaches no port there directly; "" if it does, None if that was not tried."""
     forked_waits: ForkedWaits = ForkedWaits()
+    """The forked children of these processes that wait in breakpoint()."""
 
 
 Answers = tuple[dict[str, NodeReport], dict[str, str]]
-"""The reports of nodes, and the reasons why others gave none, by Ray's ids of the nodes."""
+"""The reports of nodes, and the reasons why other nodes gave none, by Ray's ids of the nodes."""
 
 
 async def ask_nodes(session: str, questions: Mapping[str, Mapping[str, Any]], environ: Mapping[str, str]) -> Answers:
-    """Asks through Ray. The questions are those of node_survey.report without the session.
+    """Query nodes through Ray. The questions are those of node_survey.report without the session.
 
-    Takes a node of the cluster on this machine, and this machine's Ray and Python have to be those of the cluster.
+    A node of the cluster must be on this machine, and this machine's Ray and Python must be those of the cluster.
     Raises QueryFailed with the reason if the cluster cannot be joined, and OSError.
     """
     question = {"session": session, "nodes": questions}
@@ -105,7 +136,7 @@ async def ask_nodes(session: str, questions: Mapping[str, Mapping[str, Any]], en
 
 
 async def ask_here(session: str, questions: Mapping[str, Mapping[str, Any]]) -> Answers:
-    """Looks at nodes of this machine. Raises nothing."""
+    """Inspect nodes of this machine. Raises nothing."""
     answers = await asyncio.gather(
         *(asyncio.to_thread(node_survey.report, {"session": session, **question}) for question in questions.values()),
         return_exceptions=True,

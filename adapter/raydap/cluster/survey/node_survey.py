@@ -1,7 +1,7 @@
-"""What one node of a cluster says of itself and of the processes there. `report` reads /proc, and connects to nothing.
+"""Reports about one node of a cluster and its processes. `report` reads /proc, and connects to nothing.
 
-survey_process.py brings it to each node by value, because raydap need not be installed there. So it uses nothing of
-raydap but the modules in `BY_VALUE`, and Ray only in the actor. On raydap's own machine it is called directly, too.
+survey_process.py brings this module to each node by value, because raydap need not be installed there. So it uses
+nothing of raydap but the modules in `BY_VALUE`, and Ray only in the actor. raydap also calls it on its own machine.
 """
 
 import hashlib
@@ -33,17 +33,18 @@ from raydap.tcp_sockets import read as read_sockets
 BY_VALUE = (gdb_injection, relay_actor, *relay_actor.BY_VALUE, raylets, tcp_sockets)
 
 PYTHON_TIMEOUT_S = 20.0
-"""Seconds for a Python to say which packages it has. It takes 0.1 on an idle machine."""
+"""Seconds for a Python to report which packages it has. That takes 0.1 s on an idle machine."""
 
 MAX_SOURCE = 16 * 1024 * 1024
-"""Bytes of a file that is compared with one of the caller's."""
+"""Maximum size, in bytes, of a file that is compared with one of the caller's."""
 
 _NAMES = re.compile("RAY|DEBUG|MORTEM|NCCL", re.IGNORECASE)
 _SECRETS = re.compile("TOKEN|SECRET|PASSW|KEY|CREDENTIAL", re.IGNORECASE)
 _VALUES = re.compile(
     "RAYDAP|RAY_JOB_ID|RAY_DEBUG.*|PYTHONBREAKPOINT|PYTHON_DISABLE_REMOTE_DEBUG|RAY_SERVE_.*|RAY_TRAIN_.*|TORCH_(NCCL|GLOO)_.*"
 )
-"""The variables whose names are told, the ones that are never told, and the ones whose values are told, too."""
+"""_NAMES matches variables whose names are reported, _SECRETS variables that are never reported, and _VALUES variables
+whose values are reported, too."""
 
 # As in inworker/driver_setup.py, which is not on the nodes.
 _SETUP_HOOK_VARIABLE, _CLUSTER_HOOK = "__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR", "site.execsitecustomize"
@@ -68,7 +69,10 @@ print(json.dumps(said))
 
 
 class RaydapSurvey:
-    """The actor on one node. No method raises, because with RAY_DEBUG_POST_MORTEM=1 it would become a paused worker."""
+    """The actor on one node.
+
+    No method raises, because with RAY_DEBUG_POST_MORTEM=1 the actor would become a paused worker.
+    """
 
     def __init__(self) -> None:
         with suppress(Exception):
@@ -76,15 +80,17 @@ class RaydapSurvey:
         self._listener: socket.socket | None = None
 
     def listen(self, host: str) -> int:
-        """A port that the system chose, as it chooses those of debugpy. Whoever connects here spoils nothing. 0 if
-        there can be none."""
+        """Listen on a port that the system chooses, as it does for debugpy, and return the port.
+
+        A connection to this port has no effect. Return 0 if the node cannot listen.
+        """
         with suppress(OSError):
             self._listener = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
             return int(self._listener.getsockname()[1])
         return 0
 
     def report(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """As `report`, or `{"error"}`."""
+        """Return the result of `report`, or `{"error"}`."""
         try:
             return report(question)
         except Exception as error:
@@ -92,11 +98,11 @@ class RaydapSurvey:
 
 
 def report(question: Mapping[str, Any]) -> dict[str, Any]:
-    """What node_reports.NodeReport has.
+    """Return the fields of node_reports.NodeReport.
 
-    The question has the name of Ray's `session`; the node's address, `host`; `processes`, each with a `key` of the
-    caller's, a `pid` and a debug `port` (0 without one); and `files`, each with its `path` on the caller's machine and
-    the SHA-256 `digest` of its content.
+    The question has `session`, the name of Ray's session; `host`, the node's address; `processes`, each with a `key` of
+    the caller's, a `pid` and a debug `port` (0 without one); and `files`, each with its `path` on the caller's machine
+    and the SHA-256 `digest` of its content.
     """
     host = question["host"]
     raylet_pid, options = _raylet(question["session"], host)
@@ -132,7 +138,7 @@ def report(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Pythons:
-    """The Pythons of processes, each asked once. That of the raylet is that of all workers that have no own."""
+    """The Pythons of processes, each run once. The Python of the raylet is that of all workers without their own."""
 
     def __init__(self, common: str, common_environ: Mapping[str, str]) -> None:
         self._common = common
@@ -141,10 +147,11 @@ class _Pythons:
         self.of({})
 
     def of(self, environ: Mapping[str, str]) -> str:
-        """The Python of a process with this environment; "" if it is not known."""
+        """Return the Python of a process with this environment; "" if it is not known."""
         python = self._common
         for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-            # Ray activates the environment that it has made for a runtime_env. The raylet's own is that of its shell.
+            # For a runtime_env, Ray activates an environment that it has made. The environment of the raylet is that of
+            # its shell.
             own = environ.get(name, "")
             if own and own != self._common_environ.get(name):
                 python = os.path.join(own, "bin", "python")
@@ -155,7 +162,7 @@ class _Pythons:
 
 def _ask_python(python: str, search_path: str) -> dict[str, Any]:
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    # raydap's own folder starts an agent.
+    # raydap's own folder would start an agent.
     folders = [each for each in search_path.split(os.pathsep) if each and os.path.basename(each) != "at_start"]
     if folders:
         environ["PYTHONPATH"] = os.pathsep.join(folders)
@@ -176,7 +183,10 @@ def _ask_python(python: str, search_path: str) -> dict[str, Any]:
 
 
 def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> dict[str, Any]:
-    """A process, by its folder in /proc. `visible` is false for one of another container or, mostly, another user."""
+    """Return the report of a process, given by its folder in /proc.
+
+    `visible` is false for a process of another container, or usually of another user.
+    """
     try:
         cwd = os.readlink(folder / "cwd")
     except OSError:
@@ -184,7 +194,7 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
     environ = _environ(folder)
     words = os.fsdecode(read_bytes(folder / "cmdline")).split("\0")
     script = next((os.path.join(cwd, word) for word in words if word.endswith(".py")), "")
-    # Its environment names a program, and a folder from which that imports. Another user could choose both.
+    # The environment names a program, and folders from which it imports. Another user could choose both.
     python = pythons.of(environ) if raylets.user_ids(str(folder)) == {os.getuid()} else ""
     own = [cwd, *(each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
     if script:
@@ -205,10 +215,14 @@ def _process(folder: Path, pythons: _Pythons, files: "_Files", sockets: str) -> 
 def preparation(environ: Mapping[str, str]) -> str:
     """Return how the environment with which a process began prepares it for an agent.
 
-    "off": RAYDAP=off forbids an agent. "launched": raydap started the program, which is to call it. "run": `raydap run`
-    or the variables of `raydap prepare`. "child": a process with an agent started it. "cluster": the variables with
-    which the cluster was started, and "hidden" if Python does not find the file that they name. "hook": the setup hook
-    of a program, which is raydap's if the process has an agent. "": nothing.
+    - "off": RAYDAP=off forbids an agent.
+    - "launched": raydap started the program, which is to call it.
+    - "run": `raydap run`, or the variables of `raydap prepare`.
+    - "child": a process with an agent started it.
+    - "cluster": the variables with which the cluster was started.
+    - "hidden": these variables, but Python does not find the file that they name.
+    - "hook": the setup hook of a program, which is raydap's if the process has an agent.
+    - "": nothing.
     """
     if environ.get("RAYDAP") == "off":
         return "off"
@@ -226,7 +240,7 @@ def preparation(environ: Mapping[str, str]) -> str:
 
 
 class _Files:
-    """Looks for files of the caller in the folders that processes import from."""
+    """Looks for files of the caller in the folders from which processes import."""
 
     def __init__(self, files: Iterable[Mapping[str, str]]) -> None:
         self._digests = {file["path"]: file["digest"] for file in files}
@@ -234,8 +248,10 @@ class _Files:
         self._same: dict[tuple[str, str], bool] = {}
 
     def places(self, own: Iterable[str], libraries: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """For each file the paths where it may lie for a process that imports from these folders. In those of libraries
-        a file has to have its folder, too: many have the same name."""
+        """Return, for each file, the paths where it may lie for a process that imports from these folders.
+
+        In folders of libraries, a file must also have its parent folder, because many files there have the same name.
+        """
         found = {}
         for path in self._digests:
             places = [path] if os.path.isfile(path) else []
@@ -247,7 +263,10 @@ class _Files:
         return found
 
     def _below(self, root: str, path: str, least: int) -> list[str]:
-        """The file below this folder that has the most of the end of the path, `least` parts of it or more."""
+        """Return the file below this folder whose path has the longest end in common with `path`.
+
+        At least this many parts must be equal. Return an empty list if there is no such file.
+        """
         key = root, path, least
         if key not in self._found:
             parts = path.strip("/").split("/")
@@ -264,7 +283,7 @@ class _Files:
 
 
 class _Ports:
-    """The sockets of this machine, as they are now. `known` is false if the system does not list them."""
+    """A snapshot of this machine's sockets. `known` is false if the system does not list them."""
 
     def __init__(self, host: str) -> None:
         sockets = read_sockets()
@@ -275,7 +294,7 @@ class _Ports:
         self._owners: dict[str, list[Path]] | None = None
 
     def report(self, port: int) -> dict[str, Any]:
-        """Whether something listens at a debug port, and who is connected there."""
+        """Return whether a process listens at a debug port, and the peers of its connections."""
         peers = [one.peer for one in connected(self._sockets, self._host, port)]
         return {
             "listens": listening(self._sockets, self._host, port) is not None,
@@ -283,7 +302,7 @@ class _Ports:
         }
 
     def _owner(self, peer: tuple[str, int]) -> dict[str, Any]:
-        """The process at the other end; empty if it is another machine's, or another user's."""
+        """Return the process at the other end; empty if it is on another machine, or belongs to another user."""
         if self._owners is None:
             # Read the processes once, and only if there is a connection.
             self._owners = {}
@@ -300,7 +319,7 @@ class _Ports:
 
 
 def _open_sockets() -> Iterator[tuple[str, Path]]:
-    """The sockets that processes have open, as the links of their descriptors are, and the folders of the processes."""
+    """Yield each open socket of each process: the link of its descriptor, and the folder of the process."""
     for folder in PROC.glob("[0-9]*"):
         with suppress(OSError):
             for entry in os.listdir(folder / "fd"):
@@ -317,7 +336,7 @@ def _parent(folder: Path) -> str:
 
 
 def _raylet(session: str, host: str) -> tuple[int, dict[str, str]]:
-    """The process of this node's raylet, and its options; 0 and nothing if it is not seen from here."""
+    """Return the process id of this node's raylet, and its options; 0 and nothing if it is not visible from here."""
     for pid, options in raylets.raylets():
         if (options.get("--session-name"), options.get("--node_ip_address")) == (session, host):
             return pid, options
@@ -325,13 +344,16 @@ def _raylet(session: str, host: str) -> tuple[int, dict[str, str]]:
 
 
 def _environ(folder: Path) -> dict[str, str]:
-    """The environment that a process began with. What it has changed since is not seen."""
+    """Return the environment with which a process began. Later changes are not visible."""
     entries = os.fsdecode(read_bytes(folder / "environ")).split("\0")
     return dict(entry.partition("=")[::2] for entry in entries if "=" in entry)
 
 
 def _told(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that matter, without secrets. Values of others than those of debuggers and timeouts are ""."""
+    """Return the variables that matter, without secrets.
+
+    Only variables of debuggers and timeouts have their values; those of others are "".
+    """
     names = [name for name in environ if (_NAMES.search(name) or _VALUES.fullmatch(name)) and not _SECRETS.search(name)]
     return {name: environ[name][:200] if _VALUES.fullmatch(name) else "" for name in names}
 
@@ -342,7 +364,7 @@ def _libraries(folder: Path) -> list[str]:
 
 
 def _gdb_version() -> str:
-    """Such as "13.1"; "" without gdb."""
+    """Return the version of gdb, such as "13.1"; "" without gdb."""
     program = shutil.which("gdb")
     if program is None:
         return ""
@@ -354,7 +376,7 @@ def _gdb_version() -> str:
 
 
 def _digest(path: str) -> str:
-    """Return the SHA-256 of a file; "" for a pipe and the like, and for one that is too long for a source.
+    """Return the SHA-256 of a file; "" for a file that is not regular, or too long for a source.
 
     The process that imports from the folder may belong to another user, who can replace the file at any time.
     """

@@ -1,8 +1,8 @@
-"""The stacks of a process that cannot tell them itself, as py-spy reads them from outside.
+"""The stacks of a process that cannot report them itself, as py-spy reads them from outside.
 
-No Python code runs in a process while native code keeps the lock of its interpreter, neither a debugger's nor an
-agent's. py-spy reads the memory of the process, for which it stops it for some hundredths of a second. Ray's dashboard
-needs it, so it is mostly installed beside Ray.
+While native code holds the lock of an interpreter, no Python code runs in the process, neither a debugger's nor an
+agent's. py-spy reads the memory of the process, for which it stops the process for some hundredths of a second. Ray's
+dashboard needs py-spy, so it is usually installed beside Ray.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from raydap.cluster.machine.outside_looks import py_spy_output
 from raydap.core.events import PausedWorker
 
 MAX_OUTPUT = 16 * 1024 * 1024
-"""Bytes of the output that are read from another node."""
+"""Maximum size of the output that is read from another node, in bytes."""
 
 _OWN_PACKAGES = ("ray", "debugpy")
 
@@ -28,13 +28,13 @@ HELD = ("_do_wait_suspend", "do_wait_suspend")
 """The functions of pydevd in which a stopped thread waits (pydevd.py, PyDB)."""
 
 _VALUE = 200
-"""Characters of a value that are shown."""
+"""Maximum length of a value, in characters."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 
 
 class PySpyFailed(OSError):
-    """The reason, for users."""
+    """py-spy has not read the process. The text is the reason, for users."""
 
 
 class _Variable(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Thread(msgspec.Struct, frozen=True):
-    """As in the output of `py-spy dump --json` (py-spy, src/stack_trace.rs)."""
+    """A thread in the output of `py-spy dump --json` (py-spy, src/stack_trace.rs)."""
 
     pid: int
     frames: tuple[_Frame, ...]
@@ -61,7 +61,7 @@ class _Thread(msgspec.Struct, frozen=True):
 
 
 async def output(worker: PausedWorker) -> bytes:
-    """What py-spy prints of a worker of this machine. Raises PySpyFailed."""
+    """Return what py-spy prints for a worker on this machine. Raises PySpyFailed."""
     try:
         return await asyncio.to_thread(py_spy_output, worker.pid, "--locals")
     except OSError as error:
@@ -70,7 +70,7 @@ async def output(worker: PausedWorker) -> bytes:
 
 
 def decode(output: bytes) -> Stacks:
-    """Raises PySpyFailed for what is no output of py-spy."""
+    """Return the stacks in the output of py-spy. Raises PySpyFailed for a malformed output."""
     try:
         threads = msgspec.json.decode(output, type=tuple[_Thread, ...])
     except msgspec.DecodeError as error:
@@ -80,10 +80,14 @@ def decode(output: bytes) -> Stacks:
 
 
 def _thread(thread: _Thread) -> ThreadStack:
-    """The one that keeps the lock comes to no other line, whether it computes or waits there."""
+    """Return the stack of a thread.
+
+    A thread that keeps the interpreter's lock reaches no other line of Python. So its activity is "busy" if it
+    computes, or "blocked" if it waits, but never "running".
+    """
     frames = tuple(_frame(each) for each in thread.frames)
     held = max((number for number, each in enumerate(frames) if each.name in HELD), default=-1)
-    # What is above holds the thread: pydevd, and raydap's own part of it, which has no file.
+    # The frames above belong to pydevd, and to raydap's own part of it, which has no file. They hold the thread.
     own = (msgspec.structs.replace(each, owner=CodeOwner.PLUMBING) for each in frames[: held + 1])
     frames = (*own, *frames[held + 1 :])
     user = next((number for number, each in enumerate(frames) if each.owner == CodeOwner.USER), -1)
@@ -100,13 +104,13 @@ def _thread(thread: _Thread) -> ThreadStack:
 
 def _frame(frame: _Frame) -> ThreadFrame:
     variables = tuple(StackVariable(each.name, _value(each.repr or ""), "") for each in frame.locals or ())
-    # It says qualified names, others say those of the code.
+    # py-spy reports qualified names. Stacks from other sources have the names of the code objects.
     name = frame.name.rpartition(".")[2]
     return ThreadFrame(name, frame.filename, frame.line, _owner(frame.filename), variables)
 
 
 def _owner(path: str) -> Literal[0, 1, 2]:
-    """By the path alone, because the process cannot be asked where its libraries are."""
+    """Return the owner of a file by its path alone, because the process cannot report where its libraries are."""
     for folder in ("/site-packages/", "/dist-packages/"):
         _, found, rest = path.partition(folder)
         if found:
@@ -116,5 +120,5 @@ def _owner(path: str) -> Literal[0, 1, 2]:
 
 
 def _value(text: str) -> str:
-    """Without addresses, by which equal objects of two processes would differ."""
+    """Return a value without addresses, by which equal objects of two processes would differ."""
     return _ADDRESS.sub(">", text)[:_VALUE]

@@ -1,9 +1,9 @@
-"""Asks each node of a cluster about itself (node_survey.py); an operation of raydap_process.py for node_reports.py.
+"""Gets a report from each node of a cluster (node_survey.py): an operation of raydap_process.py for node_reports.py.
 
-The question has the name of Ray's `session`, and `nodes`: for Ray's id of each
-node the question of node_survey.report. The answer has for each id what that answers, with `route`: "" if this machine
-reaches ports of the node directly, else why not, None if that is not known; or `{"error": ...}`. A driver and its
-actors end with this process, so nothing stays.
+The question has `session`, the name of Ray's session, and `nodes`, which has the question of node_survey.report for
+each of Ray's ids of nodes. The answer has for each id the report with a `route`, or `{"error": ...}`. The route is ""
+if this machine reaches ports of the node directly, else the reason why not, and None if that was not tried. The driver
+and its actors end with this process, so nothing remains on the nodes.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ _CONNECT_TIMEOUT_S = 3.0
 
 
 async def ask_nodes(session: str, nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the answer of each node, by Ray's ids."""
     answers = await asyncio.gather(*(_ask(node_id, session, question) for node_id, question in nodes.items()))
     return dict(zip(nodes, answers, strict=True))
 
@@ -50,6 +51,6 @@ def _try_to_connect(host: str, port: int) -> str:
 
 
 def survey(question: dict[str, Any]) -> dict[str, Any]:
-    """Ask each node. The question is `{"session": ..., "nodes": ...}`, as in `ask_nodes`."""
+    """Join the cluster and query each node. The question is `{"session": ..., "nodes": ...}`, as in `ask_nodes`."""
     ray_driver.join(question["session"], "raydap doctor")
     return asyncio.run(ask_nodes(question["session"], question["nodes"]))

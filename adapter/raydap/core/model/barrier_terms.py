@@ -16,15 +16,19 @@ _SYNTAX = (
 
 @dataclass(frozen=True, slots=True)
 class BarrierTerms:
-    """A barrier opens when all have arrived that live, or with `count` arrivals, or `seconds` after the first of them;
-    0 is for no such limit."""
+    """When a barrier opens. By default, all workers of its class that are alive have to arrive."""
 
     count: int = 0
+    """Arrivals with which the barrier opens; 0 for those of all workers."""
     seconds: float = 0.0
+    """Seconds after the first arrival with which the barrier opens in any case; 0 for no time limit."""
 
 
 def of_breakpoint(spec: dict[str, object]) -> BarrierTerms | None:
-    """None for a breakpoint that is no barrier. Raises ValueError with a sentence for users if it is a wrong one."""
+    """Return the terms of a breakpoint; None if it is no barrier.
+
+    Raises ValueError, with a sentence for users, if the hit condition is wrong.
+    """
     text = spec.get("hitCondition")
     if not isinstance(text, str) or _WORD.match(text) is None:
         return None

@@ -10,91 +10,105 @@ from raydap.protocol.types import ClientId, Handle, WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class WorkerClass:
-    """The workers that are to arrive together: the actors of a class in a job, or those that run the same task.
-    `children` are subprocesses of these."""
+    """Workers that meet at a barrier: the actors of a class in a job, or the workers that run the same task."""
 
     job: str
     name: str
     is_actor: bool
     children: bool = False
+    """Whether these are the subprocesses of such workers."""
 
 
 def class_of(worker: Worker) -> WorkerClass | None:
-    """None while Ray does not say what the worker runs."""
+    """Return the class of a worker; None until Ray reports what the worker runs."""
     origin, is_child = worker.origin, worker.parent is not None
     if origin.row.worker_type == "TARGET":
         return WorkerClass("", "", is_actor=False, children=is_child)
     label = origin.label
     if label == WorkerLabel() and origin.row.worker_type != "DRIVER":
         return None
-    # The driver is alone: its key is a name that no task has.
+    # A driver without a label is alone in its class: no task is named like its key.
     name = label.actor or label.task or origin.key
     return WorkerClass(label.job, name, is_actor=label.actor != "" and not is_child, children=is_child)
 
 
 @dataclass(slots=True, eq=False)
 class BarrierWait:
-    """What goes on at one barrier until it opens.
-
-    `arrived` are the threads that have come, by worker, each with the body of its `stopped`. Most are WAITING; one that
-    the user has led there by a step is shown, and counts while it stays stopped. `members` are the attached workers
-    that have to come, or have; `ended` counts those that have ended instead.
-
-    Ray is asked for its actors when all members have arrived: others may be about to start. `asked_at` is that time,
-    None if it was not asked since the last arrival; `actors` is the answer, None without one. `starting` and
-    `unreached` are the numbers of actors of the class that raydap will attach to, and that it does not reach.
-
-    `places` say where the first of those that are missing run; they were asked at the time `read_at`, or are just
-    `reading`. `idle` are those that have run the task and run nothing of the user's now. `text` is what users were told
-    last, by the progress with the id `progress`, "" before the first time, to `clients`.
-    """
+    """The wait at one barrier, from the first arrival until the barrier opens."""
 
     id: Handle
     breakpoint: Breakpoint
+    """The breakpoint that is set at the barrier now."""
     of: WorkerClass | None
+    """The class of the workers; None until Ray reports what the first one runs."""
     began: float
+    """The time of the first arrival."""
     arrived: dict[WorkerKey, dict[Thread, dict[str, object]]] = field(default_factory=dict)
+    """For each worker, its threads that have arrived, with the bodies of their `stopped`.
+
+    Most threads are WAITING. A thread that the user has stepped to the barrier is shown, and counts while it stays
+    stopped.
+    """
     members: dict[WorkerKey, Worker] = field(default_factory=dict)
+    """The attached workers that have arrived, or have to."""
     ended: int = 0
+    """The number of members that have ended."""
     asked_at: float | None = None
+    """The time at which raydap requested Ray's actors; None if it has not since the last arrival.
+
+    The request is sent when all members have arrived, because more actors may be about to start.
+    """
     actors: tuple[ListedActor, ...] | None = None
+    """Ray's answer to that request; None until it arrives."""
     starting: int = 0
+    """The number of actors of the class that raydap is going to attach to."""
     unreached: int = 0
+    """The number of actors of the class that raydap does not reach."""
     places: dict[WorkerKey, str] = field(default_factory=dict)
+    """Where the first missing workers are, like `train.py:88`; "" for a worker that runs none of the user's code."""
     idle: set[WorkerKey] = field(default_factory=set)
+    """The workers that have run the task and run none of the user's code now. They do not have to arrive."""
     reading: bool = False
+    """Whether a request for `places` is under way."""
     read_at: float = float("-inf")
+    """The time of the last answer to such a request."""
     text: str = ""
+    """The last text for users; "" before the first."""
     facts: object = None
-    """What the text was made of."""
+    """The facts that `text` was made from."""
     progress: str = ""
+    """The id of the progress that shows the text; "" before it begins."""
     clients: list[ClientId] = field(default_factory=list)
+    """The clients that show the progress."""
 
     @property
     def first(self) -> Worker:
-        """The first of those that have arrived. There is one as long as the barrier is waited at."""
+        """The first worker in `arrived`, which is not empty before the wait ends."""
         return next(iter(next(iter(self.arrived.values())))).worker
 
     @property
     def waiting(self) -> list[Thread]:
+        """The threads that wait without being shown to clients."""
         threads = (thread for arrived in self.arrived.values() for thread in arrived)
         return [thread for thread in threads if thread.state is ThreadState.WAITING]
 
     @property
     def missing(self) -> list[Worker]:
+        """The members that have not arrived."""
         return [worker for key, worker in self.members.items() if key not in self.arrived]
 
     def stopped(self, thread: Thread) -> dict[str, object] | None:
-        """The body of its `stopped`; None if it has not arrived."""
+        """Return the body of a thread's `stopped`; None if the thread has not arrived."""
         return self.arrived.get(thread.worker.key, {}).get(thread)
 
     def arrive(self, thread: Thread, stopped: dict[str, object]) -> None:
+        """Add a thread that has arrived, with the body of its `stopped`."""
         self.arrived.setdefault(thread.worker.key, {})[thread] = stopped
-        # What Ray said before this may be out of date.
+        # Ray's last answer may be out of date now.
         self.asked_at = self.actors = None
 
     def drop_gone(self, key: WorkerKey) -> None:
-        """Drops the threads of a worker that are not there any more: they run on, or have ended."""
+        """Drop a worker's threads that no longer wait here: they run or have ended, or the worker is leaving."""
         threads = self.arrived.get(key, {})
         for thread in list(threads):
             worker = thread.worker
@@ -105,19 +119,22 @@ class BarrierWait:
             self.arrived.pop(key, None)
 
     def count(self, key: WorkerKey, worker: Worker | None) -> None:
-        """Counts a worker as a member, or no more; None if its connection has ended."""
+        """Add a worker to the members if it has arrived or has to; otherwise remove it from them.
+
+        `worker` is None if the connection has ended.
+        """
         arrived = self.arrived.get(key)
         if arrived:
             worker = next(iter(arrived)).worker
         if worker is not None and (arrived or self.awaits(worker)):
             if key not in self.members:
-                # It is one of those that were about to start, until Ray says again how many there are.
+                # Assume that it was one of the starting actors, until Ray lists them again.
                 self.starting = max(0, self.starting - 1)
             self.members[key] = worker
         elif key in self.members:
             self.ended += self.members.pop(key).stage is AttachStage.GONE
 
     def awaits(self, worker: Worker) -> bool:
-        """Whether an attached worker has to come."""
+        """Return whether an attached worker has to arrive."""
         is_other = worker.leaving or worker.key in self.idle or worker.run is not self.first.run
         return not is_other and class_of(worker) == self.of

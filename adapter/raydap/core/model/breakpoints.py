@@ -1,8 +1,8 @@
-"""Breakpoints as desired state: those that the clients want, sent to every worker, present and future.
+"""Breakpoints as desired state: what the clients want, sent to every worker, present and future.
 
-A client's request is answered at once from this state. Each worker's own answer is merged in when it comes. A
-breakpoint is verified if every worker that has answered verifies it. If only some do, its message says how many, and
-the first of them decides the line.
+A client's request is answered immediately from this state. Each worker's own answer is merged in when it arrives. A
+breakpoint is verified if every worker that has answered verifies it. If only some do, its message contains their
+number, and the first of them determines the line.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -19,19 +19,14 @@ from raydap.protocol.types import ClientId, Handle, WorkerKey
 WAITING = "No worker has set this breakpoint yet; each one that is attached gets it."
 
 _PLACE = {"line", "column", "name"}
-"""The parts of a spec that say where a breakpoint is."""
+"""The keys of a spec that determine the place of a breakpoint."""
 
 
 class Breakpoint:
     """One breakpoint.
 
-    `spec` is the client's SourceBreakpoint or FunctionBreakpoint. `answers` are the workers' answers, by worker and by
-    the path of the source in that worker: a file of a job can have two paths (paths.py). Answers that verify the
-    breakpoint and answers with a message are kept apart, so that a view costs the same with any number of workers.
-
-    `barrier` are its terms if it holds workers until all have arrived (workers/barriers.py); `mistake` says why it
-    cannot be set. `author` is the client that has sent the spec. `sent`: whether it is verified and its line, as in the
-    last event about it.
+    The answers that verify it and the answers with a message are kept apart, so that `view` takes the same time with
+    any number of workers.
     """
 
     __slots__ = ("_complaints", "_verified", "answers", "author", "barrier", "id", "mistake", "sent", "source", "spec")
@@ -41,39 +36,51 @@ class Breakpoint:
     ) -> None:
         self.id = handle
         self.author = author
+        """The client that has sent the spec."""
         self.sent: tuple[bool, int | None] | None = None
+        """`verified` and the line in the last event about the breakpoint; None before the first event."""
         self.spec = spec
+        """The client's SourceBreakpoint or FunctionBreakpoint."""
         self.source = source
+        """None for a function breakpoint."""
         self.barrier: BarrierTerms | None = None
+        """The terms if the breakpoint holds workers until all have arrived (workers/barriers.py)."""
         self.mistake = ""
+        """Why the breakpoint cannot be set, for users; "" if it can."""
         try:
             self.barrier = barrier_terms.of_breakpoint(spec)
         except ValueError as error:
             self.mistake = str(error)
         self.answers: dict[WorkerKey, dict[str, dict[str, object]]] = {}
+        """The workers' answers, by worker and by the path of the source in that worker.
+
+        A file of a job can have two paths (translate/paths.py).
+        """
         self._verified: dict[WorkerKey, dict[str, object]] = {}
         self._complaints: dict[WorkerKey, str] = {}
 
     @property
     def told(self) -> dict[str, object]:
-        """What workers are told of it. One with a barrier stops each time."""
+        """The spec that workers get. That of a barrier lacks the hit condition, so that each hit stops."""
         return self.spec if self.barrier is None else {k: v for k, v in self.spec.items() if k != "hitCondition"}
 
     @property
     def place(self) -> tuple[str, object]:
-        """Where the client has set it: the path and the line, or "" and the function's name."""
+        """The place where the client has set it: the path and the line, or "" and the function's name."""
         is_line = self.source is not None
         return ("" if self.source is None else self.source["path"]), self.spec.get("line" if is_line else "name")
 
     def is_at(self, spec: dict[str, object]) -> bool:
-        """Whether a spec of the same group is about the same line, as set or as the workers have moved it, or about the
-        same function."""
+        """Return whether a spec of the same group is for the same line or function.
+
+        The line counts as the client has set it, and as the workers have moved it.
+        """
         if self.source is None:
             return spec.get("name") == self.spec.get("name")
         return spec.get("line") in (self.spec.get("line"), self.view().get("line"))
 
     def take(self, worker: WorkerKey, path: str, answer: dict[str, object]) -> bool:
-        """Merges a worker's answer for one path of the source. Returns whether clients see a difference."""
+        """Merge a worker's answer for one path of the source. Return whether clients see a difference."""
         before = self.view()
         answers = self.answers.setdefault(worker, {})
         answers[path] = answer
@@ -81,7 +88,7 @@ class Breakpoint:
         return self.view() != before
 
     def drop(self, worker: WorkerKey) -> bool:
-        """Drops the worker's answers. Returns whether clients see a difference."""
+        """Drop a worker's answers. Return whether clients see a difference."""
         before = self.view()
         self.answers.pop(worker, None)
         self._sort(worker, [])
@@ -97,7 +104,7 @@ class Breakpoint:
                 self._complaints.setdefault(worker, str(answer["message"]))
 
     def view(self) -> messages.Breakpoint:
-        """The breakpoint as clients see it, merged from all answers."""
+        """Return the breakpoint as clients see it, merged from all answers."""
         best = next(iter(self._verified.values()), None)
         verified, answered = len(self._verified), len(self.answers)
         view: messages.Breakpoint = {"id": self.id, "verified": 0 < verified == answered}
@@ -115,11 +122,7 @@ class Breakpoint:
 
 
 class Group:
-    """The breakpoints that one request sets together: those of one source, or all function breakpoints.
-
-    `path` is the client's path of the source, "" for function breakpoints. `told` are those that workers are told,
-    as they are in `arguments`.
-    """
+    """The breakpoints that one request sets together: those of one source, or all function breakpoints."""
 
     __slots__ = ("arguments", "breakpoints", "command", "path", "told")
 
@@ -127,12 +130,15 @@ class Group:
         self.command = command
         self.breakpoints = breakpoints
         self.told = [breakpoint for breakpoint in breakpoints if not breakpoint.mistake]
+        """The breakpoints that workers get, in the order of `arguments`; the others have a mistake."""
         self.arguments = {**arguments, "breakpoints": [breakpoint.told for breakpoint in self.told]}
+        """The request's arguments for workers that have the source at `path`."""
         source = arguments.get("source")
         self.path = str(source["path"]) if isinstance(source, dict) else ""
+        """The client's path of the source; "" for function breakpoints."""
 
     def at(self, path: str) -> dict[str, object]:
-        """The arguments for a worker that has the source at `path`."""
+        """Return the arguments for a worker that has the source at `path`."""
         if path == self.path:
             return self.arguments
         source = self.arguments["source"]
@@ -141,17 +147,22 @@ class Group:
 
 
 class Breakpoints:
+    """The breakpoints and exception filters of a run."""
+
     def __init__(self, handles: Handles) -> None:
         self._all_handles = handles
         self._groups: dict[str | None, Group] = {}  # By the path of the source; None for function breakpoints.
         self._doubtful: set[str | None] = set()
+        """The keys of the groups that no client has set again since `doubt`."""
         self._filters: dict[ClientId | None, ExceptionFilters] = {None: ExceptionFilters()}
-        """The filters of each client. The default counts until a client sets filters."""
+        """The filters of each client. The default applies until a client sets filters."""
 
     @property
     def can_stop(self) -> bool:
-        """Whether something here can stop a worker that calls no breakpoint(). Ray catches what its tasks raise, so
-        `uncaught` alone cannot."""
+        """Whether a breakpoint or filter can stop a worker that calls no breakpoint().
+
+        The filter `uncaught` alone cannot, because Ray catches the exceptions of its tasks.
+        """
         exceptions = self.exceptions
         filters = exceptions["filters"]
         others = isinstance(filters, list) and any(name != "uncaught" for name in filters)
@@ -164,11 +175,11 @@ class Breakpoints:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The conditions of filters. No worker gets them (workers/exception_conditions.py)."""
+        """The conditions, by filter. Workers do not get them (workers/exception_conditions.py)."""
         return exception_filters.conditions(self._filters.values())
 
     def groups(self) -> Iterator[Group]:
-        """The groups that have to be set in a worker before it may run."""
+        """Return the groups that have to be set in a worker before it may run."""
         return (group for group in self._groups.values() if group.breakpoints)
 
     def set(
@@ -179,10 +190,10 @@ class Breakpoints:
         foreign: Collection[Handle] = (),
         guarded: Collection[Handle] = (),
     ) -> Group:
-        """Replaces the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT).
+        """Replace the breakpoints of one source, or the function breakpoints. Raises ProblemError (BAD_ARGUMENT).
 
-        `foreign` stay where the request has none in their place, and come first. `guarded` keep their conditions if the
-        request repeats their place alone: DAP's events have not shown the client more.
+        `foreign` breakpoints stay, and come first, unless the request has one in the same place. `guarded` breakpoints
+        keep their conditions if the request repeats only their place: DAP's events have not shown the client more.
         """
         source = _source(arguments) if command == "setBreakpoints" else None
         key = None if source is None else source["path"]
@@ -202,38 +213,41 @@ class Breakpoints:
         return group
 
     def is_current(self, group: Group) -> bool:
-        """Whether no later request has replaced this group."""
+        """Return whether no later request has replaced this group."""
         key = group.path if group.command == "setBreakpoints" else None
         return self._groups.get(key) is (group if group.breakpoints else None)
 
     def doubt(self) -> None:
-        """Marks all breakpoints as doubtful: no client is left that could say whether it still wants them."""
+        """Mark all breakpoints as unconfirmed: the last client has left, and the next may not want them."""
         self._doubtful = set(self._groups)
 
     def drop_doubtful(self) -> list[Group]:
-        """Drops the doubtful breakpoints. Returns their groups, which are empty now."""
+        """Drop the groups that no client has set again since `doubt`. Return them; they are empty now."""
         doubtful = [self._groups[key] for key in self._doubtful if key in self._groups]
         return [self.set(group.command, {**group.arguments, "breakpoints": []}) for group in doubtful]
 
     def all(self) -> Iterator[Breakpoint]:
+        """Return all breakpoints."""
         return (breakpoint for group in self._groups.values() for breakpoint in group.breakpoints)
 
     def set_exceptions(self, arguments: dict[str, object], author: ClientId | None = None) -> None:
-        """Replaces the exception filters of one client. Raises ProblemError (BAD_ARGUMENT)."""
+        """Replace the exception filters of one client. Raises ProblemError (BAD_ARGUMENT)."""
         self._filters[author] = exception_filters.parse(arguments)
         if author is not None:
             self._filters.pop(None, None)
 
     def forget_filters(self, present: Collection[ClientId]) -> bool:
-        """Drops the filters of absent clients, if a client that is present has set filters. Returns whether the filters
-        of workers change."""
+        """Drop the filters of absent clients, if a client that is present has set filters.
+
+        Return whether the filters of workers change.
+        """
         before = self.exceptions
         if self._filters.keys() & present:
             self._filters = {client: filters for client, filters in self._filters.items() if client in present}
         return self.exceptions != before
 
     def answered(self, worker: WorkerKey, group: Group, answers: object, path: str = "") -> list[Breakpoint]:
-        """Merges a worker's answer to `group`, told for `path`; returns the breakpoints that look different now."""
+        """Merge a worker's answer to `group`, sent for `path`. Return the breakpoints that look different now."""
         changed = []
         for breakpoint, answer in zip(group.told, answers if isinstance(answers, list) else [], strict=False):
             if isinstance(answer, dict) and breakpoint.take(worker, path, answer) and self.has(breakpoint):
@@ -241,7 +255,7 @@ class Breakpoints:
         return changed
 
     def moved(self, worker: WorkerKey, answer: Mapping[str, object]) -> list[Breakpoint]:
-        """Merges a worker's `breakpoint` event; returns the breakpoints that look different now."""
+        """Merge a worker's `breakpoint` event. Return the breakpoints that look different now."""
         found = self._find(worker, answer.get("id"))
         if found is None:
             return []
@@ -250,11 +264,11 @@ class Breakpoints:
         return [breakpoint] if changed else []
 
     def forget(self, worker: WorkerKey) -> list[Breakpoint]:
-        """The worker is gone; returns the breakpoints that look different now."""
+        """Drop the answers of a worker that is gone. Return the breakpoints that look different now."""
         return [breakpoint for breakpoint in self.all() if breakpoint.drop(worker)]
 
     def ids_at(self, worker: WorkerKey, path: str, line: int, function: str) -> list[object]:
-        """The worker's own ids of the breakpoints at which a thread of it has stopped, by its place."""
+        """Return the worker's own ids of the breakpoints at the place where one of its threads has stopped."""
         ids = []
         for breakpoint in self.all():
             answer = breakpoint.answers.get(worker, {}).get(path if breakpoint.source is not None else "", {})
@@ -266,27 +280,30 @@ class Breakpoints:
 
     @property
     def has_barriers(self) -> bool:
+        """Whether any breakpoint is a barrier."""
         return any(breakpoint.barrier is not None for breakpoint in self.all())
 
     def hit(self, worker: WorkerKey, locals_: object) -> list[Breakpoint]:
-        """Those with these ids of a worker's `hitBreakpointIds`, without breakpoints that are not ours."""
+        """Return the breakpoints for a worker's `hitBreakpointIds`, without ids that are not raydap's."""
         found = [self._find(worker, local) for local in (locals_ if isinstance(locals_, list) else [])]
         return [each[0] for each in found if each is not None]
 
     def at_place(self, place: tuple[str, object]) -> Breakpoint | None:
-        """What is set there now."""
+        """Return the breakpoint that is set at this place now, or None."""
         return next((breakpoint for breakpoint in self.all() if breakpoint.place == place), None)
 
     def clear(self) -> None:
+        """Drop all breakpoints and filters."""
         self._groups.clear()
         self._doubtful.clear()
         self._filters = {None: ExceptionFilters()}
 
     def has(self, wanted: Breakpoint) -> bool:
+        """Return whether this breakpoint is still set."""
         return any(breakpoint is wanted for breakpoint in self.all())
 
     def _find(self, worker: WorkerKey, local: object) -> tuple[Breakpoint, str] | None:
-        # debugpy numbers breakpoints from 0, and 0 == False in Python: hence the check of the type.
+        # The type is checked because debugpy numbers breakpoints from 0, and 0 == False in Python.
         if type(local) is not int:
             return None
         for breakpoint in self.all():
@@ -304,7 +321,10 @@ def _source(arguments: dict[str, object]) -> messages.Source:
 
 
 def specs_of(arguments: dict[str, object]) -> list[dict[str, object]]:
-    """Return the breakpoints of a request. Without them, the lines of DAP's deprecated `lines`."""
+    """Return the breakpoints of a request; without them, those of DAP's deprecated `lines`.
+
+    Raises ProblemError (BAD_ARGUMENT).
+    """
     specs = arguments.get("breakpoints")
     if specs is None:
         lines = arguments.get("lines") or []
@@ -318,7 +338,7 @@ def specs_of(arguments: dict[str, object]) -> list[dict[str, object]]:
 
 
 def _completed(spec: dict[str, object], guarded: list[Breakpoint]) -> dict[str, object]:
-    """The spec of the guarded breakpoint whose place this one repeats without anything else, else the spec itself."""
+    """Return the spec of the guarded breakpoint if this spec only repeats its place; otherwise return this spec."""
     if spec.keys() <= _PLACE:
         for breakpoint in guarded:
             if breakpoint.is_at(spec):
@@ -327,5 +347,5 @@ def _completed(spec: dict[str, object], guarded: list[Breakpoint]) -> dict[str, 
 
 
 def _same(spec: dict[str, object]) -> str:
-    """A key that is equal for equal specs. A breakpoint that is set again keeps its id and the workers' answers."""
+    """Return a key that is equal for equal specs. A breakpoint that is set again keeps its id and its answers."""
     return repr(sorted(spec.items(), key=lambda item: item[0]))

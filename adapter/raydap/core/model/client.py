@@ -1,4 +1,4 @@
-"""Clients: editors, terminals, agents. Each has its own sequence numbers and capabilities, and its open requests."""
+"""Clients: editors, terminals and agents, each with its sequence numbers, its capabilities and its open requests."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,84 +15,93 @@ from raydap.wire.envelope import Body
 
 
 class ClientStage(IntEnum):
-    """How far a client's session is. A client gets stops and threads once it is READY, after configurationDone. VS
-    Code that has LEFT, by `disconnect`, gets answers only."""
+    """How far a client's session is."""
 
     GONE = auto()
+    """The client has left; nothing is sent to it any more."""
     LEFT = auto()
+    """VS Code after `disconnect`: it gets answers, and no events, until its connection ends."""
     CONNECTED = auto()
+    """Before `initialize`."""
     INITIALIZED = auto()
+    """Before `attach` or `launch`."""
     ATTACHED = auto()
+    """Before `configurationDone`."""
     READY = auto()
+    """The client gets stops and threads."""
 
 
 class Role(Enum):
-    """The rights of a client.
-
-    UNTRUSTED: it has not shown the hub's token yet. JOINING: it came by the port for child sessions, and may only
-    become a CHILD, which sees one worker. A PARENT has a child session for each worker. An OBSERVER may only look.
-    """
+    """The rights of a client."""
 
     UNTRUSTED = auto()
+    """The client has not presented the hub's token yet."""
     JOINING = auto()
+    """The client came by the port for child sessions, and may only become a CHILD."""
     DEBUGGER = auto()
     OBSERVER = auto()
+    """The client may look at everything, and change nothing."""
     PARENT = auto()
+    """The client's editor opens a child session for each worker."""
     CHILD = auto()
+    """The client sees one worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A worker for which a PARENT got a startDebugging request, and the time until which its session has to come."""
+    """A startDebugging request that a PARENT got for a worker."""
 
     worker: WorkerKey
     until: float
+    """The time until which the editor has to open the worker's session."""
 
 
 class View:
-    """A client's knowledge of one run. `focus` is the thread that its user looks at, as far as requests show it.
-    `threads` and `breakpoints` were sent to it. `seen` are the threads whose stack it has fetched since they stopped,
-    `renamed` those with a name that it has not got yet. `unread` are those whose stop it was sent while it has not
-    asked for their stack, `waiting` those whose stop it will be sent later (workers/stop_pacing.py); they wait since it
-    last asked for a stack, or since the first of them came, which is `waiting_since`. `watching`: it gets changes of
-    workers (raydap/workers); with `all` also those of alive ones.
-
-    `offered` are the open startDebugging requests of a PARENT, by their numbers; `adopted` are the workers for which
-    its editor opened no session, so that it shows them itself. `only` is the worker of a CHILD.
-    """
+    """What one client has received of a run."""
 
     def __init__(self) -> None:
         self.focus: Thread | None = None
+        """The thread that the client's user looks at, as far as requests show it."""
         self.threads: set[Handle] = set()
+        """The threads that were sent to the client."""
         self.breakpoints: set[Handle] = set()
+        """The breakpoints that were sent to the client."""
         self.shown: set[Handle] = set()
-        """The breakpoints that it has sent itself, or knows from `raydap/breakpoints`: it removes one of these by
-        leaving it out."""
+        """The breakpoints that the client has set itself or received from `raydap/breakpoints`.
+
+        The client removes such a breakpoint by leaving it out of a request.
+        """
         self.read: set[Handle] = set()
-        """The breakpoints whose conditions it knows from `raydap/breakpoints`."""
+        """The breakpoints whose conditions the client has received from `raydap/breakpoints`."""
         self.seen: set[Handle] = set()
+        """The threads whose stack the client has fetched since they stopped."""
         self.renamed: set[Handle] = set()
+        """The threads whose new name the client has not received yet (workers/thread_names.py)."""
         self.unread: set[Handle] = set()
+        """The threads whose stop was sent, but whose stack the client has not requested since."""
         self.waiting: dict[Handle, Thread] = {}
+        """The threads whose stop will be sent later (workers/stop_pacing.py)."""
         self.waiting_since = 0.0
+        """The time of the last request for a stack, or of the first waiting stop if that is later."""
         self.watching = False
+        """Whether the client gets changes of workers (raydap/workers)."""
         self.all = False
+        """Whether these include changes of alive workers, which are neither attached nor paused."""
         self.offered: dict[int, Offer] = {}
+        """The open startDebugging requests of a PARENT, by their sequence numbers."""
         self.adopted: set[WorkerKey] = set()
+        """The workers that a PARENT shows itself, because its editor has opened no session for them."""
         self.only: WorkerKey | None = None
+        """The worker of a CHILD."""
 
     def end_stop(self, thread: Handle) -> bool:
-        """The stop is over. Returns whether the client knows it."""
+        """Forget a stop that is over. Return whether the stop was sent to the client."""
         self.unread.discard(thread)
         return self.waiting.pop(thread, None) is None
 
 
 class Client:
-    """One connection. `open` are its requests without an answer. `type` is that of its own configuration, by which the
-    editor knows the adapter; None if it did not send one. `is_vscode`: it is VS Code, whose ways can block its window.
-    `reads_all`: it asks for the stack of each stop, also where its user does not look; VS Code does, until it asks for
-    none (workers/stop_pacing.py). `joined`: it takes part in the
-    run of others, and the run may end while it is there."""
+    """One connection of a client."""
 
     def __init__(self, emit: Callable[[Effect], None], client: ClientId, role: Role) -> None:
         self.id = client
@@ -100,23 +109,35 @@ class Client:
         self.stage = ClientStage.CONNECTED
         self.name = "client"
         self.type: str | None = None
+        """The `type` in the client's arguments, by which its editor finds the adapter; None if there is none."""
         self.supports: frozenset[str] = frozenset()
+        """The names of the client's capabilities, such as `supportsProgressReporting`."""
         self.is_vscode = False
+        """Whether the client is VS Code, whose window many stops at once would block."""
         self.reads_all = False
+        """Whether the client requests the stack of each stop, not only where its user looks.
+
+        VS Code does, until it stops requesting stacks (workers/stop_pacing.py).
+        """
         self.joined = False
+        """Whether the client takes part in the run of another client, which may end while it is connected."""
         self.view = View()
         self.open: dict[Seq, Request] = {}
+        """The client's requests without an answer."""
         self.parts = 0
-        """The number of its requests that are being carried out in parts (model/parts.py)."""
+        """The number of the client's requests that are being carried out in parts (model/parts.py)."""
         self.delayed: deque[bytes] = deque()
-        """Its messages that wait for the end of these requests."""
+        """The client's messages that wait for the end of these requests."""
         self._emit = emit
         self._seq = 0
 
     # Transitions.
 
     def introduce(self, arguments: Mapping[str, object]) -> None:
-        """Takes the arguments of `initialize`. Raises ProblemError for positions that start at 0."""
+        """Take the arguments of `initialize`.
+
+        Raises ProblemError (BAD_ARGUMENT) for positions that start at 0, and for URIs in place of paths.
+        """
         for name in ("linesStartAt1", "columnsStartAt1"):
             if arguments.get(name, True) is not True:
                 raise ProblemError(Problem(Code.BAD_ARGUMENT, f'The argument "{name}" must be true.'))
@@ -126,25 +147,28 @@ class Client:
         self.supports = frozenset(
             key for key, value in arguments.items() if key.startswith("supports") and value is True
         )
-        # dap-mode for Emacs calls itself VS Code, but starts no sessions.
+        # dap-mode for Emacs sends the clientID "vscode", too, but cannot start sessions.
         self.is_vscode = arguments.get("clientID") == "vscode" and "supportsStartDebuggingRequest" in self.supports
         self.reads_all = self.is_vscode
         self.stage = ClientStage.INITIALIZED
 
     def admit(self) -> None:
-        """The client has shown the hub's token."""
+        """Give the client the rights of a debugger, because it has presented the hub's token."""
         if self.role is Role.UNTRUSTED:
             self.role = Role.DEBUGGER
 
     def join(self, role: Role, only: WorkerKey | None = None) -> None:
-        """The client takes part in the run, in this role."""
+        """Let the client take part in the run, in this role. `only` is the worker of a CHILD."""
         self.role = role
         self.view = View()
         self.view.only = only
         self.stage = ClientStage.ATTACHED
 
     def leave_run(self) -> None:
-        """The run is over, or never began: the client may attach again. A child session ends with its worker."""
+        """Let the client attach again, because the run is over or never began.
+
+        A child session ends with its worker instead.
+        """
         if self.is_attached and self.role is not Role.CHILD:
             self.role = Role.DEBUGGER
             self.joined = False
@@ -153,14 +177,19 @@ class Client:
 
     @property
     def is_attached(self) -> bool:
+        """Whether the client has attached, launched or joined."""
         return self.stage >= ClientStage.ATTACHED
 
     @property
     def is_ready(self) -> bool:
+        """Whether the client has sent `configurationDone`."""
         return self.stage is ClientStage.READY
 
     def sees(self, worker: WorkerKey) -> bool:
-        """Whether this client sees a worker: all workers in a merged session, its own one in a child session."""
+        """Return whether the client sees a worker: all in a merged session, its own one in a child session.
+
+        A PARENT sees the workers that it has adopted.
+        """
         if self.stage < ClientStage.ATTACHED:
             return False
         if self.role is Role.CHILD:
@@ -168,27 +197,32 @@ class Client:
         return self.role is not Role.PARENT or worker in self.view.adopted
 
     def may_name(self, worker: Worker) -> bool:
-        """Whether the client may use the handles of a worker. A parent may use those that its children see."""
+        """Return whether the client may use the handles of a worker.
+
+        A PARENT may use all handles, also those that only its child sessions have received.
+        """
         return self.role is not Role.CHILD or self.view.only == worker.key
 
-    # Messages to it.
+    # Messages to the client.
 
     def event(self, name: str, body: Body = None) -> None:
+        """Send an event, unless the client has left."""
         if self.stage is not ClientStage.LEFT:
             self.send(envelope.event(self.next_seq(), name, body))
 
     def send(self, data: bytes) -> None:
+        """Send an encoded message, unless the client is gone."""
         if self.stage is not ClientStage.GONE:
             self._emit(SendToClient(self.id, data))
 
     def next_seq(self) -> Seq:
+        """Return the sequence number of the next message to the client."""
         self._seq += 1
         return Seq(self._seq)
 
 
 class Request:
-    """One request of a client, which is answered exactly once. `timeout_s` is the time in which a worker has to answer
-    each request that is sent to it on behalf of this one."""
+    """One request of a client, which is answered exactly once."""
 
     __slots__ = ("_cancelled", "_raw", "answered", "client", "command", "seq", "timeout_s")
 
@@ -197,13 +231,17 @@ class Request:
         self.seq = seq
         self.command = command
         self.timeout_s = 0.0
+        """Seconds in which a worker has to answer each request that is sent to it for this one."""
         self.answered = False
         self._raw = raw
         self._cancelled = False
         client.open[seq] = self
 
     def arguments(self) -> dict[str, object]:
-        """The decoded arguments. Raises ProblemError (BAD_MESSAGE, BAD_ARGUMENT) if they are not an object."""
+        """Return the decoded arguments; {} if there are none.
+
+        Raises ProblemError: BAD_MESSAGE if they are not JSON, BAD_ARGUMENT if they are not an object.
+        """
         if self._raw is None:
             return {}
         try:
@@ -219,27 +257,30 @@ class Request:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for the answer still: it is not cancelled, and its client is there."""
+        """Whether the client still waits for the answer: none was sent, and the client is connected."""
         return not self.answered and self.client.stage is not ClientStage.GONE
 
     def respond(self, body: Body = None) -> None:
-        """Raises EnvelopeError, and has not answered, if `body` cannot be encoded."""
+        """Answer with `body`. If `body` cannot be encoded, raises EnvelopeError without having answered."""
         encoded = body if body is None or isinstance(body, bytes) else envelope.dump(body)
         if self._answer():
             self.client.send(envelope.response(self.client.next_seq(), self.seq, self.command, encoded))
 
     def cancel(self) -> None:
-        """Answers as cancelled (spec: Cancel Request). A request to a worker goes on, and its answer is dropped."""
+        """Answer as cancelled (spec: Cancel Request).
+
+        A request that was sent to a worker is still carried out, and the worker's answer is dropped.
+        """
         self._refuse("cancelled", {})
         self._cancelled = True
 
     def drop(self) -> None:
-        """It gets no answer any more."""
+        """End the request without an answer."""
         self._answer()
         self._cancelled = True
 
     def fail(self, error: Exception) -> None:
-        """Answers with the exception. An exception that is no ProblemError is a mistake of ours."""
+        """Answer with the exception. Anything but a ProblemError is a bug in raydap."""
         if isinstance(error, WorkerRefusedError):
             # debugpy leaves out the body that an ErrorResponse must have.
             self._refuse(error.reply.message or "", error.reply.body or {})
@@ -255,7 +296,7 @@ class Request:
             self.client.send(envelope.failure(self.client.next_seq(), self.seq, self.command, message, body))
 
     def _answer(self) -> bool:
-        """Whether the answer is still wanted."""
+        """Mark the request as answered. Return whether the answer is still wanted."""
         if self.answered and not self._cancelled:
             raise RuntimeError(f"request {self.seq} ({self.command}) is answered twice")
         wanted, self.answered = not self.answered, True

@@ -1,4 +1,4 @@
-"""At which exceptions workers stop. Each client has its own filters; workers get the filters of all clients."""
+"""Exception filters: at which exceptions workers stop. Each client has its own; workers get those of all clients."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,18 +11,20 @@ FILTERS = ("raised", "uncaught", "userUnhandled")
 
 @dataclass(frozen=True, slots=True)
 class ExceptionFilters:
-    """The filters of one client. The default is without its wish: without `uncaught`, Ray's post-mortem stops would be
-    lost."""
+    """The filters of one client.
+
+    The default applies if no client has set filters: without `uncaught`, Ray's post-mortem stops would be lost.
+    """
 
     names: tuple[str, ...] = ("uncaught",)
     conditions: dict[str, str] = field(default_factory=dict)
-    """The conditions of filters that stop only if one is met."""
+    """The conditions, by filter. A filter with a condition stops only if the condition is true."""
     rest: dict[str, object] = field(default_factory=dict)
     """The other arguments, such as `exceptionOptions`."""
 
 
 def parse(arguments: dict[str, object]) -> ExceptionFilters:
-    """Reads the arguments of setExceptionBreakpoints. Raises ProblemError (BAD_ARGUMENT)."""
+    """Convert the arguments of setExceptionBreakpoints. Raises ProblemError (BAD_ARGUMENT)."""
     filters, options = arguments.get("filters", []), arguments.get("filterOptions") or []
     if not isinstance(filters, list) or not isinstance(options, list) or not all(map(_is_option, options)):
         text = 'The arguments "filters" and "filterOptions" must be arrays, of names and of objects with "filterId".'
@@ -32,14 +34,14 @@ def parse(arguments: dict[str, object]) -> ExceptionFilters:
         text = f'The argument "filters" may hold only {", ".join(FILTERS)}.'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
     conditions = {option["filterId"]: option.get("condition") for option in options}
-    # A filter that is also given without a condition stops always.
+    # A filter that is also listed without a condition always stops.
     needed = {name: text for name, text in conditions.items() if text and name not in filters}
     rest = {key: value for key, value in arguments.items() if key not in ("filters", "filterOptions")}
     return ExceptionFilters(tuple(dict.fromkeys(names)), needed, rest)
 
 
 def together(clients: Iterable[ExceptionFilters]) -> dict[str, object]:
-    """The arguments of setExceptionBreakpoints for workers."""
+    """Return the arguments of setExceptionBreakpoints for workers, merged from all clients."""
     merged: dict[str, object] = {}
     names: dict[str, None] = {}
     for each in clients:
@@ -51,8 +53,11 @@ def together(clients: Iterable[ExceptionFilters]) -> dict[str, object]:
 
 
 def conditions(clients: Iterable[ExceptionFilters]) -> dict[str, str]:
-    """The conditions by filter. It is enough that the condition of one client is met; a client without one stops
-    always."""
+    """Return the conditions by filter, merged from all clients.
+
+    It is enough that the condition of one client is true. A filter that any client has set without a condition always
+    stops, so it has none here.
+    """
     wanted: dict[str, list[str]] = {}
     always: set[str] = set()
     for each in clients:

@@ -1,9 +1,9 @@
 """Handles: the ids that clients see, and how long each one lives.
 
-Every worker numbers its threads, frames and variables from 1, so a worker's own ids mean nothing in a merged session.
-Clients get handles instead, all from one counter. A handle belongs to a Scope; scopes nest (worker > one stop of one
-thread), and closing a scope frees everything in it. A freed handle is never given out again, so an editor that asks for
-an old one gets an error instead of another worker's data.
+Every worker numbers its threads, frames and variables from 1, so a worker's own ids are ambiguous in a merged session.
+Clients get handles instead, all from one counter. A handle belongs to a Scope. Scopes nest (worker > thread > stop),
+and closing a scope frees everything in it. A freed handle is never used again, so an editor that requests an old one
+gets an error instead of another worker's data.
 """
 
 from typing import NamedTuple
@@ -16,18 +16,19 @@ FIRST = 1000
 """Handles begin here, well away from 0 (which clients mistake for "none") and from debugpy's own small ids."""
 
 LAST = 2**31 - 1
-"""DAP numbers are 32 bits (spec: Variable.variablesReference and its like)."""
+"""The last handle: DAP numbers are 32 bits (spec: Variable.variablesReference and its like)."""
 
 
 _Key = tuple[Kind, LocalId | str]
 
 
 class Target(NamedTuple):
-    """The object behind a handle. `local` is a string only for modules, whose ids may be either (spec: Module.id)."""
+    """The object behind a handle."""
 
     kind: Kind
     worker: WorkerKey
     local: LocalId | str
+    """The worker's own id. Only that of a module can be a string (spec: Module.id)."""
     scope: "Scope"
 
 
@@ -36,14 +37,14 @@ class Handles:
 
     def __init__(self) -> None:
         self._next = FIRST
-        # As plain tuples: clients use only few of the handles that they get.
+        # Plain tuples instead of Targets, because clients use only few of the handles that they get.
         self._bound: dict[int, tuple[_Key, Scope]] = {}
 
     def __len__(self) -> int:
         return len(self._bound)
 
     def new(self) -> Handle:
-        """A handle that belongs to no worker, for breakpoints. Raises OverflowError after 2^31."""
+        """Return a new handle that belongs to no worker, as for breakpoints. Raises OverflowError after 2^31."""
         handle = self._next
         if handle > LAST:
             raise OverflowError("all 2^31 handles are used; the session has to be started again")
@@ -51,10 +52,11 @@ class Handles:
         return Handle(handle)
 
     def scope(self, worker: WorkerKey) -> "Scope":
+        """Return a new scope for handles of this worker."""
         return Scope(self, worker)
 
     def resolve(self, kind: Kind, handle: object) -> Target:
-        """The object behind `handle`. Raises ProblemError (STALE_ID) unless it is a living handle of that kind."""
+        """Return the object behind `handle`. Raises ProblemError (STALE_ID) unless it is a live handle of that kind."""
         bound = self._bound.get(handle) if type(handle) is int else None
         if bound is not None and bound[0][0] is kind:
             (_, local), scope = bound
@@ -65,7 +67,7 @@ class Handles:
         raise self.unknown(kind, handle)
 
     def unknown(self, kind: Kind, handle: object) -> ProblemError:
-        """The error for a handle that its client never had."""
+        """Return the error for a handle that its client has never received."""
         text = f"The {_what(kind, handle)} is not one that raydap gave out; refresh the view."
         return ProblemError(Problem(Code.STALE_ID, text))
 
@@ -80,7 +82,7 @@ class Handles:
 
 
 class Scope:
-    """Handles of one worker that die together. The same local id gets the same handle while the scope is open."""
+    """Handles of one worker that end together. While the scope is open, a local id always gets the same handle."""
 
     __slots__ = ("_all", "_handles", "_inner", "closed", "worker")
 
@@ -92,14 +94,14 @@ class Scope:
         self.closed = False
 
     def open(self) -> "Scope":
-        """A new scope that is closed with this one, if not before."""
+        """Return a new scope that is closed with this one, if not before."""
         self._inner = [scope for scope in self._inner if not scope.closed]
         scope = Scope(self._all, self.worker)
         self._inner.append(scope)
         return scope
 
     def handle(self, kind: Kind, local: LocalId | str) -> Handle:
-        """The handle for a worker's own id. The scope must be open."""
+        """Return the handle for a worker's own id. The scope must be open."""
         key = kind, local
         handle = self._handles.get(key)
         if handle is None:
@@ -107,6 +109,7 @@ class Scope:
         return handle
 
     def close(self) -> None:
+        """End all handles of the scope and of its inner scopes."""
         self.closed = True
         for scope in self._inner:
             scope.close()

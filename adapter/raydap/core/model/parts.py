@@ -15,7 +15,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Parts:
-    """The work of which another part is due.
+    """Long work whose next part is due.
 
     A client's messages wait while work for the client is not done, so that `continue` reaches no worker before the
     breakpoints that the client has set earlier.
@@ -26,7 +26,7 @@ class Parts:
         self._due: list[tuple[Future[None], Client | None]] = []
 
     def next(self, client: Client | None = None) -> Future[None]:
-        """Return a future that is done when the next part may begin; `client` is the client that asked for the work."""
+        """Return a future that is done when the next part may begin. `client` is the client that requested the work."""
         if not self._due:
             self._emit(ScheduleNextPart())
         future: Future[None] = Future()
@@ -36,7 +36,7 @@ class Parts:
         return future
 
     def begin(self) -> list[Client]:
-        """Do the parts that are due. Return the clients whose messages need not wait any more."""
+        """Do the parts that are due. Return the clients whose messages no longer have to wait."""
         due, self._due = self._due, []
         for future, _ in due:
             future.set_result(None)
@@ -46,7 +46,7 @@ class Parts:
         return [client for client in dict.fromkeys(clients) if not client.parts]
 
     def end(self, error: ProblemError) -> None:
-        """End the work that clients have asked for, because the run is over. Other work continues."""
+        """Fail the work that clients have requested, because the run is over. Other work continues."""
         for future, client in self._due:
             if client is not None:
                 future.set_exception(error)
@@ -54,11 +54,11 @@ class Parts:
     def gather(
         self, conversations: Mapping[K, Flow[T]], client: Client | None = None
     ) -> Future[dict[K, T | ProblemError]]:
-        """Run all flows like `flows.gather`; start them in parts."""
+        """Run all flows like `flows.gather`, but start them in parts."""
         return flows.gather(conversations, partial(self.next, client))
 
     def for_each(self, items: Iterable[T], act: Callable[[T], object], client: Client | None = None) -> Flow[None]:
-        """Call `act` with each item."""
+        """Call `act` with each item, in parts."""
         for number, item in enumerate(items):
             if number and number % flows.PART == 0:
                 yield from self.next(client)

@@ -1,4 +1,4 @@
-"""Requests sent to workers that have no answer yet."""
+"""Requests to workers that have no answer yet."""
 
 from raydap.core.flows import Future
 from raydap.errors import Code, Problem, ProblemError
@@ -7,7 +7,7 @@ from raydap.wire.envelope import Envelope
 
 
 class WorkerRefusedError(ProblemError):
-    """A worker's failed response. The client gets the worker's own words; the number is for the log."""
+    """A worker's failed response. The client gets the worker's own message; the error number is for the log."""
 
     def __init__(self, reply: Envelope) -> None:
         super().__init__(Problem(Code.WORKER_BROKEN, reply.message or "The worker gives no reason."))
@@ -15,8 +15,11 @@ class WorkerRefusedError(ProblemError):
 
 
 class Asked(Future[Envelope]):
-    """The answer to one request. The result is a successful response; the exception is WorkerRefusedError for a failed
-    one, or ProblemError (WORKER_SILENT, WORKER_GONE) if none comes. `deadline` is a time as in events.Tick."""
+    """The answer to one request.
+
+    The result is a successful response. The exception is WorkerRefusedError for a failed response, or ProblemError
+    (WORKER_SILENT, WORKER_GONE) if there is no response.
+    """
 
     __slots__ = ("command", "deadline")
 
@@ -24,8 +27,10 @@ class Asked(Future[Envelope]):
         super().__init__()
         self.command = command
         self.deadline = deadline
+        """The time at which the request fails without a response, as in events.Tick."""
 
     def answer(self, reply: Envelope) -> None:
+        """Finish with the worker's response."""
         if reply.success:
             self.set_result(reply)
         else:
@@ -33,7 +38,7 @@ class Asked(Future[Envelope]):
 
 
 class Pending:
-    """The open requests, by worker, so that the traffic of one worker costs the same beside many others."""
+    """The open requests, by worker, so that a message of one worker costs the same among any number of workers."""
 
     def __init__(self) -> None:
         self._asked: dict[WorkerKey, dict[Seq, Asked]] = {}  # A worker that owes no answer has no entry.
@@ -42,10 +47,11 @@ class Pending:
         return sum(map(len, self._asked.values()))
 
     def add(self, worker: WorkerKey, seq: Seq, asked: Asked) -> None:
+        """Add a request that is about to be sent."""
         self._asked.setdefault(worker, {})[seq] = asked
 
     def take(self, worker: WorkerKey, seq: Seq) -> Asked | None:
-        """The request that this response answers; None if nothing waits for it (any more)."""
+        """Remove and return the request that a response answers; None if there is none (any more)."""
         owed = self._asked.get(worker, {})
         asked = owed.pop(seq, None)
         if asked is not None and not owed:
@@ -53,10 +59,11 @@ class Pending:
         return asked
 
     def take_worker(self, worker: WorkerKey) -> list[Asked]:
-        """Removes and returns all requests to a worker that is gone, oldest first."""
+        """Remove and return all requests to a worker that is gone, oldest first."""
         return list(self._asked.pop(worker, {}).values())
 
     def take_overdue(self, now: float) -> list[tuple[WorkerKey, Asked]]:
+        """Remove and return all requests whose deadline is over."""
         late = [
             (worker, seq)
             for worker, owed in self._asked.items()
@@ -67,5 +74,5 @@ class Pending:
         return [(worker, asked) for worker, asked in taken if asked is not None]
 
     def owes(self, worker: WorkerKey) -> bool:
-        """Whether this worker still owes an answer."""
+        """Return whether this worker still owes an answer."""
         return worker in self._asked

@@ -25,7 +25,10 @@ class Retry:
 
 
 def after(failed: Retry | None, now: float) -> Retry:
-    """Return the next attempt after an attempt that has failed now; `failed` is None for the first."""
+    """Return the next attempt after an attempt that has failed now.
+
+    `failed` is the attempt that has failed; None if it was the first.
+    """
     delay = DELAYS_S[0] if failed is None else min(failed.delay * 2, DELAYS_S[1])
     return Retry(now + delay, delay)
 
@@ -39,15 +42,16 @@ class Injection:
     delay: float
     """Seconds between the last two attempts."""
     under_way: bool
+    """Whether the agent is being started now."""
     failure: str = ""
-    """The reason of the first failure, until the user gets it."""
+    """The reason of the first failure, until it is reported to the user."""
     listings: int = 0
-    """How many lists of running workers have named the process since that failure."""
+    """The number of lists of running workers that have contained the process since that failure."""
 
 
 @dataclass(slots=True)
 class Loss:
-    """A worker that has ended, and is not reported yet."""
+    """The end of a worker, not reported yet."""
 
     key: WorkerKey
     label: str
@@ -76,8 +80,10 @@ class Process:
     alive: PausedWorker | None = None
     """The row in Ray's list of running workers; None while the process is attached or paused."""
     label: WorkerLabel | None = None
-    """The newest label from Ray for a paused, prepared or attached process; None if Ray has sent none. Filters wait for
-    it."""
+    """The newest label from Ray for a paused, prepared or attached process.
+
+    Without a label from Ray it is None, and the filters wait.
+    """
     known: WorkerLabel = NO_LABEL
     """The label in Ray's list of running workers. A candidate keeps the part that a pause does not change."""
     ask_at: float = 0.0
@@ -85,12 +91,14 @@ class Process:
     problem: str = ""
     """Why the last attach failed, for users; "" if none failed."""
     retry: Retry | None = None
+    """The next attempt to attach, after a failure."""
     choice: bool | None = None
     """Whether the user wants the process to be attached; None if the filters decide."""
     is_to_pause: bool = False
     """Whether to pause the process right after its attach."""
     injection: Injection | None = None
     loss: Loss | None = None
+    """The end of the process or of its connection, not reported yet."""
     origin: WorkerKey | None = None
     """The Ray worker or driver that started an attached child."""
     children: dict[WorkerKey, None] = field(default_factory=dict)
@@ -157,9 +165,9 @@ class Processes:
         """Processes with a deadline: of a retry, an injection or a loss."""
         self.queue = AttachQueue()
         self.paused_at = float("-inf")
-        """The time at which raydap asked for the last list of paused workers."""
+        """The time of the request for the last list of paused workers."""
         self.is_watched = False
-        """Whether raydap asks Ray for running workers. If not, `alive` is empty."""
+        """Whether raydap requests lists of running workers from Ray. If not, `alive` is empty."""
         self.is_listed = False
         """Whether the first list of running workers has arrived."""
         self._ended: set[WorkerKey] = set()
@@ -222,12 +230,13 @@ class Processes:
                     process.label = None
 
     def set_label(self, key: WorkerKey, label: WorkerLabel) -> None:
+        """Set the newest label from Ray, and queue a candidate for a new decision."""
         with self.changing(key) as process:
             process.label = label
         self.examine(key)
 
     def candidates(self) -> list[Process]:
-        """Return the paused processes that raydap has not tried to attach to, or tries again."""
+        """Return the paused processes to which raydap has not tried to attach, or tries again."""
         return [process for process in self.paused.values() if process.candidate is not None]
 
     def examine(self, key: WorkerKey) -> None:
@@ -245,6 +254,7 @@ class Processes:
         self.queue.to_examine = chosen | self.queue.to_examine
 
     def set_retry(self, key: WorkerKey, retry: Retry | None) -> None:
+        """Set the time of the next attempt to attach; None for no attempt."""
         with self.changing(key) as process:
             process.retry = retry
 
@@ -257,8 +267,10 @@ class Processes:
     # Running processes.
 
     def list_alive(self, rows: Mapping[WorkerKey, tuple[PausedWorker, WorkerLabel]]) -> None:
-        """Replace the list of running processes. `rows` has no attached and no paused process. A missing process has
-        ended."""
+        """Replace the list of running processes. A process that is missing has ended.
+
+        `rows` contains no attached and no paused process.
+        """
         for process in [each for key, each in self.alive.items() if key not in rows]:
             with self.changing(process.key):
                 process.alive, process.problem, process.injection = None, "", None
@@ -285,11 +297,11 @@ class Processes:
             self._ended.add(key)
 
     def has_ended(self, keys: Collection[WorkerKey]) -> bool:
-        """Whether a process with one of these keys has ended since the last list."""
+        """Return whether a process with one of these keys has ended since the last list."""
         return not self._ended.isdisjoint(keys)
 
     def forget_alive(self) -> None:
-        """Forget all running processes, because no client asks for them any more."""
+        """Forget all running processes, because nothing needs their list any more."""
         self.is_watched = self.is_listed = False
         for key in list(self.alive):
             self.take_alive(key)
@@ -315,7 +327,10 @@ class Processes:
                 process.children.pop(key, None)
 
     def lose_agent(self, key: WorkerKey) -> None:
-        """Note that a process with an agent has ended. The key of a child is its pid, which can be used again."""
+        """Note that a process with an agent has ended.
+
+        The user's choice about a child is dropped: the child's key is its pid, which another process can get.
+        """
         with self.changing(key) as process:
             row, process.agent, process.retry, process.problem = process.agent, None, None, ""
             if row is not None and row.worker_type == "CHILD":

@@ -1,4 +1,4 @@
-"""The numbers of the actors of a class."""
+"""The ranks of the actors of a class."""
 
 import heapq
 import re
@@ -11,32 +11,33 @@ _OWN = re.compile(r"#(\d{1,9})$")
 
 
 class Ranks:
-    """An actor's own rank if it is known, else its place among the actors of its class, which it keeps while it lives.
-    A later actor, such as a restarted one, gets the lowest free place.
+    """The ranks of actors: an actor's own rank if it is known, else its place among the actors of its class.
 
-    `own` are the ranks that workers report (RANK, torch.distributed), by their keys.
+    An actor keeps its place while it lives. A later actor, such as a restarted one, gets the lowest free place.
     """
 
     ASK_PAUSE_S = 10.0
-    """Seconds for which a worker is not asked again that had no rank: it may get one later."""
+    """Seconds until a worker without a rank is asked again: it may get one later."""
 
     def __init__(self) -> None:
         self.own: dict[str, int] = {}
+        """The ranks that workers report (RANK, torch.distributed), by the workers' keys."""
         self._asked: dict[str, float] = {}
         self._order: dict[tuple[str, str], dict[str, int]] = {}
+        """The places of actors, by job and class."""
         self._free: dict[tuple[str, str], list[int]] = {}
-        """Heaps of the places of those that have ended."""
+        """Heaps of the places of actors that have ended, by job and class."""
         self._classes: dict[str, tuple[str, str]] = {}
 
     def may_ask(self, key: str, now: float) -> bool:
-        """Whether to ask a worker for its rank now; then it counts as asked."""
+        """Return whether to ask a worker for its rank now. If so, the worker counts as asked."""
         if key in self.own or now < self._asked.get(key, float("-inf")) + self.ASK_PAUSE_S:
             return False
         self._asked[key] = now
         return True
 
     def count(self, entries: Iterable[WorkerEntry]) -> None:
-        """Gives places to actors that have none. Those that come at once are in the order of names, nodes and pids."""
+        """Assign places to actors that have none. New actors are ordered by name, node and pid."""
         for entry in sorted(entries, key=_order):
             if entry.actor and entry.type != "child":
                 of = (entry.job, entry.actor)
@@ -46,7 +47,7 @@ class Ranks:
                     self._classes[entry.key] = of
 
     def forget(self, key: str) -> None:
-        """The worker has ended."""
+        """Free the place of a worker that has ended."""
         self.own.pop(key, None)
         self._asked.pop(key, None)
         of = self._classes.pop(key, None)
@@ -54,10 +55,10 @@ class Ranks:
             heapq.heappush(self._free[of], self._order[of].pop(key))
 
     def of(self, entry: WorkerEntry) -> int | None:
-        """None for what is no actor and has no rank of its own."""
+        """Return the rank of a worker; None if it is no actor and has no rank of its own."""
         if entry.key in self.own:
             return self.own[entry.key]
-        # Ray's list of actors says RANK of the env_vars of an actor (cluster/dashboard/labels.py).
+        # The label ends with RANK if the actor's env_vars contain it (cluster/dashboard/labels.py).
         told = _OWN.search(entry.label.partition(" · ")[0]) if entry.actor else None
         if told is not None:
             return int(told[1])

@@ -1,4 +1,4 @@
-"""The states of workers, and the entries that watching clients know; workers/worker_entries.py renews both."""
+"""The states of workers, and their entries for clients that watch; workers/worker_entries.py renews both."""
 
 from dataclasses import dataclass
 
@@ -8,32 +8,37 @@ from raydap.protocol.types import WorkerKey
 
 @dataclass(frozen=True, slots=True)
 class RosterEntry:
-    """`since` is when the state of the entry began; the entry's own `age` is 0. `only_all`: the worker is alive, or was
-    until it ended, so only clients that ask for all workers are told."""
+    """A worker's entry, and when its state began."""
 
     since: float
+    """The time at which the state began. The entry's own `age` is 0 until the entry is sent."""
     entry: WorkerEntry
     only_all: bool = False
+    """Whether only clients that request all workers get it: the worker is alive, or was until it ended."""
 
 
 class Roster:
-    """`changed` are the workers whose state may be another one now. Transitions of workers, threads and paused workers
-    mark them. `states` has the state of each worker and when it began. `stale` are the workers whose entry in `entries`
-    is missing or out of date, because nobody watches. `exit_reasons` says why a worker has ended, and `ended_entries`
-    keeps its last entry."""
+    """The states and entries of all workers of a run."""
 
     def __init__(self) -> None:
         self.changed: dict[WorkerKey, None] = {}
+        """The workers whose state may have changed. Transitions of workers, threads and processes mark them."""
         self.states: dict[WorkerKey, tuple[WorkerState, float]] = {}
+        """The state of each worker, and the time at which it began."""
         self.stale: dict[WorkerKey, None] = {}
+        """The workers whose entry in `entries` is missing or out of date, because no client watches."""
         self.entries: dict[WorkerKey, RosterEntry] = {}
+        """The newest entry of each worker."""
         self.ended_entries: dict[WorkerKey, RosterEntry] = {}
+        """The last entries of workers that have ended or been detached."""
         self.exit_reasons: dict[WorkerKey, str] = {}
+        """Why workers have ended, until their entries are renewed; "" for a normal end."""
 
     def mark(self, key: WorkerKey) -> None:
+        """Mark a worker whose state may have changed."""
         self.changed[key] = None
 
     def end(self, key: WorkerKey, reason: str) -> None:
-        """The worker's process has ended; `reason` is "" for a normal end."""
+        """Note that a worker's process has ended; `reason` is "" for a normal end."""
         self.exit_reasons[key] = reason
         self.mark(key)

@@ -21,118 +21,132 @@ from raydap.wire.envelope import Body
 
 @dataclass(slots=True)
 class Holding:
-    """A hub's run without clients: the time until which it is kept (None is for ever), and the output for the client
-    that comes back."""
+    """A hub's run without clients."""
 
     release_at: float | None
+    """The time at which the run ends; None if it waits for a client indefinitely."""
     missed: list[Body] = field(default_factory=list)
+    """The output for the next client that attaches."""
 
 
 @dataclass(slots=True)
 class Ending:
-    """A launched program is being ended. Its workers end with it; at the time `until` those that have not are let go,
-    and `over` is done."""
+    """A launched program that raydap is ending. Its workers normally end with it."""
 
     until: float
+    """The time at which workers that have not ended are detached."""
     over: Future[None] = field(default_factory=Future)
+    """Done at that time."""
 
 
 @dataclass(slots=True)
 class AttachProgress:
-    """The progress of the attach to many workers. `most` is the highest number of workers to attach at a time;
-    `percentage` is the last one that was sent to `clients`."""
+    """The progress of the attach to many workers."""
 
     id: str
     clients: list[ClientId]
     most: int
+    """The highest number of workers that were still to be attached."""
     percentage: int = 0
+    """The last percentage that was sent to `clients`."""
 
 
 class Run:
-    """Its end drops it whole: the next run begins with a new object, and nothing is reset field by field.
+    """One debug run.
 
-    `settings` is None until a client attaches or launches. `begun` are the futures of the clients that wait for that.
-    `started` is done when discovery or the launched program has answered, and fails if that fails. `configured`: a
-    client has sent its breakpoints.
-    `outage` is the message to the users about a cluster that does not answer, "" if it answers.
-
-    `where` is the cluster's name for users, and `jobs` are those that ran at the first contact (None before it).
-    `sockets` is the folder of its processes' sockets on raydap's machine, "" if it has no node there. `nodes` are as in
-    NodesAlive. `agents_expected`: something with an agent has been seen, so that other nodes may have agents, too.
-    `agents_searched`: raydap has looked for agents wherever it is to look.
-    `ended_jobs` have ended since, with the time of EndedJob.
-
-    `refusals` are the reasons, which the user knows, for which workers could not be attached. `agent_questions` are
-    those that agents have still to answer, by their numbers, and `stack_samples` the stacks that are read from outside.
-    `forked_searches` are the searches for forked children that wait in breakpoint(), and `state_questions` the
-    questions to Ray about unfinished tasks, by number.
-
-    `ending` is None unless the run is over and its program is being ended.
-
-    `awaits_cluster`: the debugged program has still to join the cluster, or to start it.
-
-    `auto_attach`: paused workers are attached, unless the user has chosen otherwise. `reported` are the
-    problems that are reported once. `open_line` is the worker whose last output had no end of line. `sources` are the
-    files seen in stacks. `files` says which paths this machine has; `file_checks` has the futures that wait for such
-    checks. `sets` are those that clients have given names. `baselines` are the values that clients have kept, by their
-    threads' ids. `collectives_asked` are the times at which workers of a class were asked whether they use collectives;
-    `collectives_told`: the user has been warned of them."""
+    A run is dropped as a whole when it ends. The next run is a new object, so no field has to be reset.
+    """
 
     def __init__(self, handles: Handles) -> None:
         self.settings: AttachSettings | None = None
+        """None until a client attaches or launches."""
         self.begun: dict[ClientId, Future[None]] = {}
+        """The futures of the clients that wait until another client attaches or launches."""
         self.started: Future[None] = Future()
+        """Done when discovery or the launched program has answered; fails if that fails."""
         self.configured = False
+        """Whether a client has sent its breakpoints."""
         self.program_ended = False
+        """Whether the launched program has ended."""
         self.error_tail = ""
         """The last characters of the program's standard error."""
         self.input_explained = False
-        """Whether the client has read why input() fails."""
+        """Whether the user has got the reason why input() fails."""
         self.where = ""
+        """The cluster's name for users; "" until discovery has answered."""
         self.sockets = ""
+        """The folder of the cluster's sockets on raydap's machine; "" if the cluster has no node there."""
         self.nodes: Mapping[str, str] = {}
+        """The nodes of the cluster, as in NodesAlive."""
         self.agents_expected = False
+        """Whether an agent, or a sign of agents, has been seen. Other nodes may then have agents, too."""
         self.agents_searched = True
+        """Whether raydap has searched all places for agents."""
         self.jobs: tuple[str, ...] | None = None
+        """The jobs that ran at the first contact with the cluster; None before it."""
         self.ended_jobs: dict[str, int] = {}
+        """The jobs that have ended since, each with the `ended_ms` of its EndedJob."""
         self.outage = ""
+        """The message for users about a cluster that does not answer; "" if it answers."""
         self.holding: Holding | None = None
+        """None unless a hub holds the run without clients."""
         self.auto_attach = False
+        """Whether to attach to paused workers about which the user has made no choice."""
         self.roster = Roster()
         self.processes = Processes(self.roster)
         self.refusals: set[str] = set()
+        """The reasons, already reported to the user, why workers could not be attached."""
         self.agent_questions: dict[int, Future[str]] = {}
+        """The questions that agents have not answered yet, by number."""
         self.stack_samples: dict[WorkerKey, Future[StackSampled]] = {}
+        """The stacks that are being read from outside, by worker."""
         self.forked_searches: dict[int, Future[ForkedWaitsFound]] = {}
+        """The open searches for forked children that wait in breakpoint(), by number."""
         self.state_questions: dict[int, Future[RayState]] = {}
+        """The open requests to Ray for unfinished tasks, by number."""
         self.ending: Ending | None = None
+        """None unless the run is over and its program is being ended."""
         self.awaits_cluster = False
+        """Whether the debugged program still has to join or start its cluster."""
         self.breakpoints = Breakpoints(handles)
         self.changed_breakpoints: dict[Handle, Breakpoint] = {}
         """The breakpoints whose text clients get at the next Tick (workers/breakpoint_events.py)."""
         self.progress: AttachProgress | None = None
+        """The progress that clients show, if any."""
         self.reported: set[Code] = set()
+        """The problems that are reported only once, and have been reported."""
         self.open_line = ""
+        """The worker whose last output had no end of line; "" if no line is open."""
         self.sources: dict[str, messages.Source] = {}
+        """The files seen in stacks, by path."""
         self.files: dict[str, bool] = {}
+        """Whether raydap's machine has a file, by path."""
         self.paths_of_breakpoints: dict[str, str] = {}
-        """The path in which a client has set a breakpoint, by the other path that workers report for the same file."""
+        """The paths of breakpoints, by the other path that workers report for the same file."""
         self.file_checks: list[tuple[frozenset[str], Future[None]]] = []
+        """The files of each open check, with the future that waits for it."""
         self.ranks = Ranks()
         self.sets: dict[str, str] = {}
+        """The texts of the sets that clients have named, by name."""
         self.collectives_asked: dict[Hashable, float] = {}
+        """The last time at which a worker of a class answered that it uses no collectives, by class."""
         self.collectives_told = False
+        """Whether the user has been warned of collectives (workers/collectives.py)."""
         self.baselines: dict[str, dict[Handle, Summary]] = {}
+        """The values that clients have kept, by name and thread."""
 
     def begin(self, settings: AttachSettings) -> None:
-        """A client says what is debugged."""
+        """Take the settings of the client that begins the run, and wake the clients that wait for this."""
         self.settings = settings
         for waiting in list(self.begun.values()):
             waiting.set_result(None)
         self.begun.clear()
 
     def begin_for(self, client: ClientId) -> Future[None]:
-        """Return a future that is done when a client attaches or launches, or when this client stops waiting."""
+        """Return a future that is done when a client attaches or launches.
+
+        The future fails if this client stops waiting.
+        """
         waiting: Future[None] = Future()
         if self.settings is None:
             self.begun[client] = waiting
@@ -141,12 +155,13 @@ class Run:
         return waiting
 
     def stop_waiting(self, client: ClientId) -> None:
+        """Fail the future of a client that has left."""
         waiting = self.begun.pop(client, None)
         if waiting is not None:
             waiting.set_exception(ProblemError(Problem(Code.WRONG_ORDER, "The client has left.")))
 
     def end(self, error: ProblemError) -> None:
-        """Ends all waiting for this run."""
+        """End everything that waits for this run: questions fail with `error`, and checks of files count as done."""
         self.started.set_exception(error)
         for waiting in list(self.begun.values()):
             waiting.set_exception(error)

@@ -1,6 +1,6 @@
 """The whole state of the bridge: the objects that live as long as the process, and the current run.
 
-State only; the functions of the packages above change it.
+This module contains state only; the functions of the packages above change it.
 """
 
 import traceback
@@ -29,31 +29,24 @@ from raydap.wire.envelope import Body
 
 @dataclass(slots=True)
 class PendingPause:
-    """Threads of a worker that were to pause at a time, by the worker's own ids; none for all of its threads.
-    `examined`: the worker was asked which of them are blocked. `reported`: the user knows that it does not answer."""
+    """A pause that was sent to a worker."""
 
     threads: frozenset[LocalId]
+    """The worker's own ids of the threads that have to pause; empty for all threads."""
     since: float
+    """The time of the pause."""
     examined: bool = False
+    """Whether the worker was asked which of the threads are blocked."""
     reported: bool = False
+    """Whether the user has been notified that the worker does not answer."""
 
 
 MISSED = 50
-"""The number of messages that are kept for the client that comes back."""
+"""The number of messages that a held run keeps for the next client."""
 
 
 class State(WorkerContext):
-    """`hub` is None unless this is a hub, which outlives its clients. `capabilities` are sent to every client, and
-    `launch_capabilities` to a client that has launched a program.
-
-    `left` are clients that have sent `disconnect` and still get answers, until their connections end. `workers` are all
-    connections, also those to workers of an earlier run that are not let go yet. `attaching` are the workers whose
-    attach is under way. `endings` are those of the launched programs of earlier runs.
-    `cooling_down` has the times of the last disconnect, for workers that may not be dialled again yet
-    (workers/detach.py), and that Ray may still list as paused. `pauses` are those that the workers may be unable to
-    obey (workers/pauses.py). `arrivals` are the threads whose next stop is waited for. `barriers` are those at which
-    workers wait.
-    """
+    """The whole state of the bridge."""
 
     def __init__(
         self,
@@ -64,30 +57,48 @@ class State(WorkerContext):
     ) -> None:
         super().__init__(emit)
         self.hub = hub
+        """The hub's settings; None if this is no hub."""
         self.capabilities = capabilities
+        """The capabilities for every client."""
         self.launch_capabilities = launch_capabilities
+        """More capabilities, for a client that has launched a program."""
         self.clients: dict[ClientId, Client] = {}
         self.left: dict[ClientId, Client] = {}
+        """Clients that have sent `disconnect` and still get answers, until their connections end."""
         self.workers: dict[WorkerKey, Worker] = {}
+        """All connections, including those to workers of earlier runs that are not detached yet."""
         self.parts = Parts(emit)
         self.attaching = Attaching()
+        """The workers whose attach is under way."""
         self.endings: list[Ending] = []
+        """The launched programs of earlier runs that are being ended."""
         self.cooling_down: dict[WorkerKey, float] = {}
+        """The time of the last disconnect, of workers that must not be dialled again yet (workers/detach.py).
+
+        Ray may still list these workers as paused.
+        """
         self.pauses: dict[WorkerKey, PendingPause] = {}
+        """The pauses that workers may be unable to obey (workers/pauses.py)."""
         self.arrivals: list[Arrivals] = []
+        """The requests that wait for the next stop of threads."""
         self.barriers: dict[Handle, BarrierWait] = {}
+        """The barriers at which workers wait."""
         self.child_port: ChildPortOpened | None = None
+        """The port for child sessions; None until it is open."""
         self._questions = count(1)
         self.run = Run(self.handles)
 
     def next_question(self) -> int:
-        """The number of a question to an agent. An answer may come when another run has begun."""
+        """Return the number of a new question to an agent or to Ray.
+
+        No number is used twice, because an answer may come when another run has begun.
+        """
         return next(self._questions)
 
     # Conversations.
 
     def start(self, flow: Flow[None]) -> None:
-        """Runs a conversation that answers no request."""
+        """Run a conversation that answers no request. Its failure is logged."""
         start(flow).add_done_callback(self._log_failure)
 
     def _log_failure(self, future: Future[None]) -> None:
@@ -97,22 +108,23 @@ class State(WorkerContext):
             self.log_exception(future.exception)
 
     def log_exception(self, exception: BaseException) -> None:
-        """Logs a mistake of ours. It costs one event or one request, but not the session."""
+        """Log a bug in raydap. It costs one event or one request, but not the session."""
         self.log("error", "".join(traceback.format_exception(exception)))
 
     # Clients and threads.
 
     def ready_clients(self) -> Iterator[Client]:
+        """Return the clients that have sent `configurationDone`."""
         return (client for client in self.clients.values() if client.is_ready)
 
     def broadcast(self, event: str, body: Body, worker: Worker | None = None) -> None:
-        """Sends an event to all clients, or to those that see a worker."""
+        """Send an event to all clients that are ready, or only to those that see `worker`."""
         for client in self.ready_clients():
             if worker is None or client.sees(worker.key):
                 client.event(event, body)
 
     def thread(self, client: Client, handle: object) -> Thread:
-        """The thread behind a handle that this client may use. Raises ProblemError (STALE_ID)."""
+        """Return the thread behind a handle that this client may use. Raises ProblemError (STALE_ID)."""
         target = self.handles.resolve(Kind.THREAD, handle)
         worker = self.workers[target.worker]
         if not client.may_name(worker):
@@ -121,11 +133,11 @@ class State(WorkerContext):
         return worker.threads[target.local]
 
     def stopped_threads(self, client: Client) -> list[Thread]:
-        """The stopped threads that the client sees."""
+        """Return the stopped threads that the client sees."""
         return [thread for thread in self.stopped.values() if client.sees(thread.worker.key)]
 
     def end_thread(self, thread: Thread) -> None:
-        """Removes a thread that has ended, and tells the clients that know it."""
+        """Remove a thread that has ended, and notify the clients that have seen it."""
         thread.end()
         for client in self.clients.values():
             client.view.end_stop(thread.handle)
@@ -136,25 +148,28 @@ class State(WorkerContext):
         self.note_arrival(thread)
 
     def await_arrivals(self, request: Request, threads: Iterable[Thread], timeout_s: float) -> Arrivals:
-        """For those that are stopped already there is nothing to wait for, nor for those that have ended."""
+        """Begin a wait for the next stop of these threads, of `timeout_s` seconds at most.
+
+        Threads that are stopped already or have ended are left out.
+        """
         running = (each for each in threads if not each.is_held and each.worker.threads.get(each.local) is each)
         arrivals = Arrivals(request, running, self.now + timeout_s)
         self.arrivals.append(arrivals)
         return arrivals
 
     def hide_stop(self, thread: Thread, stopped: dict[str, object]) -> bool:
-        """Gives a stop to who waits for it. Returns whether clients are not to see it."""
+        """Pass a stop to the requests that wait for it. Return whether to hide it from clients."""
         hiding = [each for each in self.arrivals if each.hide(thread, stopped)]
         return bool(hiding)
 
     def note_arrival(self, thread: Thread) -> None:
-        """The thread has stopped, and the clients know it; or it has ended."""
+        """Note that a thread has ended, or that its stop is now shown or hidden."""
         for each in list(self.arrivals):
             each.arrived(thread)
         self._drop_arrivals()
 
     def expire_arrivals(self) -> None:
-        """Called at every Tick."""
+        """End the waits whose time is over or whose request no longer needs an answer. Called at every Tick."""
         for each in list(self.arrivals):
             each.expire(self.now)
         self._drop_arrivals()
@@ -165,15 +180,16 @@ class State(WorkerContext):
     # Messages to users that answer no request.
 
     def say(self, text: str) -> None:
+        """Print a line to the console of all clients."""
         self._output({"category": "console", "output": f"{text}\n"})
 
     def report(self, problem: Problem) -> None:
-        """Tells the users of a problem that is not the answer to a request of theirs."""
+        """Log a problem that answers no request, and print it to all clients."""
         self.log("warning", f"{problem} {problem.detail}".rstrip())
         self._output(problem_output(problem))
 
     def report_once(self, problem: Problem) -> None:
-        """The same, but only the first time in this run."""
+        """Report a problem, unless one with this code has been reported in this run."""
         if problem.code not in self.run.reported:
             self.run.reported.add(problem.code)
             self.report(problem)
@@ -188,6 +204,6 @@ class State(WorkerContext):
 
 
 def problem_output(problem: Problem) -> dict[str, object]:
-    """The body of an `output` event about a problem."""
+    """Return the body of an `output` event about a problem."""
     data = OutputData(raydap=ProblemData(code=problem.code.value))
     return {"category": "important", "output": f"{problem}\n", "data": data}

@@ -1,4 +1,4 @@
-"""Workers and their threads, as the bridge knows them; the modules in workers/ change them."""
+"""Workers and their threads; the modules in workers/ change them."""
 
 from collections.abc import Callable
 from enum import Enum, auto
@@ -19,70 +19,81 @@ from raydap.wire import envelope
 from raydap.wire.envelope import Body
 
 KEPT_SOURCES = 1000
-"""The number of sources without a file whose handles are kept for a worker: pydevd numbers them anew in every stack."""
+"""Sources without a file whose handles are kept for a worker: pydevd numbers them anew in every stack."""
 
 ANSWER_TIMEOUT_S = 30.0
 """Seconds for a request that a worker can answer at once."""
 
 MESSAGE_LIMIT = 0xFFFFFF
-"""The longest message in bytes that debugpy's adapter reads. After a longer one it reads no more (messaging.py,
-MAX_BODY_SIZE). For the worker's own messages see inworker/message_limit.py."""
+"""Bytes of the longest message that debugpy's adapter reads (messaging.py, MAX_BODY_SIZE).
+
+After a longer message it stops reading. For the worker's own messages see inworker/message_limit.py.
+"""
 
 
 UNANSWERED_LIMIT = 32 * 1024 * 1024
-"""Bytes of long requests that a worker may have to answer. A connection with 64 MiB to be read is ended
-(transport/peer.py), and with it the stop of a worker that is only slow."""
+"""Bytes of long requests that a worker may leave unanswered.
+
+A connection whose peer has 64 MiB still to read is closed (transport/peer.py). With it, the stop of a worker that is
+only slow would be lost.
+"""
 
 _LONG = 64 * 1024
-"""Bytes of a request that counts for that. A shorter request, such as a pause, is always sent."""
+"""Bytes from which a request counts towards UNANSWERED_LIMIT. A shorter one, such as a pause, is always sent."""
 
 
 class AttachStage(Enum):
     """How far the attach of a worker is; workers/attach.py goes through these stages."""
 
     DIALLING = auto()
+    """The connection is being made."""
     STARTING = auto()
+    """`initialize` and `attach` are sent."""
     CONFIGURING = auto()
+    """The worker gets its breakpoints, before it may run."""
     ATTACHED = auto()
     GONE = auto()
+    """The connection has ended."""
 
 
 class ThreadState(Enum):
-    """BLOCKED: it was to pause and cannot, so a snapshot of its stack is shown (workers/pauses.py). WAITING: it has
-    stopped, and no client sees that yet: at a barrier (workers/barriers.py), or between two steps that are one for the
-    user (requests/lockstep.py)."""
+    """Whether a thread runs, and what clients see."""
 
     RUNNING = auto()
     STOPPED = auto()
     BLOCKED = auto()
+    """The thread was to pause and cannot, so clients see a snapshot of its stack (workers/pauses.py)."""
     WAITING = auto()
+    """The thread has stopped, and no client sees that yet.
+
+    It waits at a barrier (workers/barriers.py), or between two steps that are one for the user (requests/lockstep.py).
+    """
     RESUMING = auto()
+    """A request to resume the thread has been sent, and the worker has not answered it."""
 
 
 class WorkerContext:
-    """The state that all workers share. `emit` takes the effects; `now` is the time of the last Tick, in seconds;
-    `stopped` are all stopped threads, in the order in which they stopped. `leaving` are the connected workers that are
-    to be detached."""
+    """The state that all workers share."""
 
     def __init__(self, emit: Callable[[Effect], None]) -> None:
         self.emit = emit
+        """Takes each effect."""
         self.now = 0.0
+        """The time of the last Tick, in seconds."""
         self.handles = Handles()
         self.pending = Pending()
         self.stopped: dict[Handle, Thread] = {}
+        """All threads that clients see as stopped, in the order in which they stopped."""
         self.leaving: set[WorkerKey] = set()
+        """The connected workers that are to be detached."""
 
     def log(self, level: Literal["debug", "info", "warning", "error"], text: str) -> None:
+        """Write a line to raydap's log."""
         self.emit(Log(level, text))
 
 
 class Thread:
-    """One thread of a worker that has stopped at least once.
-
-    `stop` is the scope with the handles of the current stop; `stopped` is the body of its event, for clients that come
-    later. `snapshot` is the stack of a BLOCKED one. `stepping`: it runs only until the end of a step, so the user still
-    looks at it. `order` counts from 1. `accept` answers the request that resumes it, if one is not answered yet.
-    """
+    """One thread of a worker that has stopped at least once."""
 
     __slots__ = (
         "accept", "handle", "local", "order", "scope", "snapshot", "state", "stepping", "stop", "stopped", "worker",
@@ -91,37 +102,45 @@ class Thread:
     def __init__(self, worker: "Worker", local: LocalId, order: int) -> None:
         self.worker = worker
         self.local = local
+        """debugpy's id of the thread."""
         self.order = order
+        """The thread's number among those of the worker, from 1, in the order of their first stops."""
         self.scope = worker.scope.open()
         self.handle: Handle = self.scope.handle(Kind.THREAD, local)
         self.state = ThreadState.RUNNING
         self.stepping = False
+        """Whether the thread runs only until the end of a step, so that the user still looks at it."""
         self.stop: Scope | None = None
+        """The scope with the handles of the current stop; None while the thread runs."""
         self.stopped: dict[str, object] = {}
+        """The body of the last `stopped`, for clients that connect later."""
         self.snapshot: ThreadStack | None = None
+        """The stack of a BLOCKED thread."""
         self.accept: Callable[[], None] | None = None
+        """Answers the request that resumes the thread, if that request has no answer yet."""
 
     @property
     def is_shown(self) -> bool:
-        """Whether clients see a stop of it. The thread may be about to run on."""
+        """Whether clients see the thread as stopped. It may be about to run."""
         return self.handle in self.worker.context.stopped
 
     @property
     def is_held(self) -> bool:
-        """Whether it is shown and nobody has resumed it."""
+        """Whether clients see the thread as stopped, and none has resumed it."""
         return self.state in (ThreadState.STOPPED, ThreadState.BLOCKED)
 
     @property
     def is_at_barrier(self) -> bool:
+        """Whether the thread waits at a barrier."""
         return self.state is ThreadState.WAITING and not self.stepping
 
     @property
     def raised(self) -> bool:
-        """Whether its last stop was for an exception."""
+        """Whether the last stop was for an exception."""
         return self.stopped.get("reason") == "exception"
 
     def halt(self, stopped: dict[str, object], snapshot: ThreadStack | None = None) -> None:
-        """With `snapshot` it is BLOCKED."""
+        """Mark the thread as stopped, or with `snapshot` as BLOCKED, and open a scope for the handles of the stop."""
         self.run()
         self.state = ThreadState.STOPPED if snapshot is None else ThreadState.BLOCKED
         self.snapshot = snapshot
@@ -131,12 +150,12 @@ class Thread:
         self.worker.context.stopped[self.handle] = self
 
     def wait(self) -> None:
-        """It has stopped, and no client sees that yet."""
+        """Mark the thread as stopped without showing it to clients."""
         self.state = ThreadState.WAITING
         self.worker.mark()
 
     def run(self) -> bool:
-        """Marks the thread as running and ends the handles of its stop. Returns whether it was stopped."""
+        """Mark the thread as running, and end the handles of its stop. Return whether clients saw it as stopped."""
         self.state = ThreadState.RUNNING
         self.snapshot = None
         if self.stop is not None:
@@ -146,20 +165,14 @@ class Thread:
         return self.worker.context.stopped.pop(self.handle, None) is not None
 
     def end(self) -> None:
+        """End all handles of a thread that has ended."""
         self.run()
         self.stepping = False
         self.scope.close()
 
 
 class Worker:
-    """One worker process and the connection to it; `run` is the run that it was attached for. `parent` is the worker
-    that a child comes from.
-
-    `leaving`: it is to be detached, but cannot be yet. `has_called`: its process waits until it is attached.
-    `connected` and `initialized` are done when that has happened, `quiet` when a leaving worker owes no answer.
-    `package` is the folder of its job's working_dir, if there is one; it is known when `package_asked` is done.
-    `arrays` is done when the worker shows large arrays by their numbers, None before it is asked to.
-    """
+    """One worker process and the connection to it."""
 
     def __init__(
         self,
@@ -171,73 +184,93 @@ class Worker:
     ) -> None:
         self.context = context
         self.run = run
+        """The run for which it was attached."""
         self.parent = parent
+        """The attached worker that a child comes from, if there is one."""
         self.row = row
         self.settings = settings
         self.key = row.key
         self.label = WorkerLabel()
         self.stage = AttachStage.DIALLING
         self.leaving = False
+        """Whether the worker is to be detached, which waits for the end of its attach."""
         self.detaching = False
-        """Whether the last requests have been sent to a worker that is leaving."""
+        """Whether the detach of a leaving worker has begun."""
         self.has_called = False
+        """Whether the process waits until its attach is over."""
         self.package: str | None = None
+        """The folder of the job's working_dir, if there is one; valid when `package_asked` is done."""
         self.package_asked: Future[None] | None = None
+        """Done when the worker has reported its folders; None until it is asked for them."""
         self.has_modules = False
-        """Whether its job has `py_modules`; known with `package`."""
+        """Whether the job has `py_modules`; valid when `package_asked` is done."""
         self.module_copies: dict[str, list[str]] = {}
-        """The files of `py_modules` that are copies of a client's file, by its path. Absent: not asked yet."""
+        """The copies of a client's file in `py_modules`, by its path. A path that is missing was not looked up yet."""
         self.arrays: Future[None] | None = None
+        """Done when the worker shows large arrays by their numbers; None until it is asked to."""
         self.connected: Future[None] = Future()
+        """Done when the connection is made."""
         self.initialized: Future[None] = Future()
+        """Done when the worker has sent `initialized`, or has answered `attach` without it."""
         self.quiet: Future[None] = Future()
+        """Done when a leaving worker owes no answer, or when its time for answers is over."""
         self.answers_until: float | None = None
-        """Until when a leaving worker may answer what it was asked; None before that counts."""
+        """The deadline for the answers of a leaving worker; None before it is set and once the worker is quiet."""
         self.scope = context.handles.scope(row.key)
+        """The handles that live as long as the connection."""
         self.threads: dict[LocalId, Thread] = {}
         self._sources: dict[LocalId, Scope] = {}
+        """The scope of each source's handle, the least recently shown first."""
         self._seq = 0
         self._unanswered = 0
         """Bytes of the long requests that have no answer."""
         self._threads_seen = 0
+        """The number of threads that have been seen so far."""
 
-    # Transitions, which mark what clients are told of the worker.
+    # Transitions, which mark the worker in the roster.
 
     def mark(self) -> None:
+        """Mark the worker in the roster, because its state may have changed."""
         self.run.roster.mark(self.key)
 
     def advance(self, stage: AttachStage) -> None:
+        """Enter the next stage of the attach."""
         self.stage = stage
         self.mark()
 
     def leave(self) -> None:
+        """Mark the worker as one that is to be detached."""
         self.leaving = True
         self.context.leaving.add(self.key)
         self.mark()
 
     def thread(self, local: LocalId) -> Thread:
-        """The thread with debugpy's id `local`, which may be new to us."""
+        """Return the thread with debugpy's id `local`; create it if it has not been seen before."""
         thread = self.threads.get(local)
         if thread is None:
             self._threads_seen += 1
             thread = self.threads[local] = Thread(self, local, self._threads_seen)
-            self.mark()  # With a second thread, the first is called #1.
+            self.mark()  # The second thread changes the name of the first, which gets its number.
         return thread
 
     def source(self, local: LocalId) -> Handle:
-        """The handle of debugpy's sourceReference `local`. Beyond KEPT_SOURCES the least recently shown one ends."""
+        """Return the handle of debugpy's sourceReference `local`.
+
+        Beyond KEPT_SOURCES, the handle of the least recently shown source ends.
+        """
         scope = self._sources.pop(local, None) or self.scope.open()
         self._sources[local] = scope
         if len(self._sources) > KEPT_SOURCES:
             self._sources.pop(next(iter(self._sources))).close()
         return scope.handle(Kind.SOURCE, local)
 
-    # Messages to it.
+    # Messages to the worker.
 
     def ask(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
-        """Sends a request now; flows wait for its answer by `yield from`.
+        """Send a request now. Return the future of its answer, for `yield from`.
 
-        A worker that is gone is sent nothing: a flow that one of its requests has ended may have another one for it.
+        If the worker is gone, nothing is sent and the future fails: a flow whose request has just failed for this
+        reason may send another one.
         """
         asked = Asked(command, self.context.now + timeout_s)
         if self.stage is AttachStage.GONE:
@@ -265,7 +298,7 @@ class Worker:
         self._unanswered -= length
 
     def tell(self, command: str, arguments: Body = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Asked:
-        """Like `ask`, for requests whose failure is only logged."""
+        """Send a request like `ask`, and log its failure."""
 
         def log(asked: Future[Any]) -> None:
             error = asked.exception
@@ -279,17 +312,20 @@ class Worker:
         return asked
 
     def refuse(self, request: envelope.Envelope, message: str) -> None:
-        """Answers a reverse request of the worker, which is not trusted with any."""
+        """Answer a reverse request with a failure: a worker is not trusted with any."""
         self._seq += 1
         self.send(envelope.failure(Seq(self._seq), Seq(request.seq), request.command, message, None))
 
     def send(self, data: bytes) -> None:
+        """Send an encoded message."""
         self.context.emit(SendToWorker(self.key, data))
 
     @property
     def can_end_unanswered(self) -> bool:
-        """Whether a process that is continued and ends at once may not answer: neither its agent does, nor the adapter
-        of its parent. The adapter of any other process does."""
+        """Whether a process that resumes and ends immediately may leave the request unanswered.
+
+        Its agent does not answer then, nor does the adapter of its parent. An adapter of its own does.
+        """
         return bool(self.row.agent) or self.parent is not None
 
     @property
@@ -302,20 +338,20 @@ class Worker:
 
     @property
     def shares_adapter(self) -> bool:
-        """Whether it is reached through its parent's adapter."""
+        """Whether raydap reaches the worker through its parent's adapter."""
         return self.parent is not None and not self.row.agent
 
     @property
     def is_attached(self) -> bool:
-        """Whether the worker is attached and stays so."""
+        """Whether the worker is attached, and not to be detached."""
         return self.stage is AttachStage.ATTACHED and not self.leaving
 
     @property
     def threaded(self) -> bool:
-        """Whether several of its threads have stopped so far."""
+        """Whether several threads of the worker have stopped so far."""
         return self._threads_seen > 1
 
     def __str__(self) -> str:
-        """Its name in messages: `worker 1234 on 10.0.0.7`."""
+        """Return the worker's name in messages: `worker 1234 on 10.0.0.7`."""
         row = self.row
         return f"worker {row.pid} on {row.node}" if row.pid else f"worker {row.host}:{row.port}"

@@ -1,4 +1,4 @@
-"""The barriers at which workers wait: raydap/barriers (docs/requests.md)."""
+"""The request `raydap/barriers`: list, show or release the workers that wait at barriers (docs/requests.md)."""
 
 from raydap.core.model.client import Request
 from raydap.core.model.state import State
@@ -11,6 +11,11 @@ _ACTIONS = {"show": show, "release": release}
 
 
 def barriers(state: State, _: Request, arguments: BarriersArguments) -> Barriers:
+    """Carry out the action, if there is one, and return the barriers at which workers still wait.
+
+    Without the argument `barrier`, the action applies to all barriers. Raises ProblemError (STALE_ID) if that barrier
+    no longer exists.
+    """
     if arguments.barrier is not None and arguments.barrier not in state.barriers:
         text = f"No worker waits at a barrier {arguments.barrier} any more; raydap/barriers lists them."
         raise ProblemError(Problem(Code.STALE_ID, text))

@@ -1,4 +1,7 @@
-"""Breakpoints and exception filters: answered at once, and sent to every worker and to the other clients."""
+"""Requests that set or list breakpoints and exception filters.
+
+raydap answers them at once, then sends breakpoints and filters to every worker, and breakpoints to the other clients.
+"""
 
 from raydap.core.flows import Flow
 from raydap.core.model.breakpoints import Breakpoint, Group, specs_of
@@ -12,9 +15,10 @@ _UNSET = {"verified": False, "message": "An observer sets no breakpoints."}
 
 
 def set_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
-    """Sets the breakpoints of one source, or the function breakpoints. The workers' own answers follow as events.
+    """Set the breakpoints of one source, or the function breakpoints; the workers' own answers follow as events.
 
-    Breakpoints of other clients stay unchanged until this client shows them, too, and then leaves them out.
+    A breakpoint of another client is removed only if this client has shown it before and now leaves it out. Breakpoints
+    of an observer are answered as not verified.
     """
     client, breakpoints = request.client, state.run.breakpoints
     count = len(specs_of(arguments))
@@ -35,20 +39,23 @@ def set_breakpoints(state: State, request: Request, arguments: dict[str, object]
 
 
 def _of_others(state: State, client: Client) -> tuple[set[Handle], set[Handle]]:
-    """Return the breakpoints that other clients show and this one does not, and the breakpoints of other authors whose
-    conditions this client has not read."""
+    """Return the breakpoints that a request of this client must keep, and those whose conditions it must keep.
+
+    The first are shown by other clients, but not by this one. The second were set by other clients, and this client has
+    not read their conditions.
+    """
     others = [other for other in state.clients.values() if other is not client and other.is_attached]
     shown = {handle for other in others for handle in other.view.shown}
     authors = {other.id for other in others}
     guarded = {each.id for each in state.run.breakpoints.all() if each.author in authors}
     if _is_joining(state, client):
-        # Editors send theirs without being asked.
+        # An editor that joins sends its own breakpoints unasked; they must not remove any of the others.
         shown = {each.id for each in state.run.breakpoints.all()}
     return shown - client.view.shown, guarded - client.view.read
 
 
 def _show(state: State, client: Client, group: Group, asked: list[Breakpoint]) -> None:
-    """Notes what the client shows after it has sent these of a group."""
+    """Update what the client shows, after it has sent the breakpoints `asked` of a group."""
     view = client.view
     wanted = {breakpoint.id for breakpoint in state.run.breakpoints.all()}
     view.breakpoints.update(breakpoint.id for breakpoint in asked)
@@ -59,7 +66,10 @@ def _show(state: State, client: Client, group: Group, asked: list[Breakpoint]) -
 
 
 def breakpoints(state: State, request: Request, arguments: BreakpointsArguments) -> BreakpointList:
-    """Says which breakpoints there are, with what DAP's events about them leave out."""
+    """Return all breakpoints, with the conditions and other texts that DAP's events about them leave out.
+
+    From now on the client counts as showing all of them: it removes a breakpoint by leaving it out of a request.
+    """
     handles = {breakpoint.id for breakpoint in state.run.breakpoints.all()}
     request.client.view.shown |= handles
     request.client.view.read |= handles
@@ -83,8 +93,11 @@ def _listed(breakpoint: Breakpoint) -> SetBreakpoint:
 
 
 def share_breakpoints(state: State, client: Client) -> None:
-    """Tells a client of breakpoints that others have set or removed. Not needed for sessions of one editor
-    (child_sessions.py), which share theirs already, and for function breakpoints, which editors show nowhere."""
+    """Send a client events for the breakpoints that other clients have set or removed.
+
+    The sessions of one editor (child_sessions.py) get none, because they share their breakpoints already. New function
+    breakpoints are not sent, because editors do not show them.
+    """
     if client.role in (Role.PARENT, Role.CHILD):
         return
     wanted = {breakpoint.id: breakpoint for breakpoint in state.run.breakpoints.all()}
@@ -98,7 +111,10 @@ def share_breakpoints(state: State, client: Client) -> None:
 
 
 def set_exception_breakpoints(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
-    """Sets the filters of this client. Workers stop for those of any client."""
+    """Set the exception filters of this client, unless it is an observer.
+
+    Workers stop for the filters of all clients.
+    """
     if request.client.role is not Role.OBSERVER:
         state.run.breakpoints.set_exceptions(arguments, request.client.id)
         state.run.breakpoints.forget_filters(state.clients)
@@ -107,6 +123,6 @@ def set_exception_breakpoints(state: State, request: Request, arguments: dict[st
 
 
 def _is_joining(state: State, client: Client) -> bool:
-    """Whether a client is joining others, and still sends its configuration."""
+    """Return whether the client joins a session of others and has not sent `configurationDone` yet."""
     others = (other for other in state.ready_clients() if other is not client and other.role is not Role.OBSERVER)
     return not client.is_ready and any(others)

@@ -1,4 +1,4 @@
-"""The answer to `initialize`: the capabilities that really work, derived from the table of requests."""
+"""The capabilities in the answer to `initialize`, derived from the table of requests."""
 
 from raydap.core.requests.table import TABLE
 from raydap.protocol import messages
@@ -39,14 +39,14 @@ def _offered(after_launch: bool) -> messages.Capabilities:
 
 
 CAPABILITIES: messages.Capabilities = {**_offered(False), "exceptionBreakpointFilters": EXCEPTION_FILTERS}
-"""The capabilities from the start. A test compares the names with the schema."""
+"""The capabilities that every client gets. A test compares the names with DAP's schema."""
 
 HUB_CAPABILITIES: messages.Capabilities = {
     **CAPABILITIES,
     "supportSuspendDebuggee": True,
     "supportTerminateDebuggee": True,
 }
-"""With a hub, `disconnect` can also keep the workers as they are, or let the held workers go."""
+"""The capabilities at a hub, where `disconnect` can also choose to hold the workers or to detach them."""
 
 LAUNCH_CAPABILITIES = _offered(True)
-"""The further capabilities after `launch`, for the event `capabilities`: raydap ends only what it started."""
+"""More capabilities, sent by the event `capabilities` after `launch`: raydap ends only a program that it started."""

@@ -1,4 +1,4 @@
-"""The values of an expression in many threads, compared: raydap/compare (docs/requests.md)."""
+"""The request `raydap/compare`: compare the values of an expression in many threads (docs/requests.md)."""
 
 from collections.abc import Mapping
 
@@ -20,18 +20,22 @@ from raydap.protocol.types import Handle
 from raydap.protocol.value_messages import CompareArguments, Comparison
 
 MAX_KEPT = 20
-"""Names under which values are kept."""
+"""The maximum number of names under which a session keeps values."""
 
 ARRAYS_S = 1.0
-"""Seconds for the numbers of arrays in a worker; a shorter timeout leaves half of it for them."""
+"""Seconds in which a worker computes the numbers of arrays, or half of the request's timeout if that is less."""
 
 _READER = msgspec.json.Decoder(Summary)
 
 
 def compare(state: State, request: Request, arguments: CompareArguments) -> Flow[Comparison]:
-    """Like raydap/evaluate, but workers say little of large values, and say it so that equal ones are known."""
+    """Evaluate an expression in many threads, and group the threads by equal values.
+
+    Unlike for `raydap/evaluate`, a worker sends a short summary of each value, with a hash that is equal for equal
+    values.
+    """
     evaluation.check(arguments.expression, arguments.timeout)
-    # The session may end meanwhile, and its baselines with it.
+    # Use the baselines of this run to the end, even if the run ends while the workers answer.
     kept = state.run.baselines
     _check_names(kept, arguments)
     before = None if arguments.baseline is None else kept[arguments.baseline]
@@ -74,7 +78,7 @@ def _check_names(kept: Mapping[str, object], arguments: CompareArguments) -> Non
 
 
 def _summary(state: State, holder: Holder, reply: Reply) -> Summary:
-    """A worker is not trusted: it can send anything."""
+    """Return a worker's summary of a value. An answer that cannot be read becomes an error: workers are untrusted."""
     if isinstance(reply, ProblemError):
         return Summary(error=evaluation.reason(reply))
     try:

@@ -1,4 +1,4 @@
-"""What a user types into the debug console: Python, or a command that begins with `/` (docs/usage/sets.md)."""
+"""The debug console: Python expressions, and commands that begin with `/` (docs/usage/sets.md)."""
 
 import difflib
 import re
@@ -26,17 +26,17 @@ from raydap.wire.envelope import Body
 _COMMAND = re.compile(r"\s*/(?:in\s+(?P<set>.*?)\s/)?\s*(?P<name>[A-Za-z]*)\s*(?P<rest>.*)", re.DOTALL)
 
 STEP_TIMEOUT_S = 5.0
-"""Seconds until the user is told who has not come to the next line."""
+"""Seconds that `/step` waits for all workers to stop again before it prints where they are."""
 
 APART_TIMEOUT_S = 60.0
-"""Seconds for which workers step together until they part."""
+"""Seconds after which `/step apart` ends, if the workers are still at the same line."""
 
 _Command = Callable[[State, Request, "str | None", str], Flow[str]]
-"""Takes the set of `/in`, None without it, and what follows the name of the command."""
+"""Takes the state, the request, the set given by `/in` (None without it), and the text after the command's name."""
 
 
 def evaluate(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
-    """Python goes to the worker; no expression of Python begins with `/`."""
+    """Run a console command, or forward a Python expression to a worker; no Python expression begins with `/`."""
     expression = arguments.get("expression")
     if arguments.get("context") == "repl" and isinstance(expression, str) and expression.lstrip().startswith("/"):
         return {"result": (yield from _run(state, request, expression)), "variablesReference": 0}

@@ -1,4 +1,4 @@
-"""From a client's request to its answer: checks the client's rights, calls the handler, and answers every error."""
+"""Dispatch of requests: check the client's rights, call the handler, and send the answer or the error."""
 
 from functools import partial
 from types import GeneratorType
@@ -23,10 +23,11 @@ _REFUSALS = {
         '{} is not for observers; attach without the argument "role" to change anything.',
     ),
 }
-"""Why a client with this role may not send a request. The others may send each."""
+"""The error for a client whose role does not allow a request. The other roles allow every request."""
 
 
 def dispatch(state: State, request: Request) -> None:
+    """Handle a client's request. The answer or the error is sent now, or when the handler's flow ends."""
     row = TABLE.get(request.command)
     try:
         _check(request.client, request.command, row)
@@ -52,7 +53,7 @@ def _handle(state: State, request: Request, row: Row) -> Any:
 
 
 def _check(client: Client, command: str, row: Row | None) -> None:
-    """Raise ProblemError if this client may not send it now."""
+    """Raise ProblemError if this client may not send the command now."""
     if client.role not in (TRUSTED if row is None else row.who):
         code, text = _REFUSALS[client.role]
         raise ProblemError(Problem(code, text.format(command)))

@@ -1,4 +1,4 @@
-"""The values of an expression in many threads, and in workers that run: raydap/evaluate (docs/requests.md)."""
+"""The request `raydap/evaluate`: evaluate an expression in many threads, and in workers that run (docs/requests.md)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -21,29 +21,39 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.protocol.value_messages import EvaluateThreadsArguments, Evaluation, Evaluations
 
 MAX_TIMEOUT_S = 3600.0
-"""The longest time that a client may wait for results of many threads."""
+"""The longest time, in seconds, that a client may wait for the results of many threads."""
 
 _NO_FRAME = Problem(Code.NOT_STOPPED, "It runs, or none of the frames on top of its stack is yours.")
 
 Reply = Mapping[str, object] | ProblemError
-"""`result` and `type`, or why there is none."""
+"""A worker's answer with `result` and `type`, or the reason why there is none."""
 
 
 class Evaluated(Protocol):
-    """The arguments of raydap/evaluate and of raydap/compare that say where an expression is evaluated."""
+    """The arguments that `raydap/evaluate` and `raydap/compare` have in common, except for the expression."""
 
     @property
-    def threads(self) -> tuple[int, ...] | None: ...
+    def threads(self) -> tuple[int, ...] | None:
+        """The ids of stopped threads."""
+
     @property
-    def select(self) -> str | None: ...
+    def select(self) -> str | None:
+        """A set. Without `threads` and `select`, all stopped threads are meant."""
+
     @property
-    def timeout(self) -> float: ...
+    def timeout(self) -> float:
+        """The time in seconds that each thread has for its result."""
+
     @property
-    def running(self) -> bool: ...
+    def running(self) -> bool:
+        """Whether the expression is also evaluated in workers that run."""
 
 
 def evaluate_threads(state: State, request: Request, arguments: EvaluateThreadsArguments) -> Flow[Evaluations]:
-    """Evaluates an expression in the user's top frame of each thread. One that hangs is named after a few seconds."""
+    """Evaluate an expression in the user's top frame of each thread, and return the results and groups of equal ones.
+
+    A thread that has no result in time is reported as silent, so that it does not delay the results of the others.
+    """
     check(arguments.expression, arguments.timeout)
     replies = yield from everywhere(state, request, arguments, arguments.expression)
     answers = [(_answer(reply), holder) for _, holder, reply in replies if not is_silent(reply)]
@@ -57,7 +67,7 @@ def evaluate_threads(state: State, request: Request, arguments: EvaluateThreadsA
 
 
 def check(expression: str, timeout_s: float) -> None:
-    """Raises ProblemError if one of them cannot be meant."""
+    """Raise ProblemError if the expression is empty or the timeout is out of range."""
     if not expression.strip():
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "expression" is empty.'))
     if not 0 < timeout_s <= MAX_TIMEOUT_S:
@@ -68,7 +78,10 @@ def check(expression: str, timeout_s: float) -> None:
 def everywhere(
     state: State, request: Request, arguments: Evaluated, expression: str
 ) -> Flow[list[tuple[Thread | None, Holder, Reply]]]:
-    """What `expression` gives in each stopped thread that is meant, and in each worker that runs, if they are meant."""
+    """Evaluate `expression` in the threads and workers that the arguments name, and return all replies.
+
+    Each reply comes with its thread, None for a worker that runs, and with the holder of the value.
+    """
     client, timeout_s = request.client, arguments.timeout
     threads, running, members = yield from selecting.everybody(
         state, client, arguments.threads, arguments.select, arguments.running
@@ -85,20 +98,25 @@ def everywhere(
 
 
 def silent_threads(replies: Iterable[tuple[Thread | None, Holder, Reply]]) -> tuple[int, ...]:
+    """Return the ids of the stopped threads that had no result in time."""
     return folding.threads_of(holder for _, holder, reply in replies if is_silent(reply))
 
 
 def unread_workers(replies: Iterable[tuple[Thread | None, Holder, Reply]]) -> tuple[str, ...] | UnsetType:
+    """Return the keys of the workers that run and had no result in time; UNSET if there are none."""
     return folding.running_of(holder for _, holder, reply in replies if is_silent(reply))
 
 
 def is_silent(reply: Reply) -> bool:
+    """Return whether there was no result in time. Any other error counts as a result."""
     return isinstance(reply, ProblemError) and reply.problem.code is Code.WORKER_SILENT
 
 
 def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) -> Flow[Mapping[str, object]]:
-    """The answer of debugpy for the user's top frame. Raises ProblemError, with the code WORKER_SILENT if there is none
-    in time."""
+    """Return debugpy's answer to an expression in the user's top frame of a thread.
+
+    Raises ProblemError, with the code WORKER_SILENT if debugpy has not answered within `timeout_s`.
+    """
     if thread.state is ThreadState.BLOCKED:
         raise refused(thread)
     deadline = state.now + timeout_s
@@ -116,10 +134,10 @@ def evaluate(state: State, thread: Thread, expression: str, timeout_s: float) ->
 
 
 def reason(error: ProblemError) -> str:
-    """One line for users."""
+    """Return the text of an error in one line, for users."""
     if not isinstance(error, WorkerRefusedError):
         return error.problem.text
-    # debugpy answers with a whole traceback, whose last line says what happened.
+    # debugpy sends a whole traceback; its last line names the exception.
     lines = [line for line in (error.reply.message or "").splitlines() if line.strip()]
     return lines[-1].strip() if lines else "It failed without a word."
 

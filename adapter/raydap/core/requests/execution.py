@@ -1,4 +1,4 @@
-"""Requests that resume threads, pause them, or show them."""
+"""Requests that resume, pause, list and show threads."""
 
 from typing import Any
 
@@ -16,17 +16,20 @@ from raydap.inworker import calls
 from raydap.protocol.raydap_messages import FocusArguments
 
 _NAMED = 3
-"""An error names at most this many stopped threads."""
+"""The maximum number of stopped threads that an error names."""
 
 
 def runs_on(state: State, client: Client) -> ProblemError:
-    """Return the error for a thread that is not stopped, with the threads that are."""
+    """Return the error for a request about a running thread; its text names the threads that are stopped."""
     return ProblemError(Problem(Code.NOT_STOPPED, f"The thread runs; wait for its next stop{_stopped(state, client)}."))
 
 
 def thread_of(state: State, client: Client, handle: object) -> Thread:
-    """Return the thread with this id. Raises ProblemError (STALE_ID) that names the stopped threads: some clients
-    request the stack of thread 1 at each stop."""
+    """Return the thread with this id.
+
+    Raises ProblemError (STALE_ID). Its text names the stopped threads, because some clients request the stack of thread
+    1 at each stop.
+    """
     try:
         return state.thread(client, handle)
     except ProblemError as error:
@@ -44,7 +47,7 @@ def _stopped(state: State, client: Client) -> str:
 
 
 def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow[Any]:
-    """continue, next, stepIn, stepOut, goto: this thread alone runs on."""
+    """Resume one thread by `continue`, `next`, `stepIn`, `stepOut` or `goto`; other threads stay stopped."""
     thread = thread_of(state, request.client, arguments.get("threadId"))
     request.client.view.focus = thread
     answer = {"allThreadsContinued": False} if request.command == "continue" else None
@@ -73,8 +76,10 @@ def resume(state: State, request: Request, arguments: dict[str, object]) -> Flow
 
 
 def let_run(thread: Thread, command: str, arguments: dict[str, object], timeout_s: float) -> Flow[None]:
-    """Resumes one stopped thread, or takes back the pause of a blocked one; `arguments` have the worker's own ids.
-    Raises ProblemError if it does not run on."""
+    """Resume one stopped thread, or take back the pause of a blocked one.
+
+    `arguments` contain the worker's own ids. Raises ProblemError if the worker refuses or does not answer.
+    """
     before, thread.state = thread.state, ThreadState.RESUMING
     thread.stepping = command != "continue"
     try:
@@ -85,15 +90,18 @@ def let_run(thread: Thread, command: str, arguments: dict[str, object], timeout_
     except ProblemError:
         if thread.worker.can_end_unanswered and thread.worker.stage is AttachStage.GONE:
             return
-        # Without an answer it is unknown whether the thread runs. Until the worker says so, the user can try again.
+        # Without an answer, the thread may run or not. Until the worker reports that it runs, the user can try again.
         if thread.state is ThreadState.RESUMING:
             thread.state = before
         raise
 
 
 def _continue_alone(thread: Thread, timeout_s: float) -> Flow[None]:
-    """Resumes one thread by an evaluation. debugpy's own `continue` resumes all threads of the process, whatever
-    `singleThread` says, and so loses the stop of another thread. It is used only if the evaluation is refused."""
+    """Resume one thread by evaluating an expression in its worker.
+
+    debugpy's own `continue` resumes all threads of the process, even with `singleThread`, and so loses the stop of
+    another thread. It is used only if the worker refuses the evaluation.
+    """
     worker = thread.worker
     try:
         expression = {"expression": calls.resume_thread(thread.local), "context": "clipboard"}
@@ -104,14 +112,16 @@ def _continue_alone(thread: Thread, timeout_s: float) -> Flow[None]:
 
 
 def note_resumed(state: State, thread: Thread) -> None:
-    """Marks the thread as running after the worker has accepted the command, unless an event has changed it already."""
+    """Mark a thread as running after its worker has accepted the command, unless an event has changed its state."""
     if thread.state is ThreadState.RESUMING:
         stops.run(state, thread)
 
 
 def pause(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
-    """Stops one thread, or with 0 every thread of every worker that the client sees; the stops follow as events. A
-    thread that cannot stop is shown as blocked a moment later."""
+    """Pause one thread, or with `threadId` 0 every thread of every worker that the client sees.
+
+    The stops follow as events. A thread that cannot stop is shown as blocked a moment later.
+    """
     handle = arguments.get("threadId", 0)
     # The type is checked because False == 0 in Python.
     if type(handle) is not int or handle != 0:
@@ -133,7 +143,10 @@ def pause(state: State, request: Request, arguments: dict[str, object]) -> Flow[
 
 
 def focus(state: State, request: Request, arguments: FocusArguments) -> None:
-    """Sends one client a stop again, without preserveFocusHint: only a stop makes an editor go to a thread."""
+    """Send a thread's stop to this client again, without `preserveFocusHint`, so that its editor selects the thread.
+
+    An editor selects a thread only when it gets a stop.
+    """
     thread = thread_of(state, request.client, arguments.thread_id)
     if not thread.is_held:
         raise runs_on(state, request.client)
@@ -143,7 +156,7 @@ def focus(state: State, request: Request, arguments: FocusArguments) -> None:
 
 
 def threads(state: State, request: Request, arguments: dict[str, object]) -> Any:
-    """Lists those whose stop the client knows: an editor would show others as running."""
+    """Return the stopped threads whose stop this client has been sent: an editor would show any other as running."""
     thread_names.listed(request.client)
     threads, waiting = state.stopped_threads(request.client), request.client.view.waiting
     return {"threads": [names.thread(thread) for thread in threads if thread.handle not in waiting]}

@@ -1,6 +1,6 @@
-"""Steps workers together, again and again, until they part (raydap/step with `until`).
+"""Steps many workers together until they are at different lines (`raydap/step` with `until`).
 
-Their stops in between are seen by nobody: an editor would show each of them.
+Clients do not see the stops in between, because an editor would show each of them.
 """
 
 from collections.abc import Collection
@@ -21,18 +21,21 @@ MAX_STEPS = 10_000
 def until_parted(
     state: State, request: Request, threads: Collection[Thread], command: str, until: float
 ) -> Flow[tuple[int, Collection[Thread]]]:
-    """Steps threads that are stopped at one line until they are at different ones, one of them stops for another
-    reason, ends or refuses, the time is `until`, or the request is cancelled. Then all that are stopped are shown.
-    Returns the number of steps, and those that run still."""
+    """Step threads that are stopped at one line until they are at different lines.
+
+    Stepping also ends when a thread stops for another reason, ends or refuses to step, at the time `until`, after
+    MAX_STEPS, and when the request is cancelled. Then clients see the stops. Returns the number of steps, and the
+    threads that are still running.
+    """
     stopped: dict[Thread, dict[str, object]] = {}
     try:
         for steps in range(1, MAX_STEPS + 1):
-            # It is there before they step: a stop may come before the last of them has begun.
+            # Register it before the step: a thread may stop before the last one has been resumed.
             arrivals = Arrivals(request, threads, until, hides=True)
             state.arrivals.append(arrivals)
             refused = yield from _step(state, request, arrivals, threads, command)
             yield from arrivals.over
-            # One that has refused is where it was.
+            # A thread that has refused is still at its previous stop.
             stopped = {**{thread: stopped[thread] for thread in refused if thread in stopped}, **arrivals.hidden}
             together = (
                 not refused
@@ -42,7 +45,7 @@ def until_parted(
             if not together or not request.is_wanted or state.now >= until or steps == MAX_STEPS:
                 break
     finally:
-        # Whatever goes wrong, nobody must stay unseen.
+        # Show the stops even after an error: no stopped thread may stay hidden.
         for thread, body in stopped.items():
             if thread.state is ThreadState.WAITING:
                 stops.halt(state, thread, body)
@@ -52,7 +55,7 @@ def until_parted(
 def _step(
     state: State, request: Request, arrivals: Arrivals, threads: Collection[Thread], command: str
 ) -> Flow[list[Thread]]:
-    """Returns those that do not step."""
+    """Step each thread once, and return the threads whose step has failed."""
     flows = {thread: _step_one(state, thread, command, request.timeout_s) for thread in threads}
     replies = yield from state.parts.gather(flows, request.client)
     refused = [thread for thread, reply in replies.items() if isinstance(reply, ProblemError)]
@@ -71,7 +74,7 @@ def _step_one(state: State, thread: Thread, command: str, timeout_s: float) -> F
 
 
 def _at_one_line(state: State, request: Request, stopped: dict[Thread, dict[str, object]]) -> Flow[bool]:
-    """Whether all have ended a step, at one line of the user's code."""
+    """Return whether all threads have completed a step, at the same line of the user's code."""
     if any(body.get("reason") != "step" for body in stopped.values()):
         return False
     frames = yield from state.parts.gather({thread: top_frames.of(thread) for thread in stopped}, request.client)

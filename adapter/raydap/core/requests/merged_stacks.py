@@ -1,4 +1,4 @@
-"""The stacks of all stopped threads, and of workers that run, as one tree: raydap/stacks (docs/requests.md)."""
+"""The request `raydap/stacks`: the stacks of stopped threads, and of workers that run, as a tree (docs/requests.md)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -24,23 +24,28 @@ from raydap.protocol.stack_messages import MergedStacks, StackNode, StacksArgume
 from raydap.protocol.types import Handle, WorkerKey
 
 TIMEOUT_S = 5.0
-"""Seconds for the stack of a thread."""
+"""Seconds in which a worker has to send the stack of a stopped thread, and as many for the variables."""
 
 _Variables = tuple[StackVariable, ...]
 
 
 class _Stack(NamedTuple):
-    """Outermost first; `variables` are those of each place, or empty."""
+    """The stack of one thread."""
 
     places: list[Place]
+    """The outermost first."""
     variables: list[_Variables]
+    """The local variables of each place; empty if they were not requested or cannot be read."""
 
 
 _EXPORTS: dict[str, Callable[[StackNode], str]] = {"folded": stack_pictures.folded, "svg": stack_pictures.svg}
 
 
 def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[MergedStacks]:
-    """Merges the stacks of the named threads, or of the stopped ones in the set `select`; without both, of all."""
+    """Merge the stacks of the named threads, of the stopped threads in the set `select`, or of all stopped threads.
+
+    `running` and `outside` include workers that run. Their stacks are read without stopping them.
+    """
     if arguments.max_members < 0:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "maxMembers" must not be negative.'))
     threads, running, members = yield from selecting.everybody(
@@ -80,7 +85,10 @@ def stacks(state: State, request: Request, arguments: StacksArguments) -> Flow[M
 
 
 def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
-    """The threads with code of the user's, else the coroutines; a worker without any is only in the root."""
+    """Add the threads of a running worker that execute the user's code, or its coroutines if there are none.
+
+    A worker without both counts in the root only.
+    """
     users = [thread for thread in stack.threads if thread.is_users]
     threads = [thread for thread in users if not thread.coroutine] or users
     for thread in threads:
@@ -92,7 +100,7 @@ def _add_running(tree: StackTree, stack: WorkerStack, member: Member) -> None:
 
 
 def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
-    """Without the frames of Ray and debugpy around those of the user. Raises ProblemError."""
+    """Return a thread's stack without the frames of Ray and debugpy around the user's. Raises ProblemError."""
     folder = paths.workspace(thread.worker.settings)
     if thread.snapshot is not None:
         blocked = thread.snapshot.frames[::-1]
@@ -109,12 +117,12 @@ def _stack(state: State, thread: Thread, has_locals: bool) -> Flow[_Stack]:
 
 
 def _variables(state: State, thread: Thread, frames: list[dict[str, object]]) -> Flow[list[_Variables]]:
-    """Those of each frame; none if they cannot be read, so that the stack is in the tree all the same."""
+    """Return the local variables of each frame; an empty list if they cannot be read, which keeps the stack usable."""
     numbers = [number for frame in frames if type(number := frame.get("id")) is int]
     if len(numbers) < len(frames):
         return []
     try:
-        # The innermost come first: a long stack loses the variables of the others.
+        # Innermost first: the worker limits the size of its answer, so the outer frames of a long stack have none.
         found = yield from query(thread.worker, calls.frame_variables(numbers[::-1]), TIMEOUT_S)
         read = msgspec.json.decode(found if isinstance(found, str) else "", type=list[_Variables])
     except (ValueError, RecursionError, ProblemError) as error:

@@ -1,4 +1,4 @@
-"""Requests that resume many stopped threads at once: raydap/continue, raydap/step (docs/requests.md)."""
+"""The requests `raydap/continue` and `raydap/step`, which resume many stopped threads at once (docs/requests.md)."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -30,7 +30,7 @@ from raydap.protocol.types import Handle
 
 
 def continue_threads(state: State, request: Request, arguments: ContinueThreadsArguments) -> Flow[ResumedThreads]:
-    """Resumes the named threads, or all."""
+    """Resume the named threads, the threads in the set `select`, or all stopped threads; return the resumed ones."""
     threads = yield from selecting.threads(state, request.client, arguments.threads, arguments.select)
     yield from collectives.warn(state, threads)
     threads = [thread for thread in threads if thread.is_held]
@@ -40,8 +40,10 @@ def continue_threads(state: State, request: Request, arguments: ContinueThreadsA
 
 
 def step_threads(state: State, request: Request, arguments: StepThreadsArguments) -> Flow[SteppedThreads]:
-    """Steps a thread, and all others that are stopped at the same line. With a timeout, says to which lines they have
-    come."""
+    """Step a thread, and all other threads that are stopped at the same line.
+
+    With a timeout, wait until they have stopped again, and return their lines, too.
+    """
     if not 0 <= arguments.timeout <= MAX_TIMEOUT_S:
         text = f'The argument "timeout" must be from 0 to {MAX_TIMEOUT_S:g} seconds.'
         raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
@@ -72,7 +74,7 @@ def step_threads(state: State, request: Request, arguments: StepThreadsArguments
     resumed = _resumed(state, replies).threads
     if not arguments.timeout:
         return SteppedThreads(threads=resumed)
-    # Who has ended meanwhile has still to be named.
+    # Taken before the wait, because the answer also names workers that end in the meantime.
     members = worker_entries.members(state)
     stepped = [thread for thread in replies if thread.handle in resumed]
     arrivals = state.await_arrivals(request, stepped, arguments.timeout)
@@ -105,7 +107,7 @@ def _step_until_parted(
 def _at(
     state: State, client: Client, line: object, timeout_s: float, threads: Collection[Thread]
 ) -> Flow[list[Thread]]:
-    """Those that are stopped at this line."""
+    """Return the threads that are stopped at this line."""
     frames = yield from state.parts.gather({thread: top_frames.of(thread, timeout_s) for thread in threads}, client)
     places = {thread: top_frames.line_of(frame) for thread, frame in frames.items() if isinstance(frame, dict)}
     return [thread for thread, place in places.items() if place == line and thread.state is ThreadState.STOPPED]
@@ -114,7 +116,7 @@ def _at(
 def _arrived(
     state: State, request: Request, threads: list[Thread], members: Mapping[str, Member]
 ) -> Flow[tuple[SteppedGroup, ...]]:
-    """By the line of the user's top frame."""
+    """Group stopped threads by the line of the user's top frame, the largest group last."""
     frames = yield from state.parts.gather({thread: top_frames.of(thread) for thread in threads}, request.client)
     lines: dict[tuple[str, str, int] | None, list[Thread]] = {}
     for thread, frame in frames.items():
@@ -138,7 +140,7 @@ def _location(thread: Thread, frame: top_frames.Frame) -> tuple[str, str, int] |
 
 
 def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s: float) -> Flow[bool]:
-    """Steps the thread if it is at this line, without waiting for other threads. Returns whether it is."""
+    """Step the thread if it is stopped at this line, without waiting for other threads; return whether it is."""
     if thread.state is ThreadState.BLOCKED:
         return False
     is_there = top_frames.line_of((yield from top_frames.of(thread))) == line and thread.state is ThreadState.STOPPED
@@ -148,7 +150,7 @@ def _step_at(state: State, thread: Thread, line: object, command: str, timeout_s
 
 
 def _run(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[bool]:
-    """Resumes a thread, unless another client has done so. Returns whether it has."""
+    """Resume a thread, and return True; return False if another client has resumed it already."""
     if not thread.is_held:
         return False
     yield from let_run(thread, command, {"threadId": thread.local}, timeout_s)
@@ -157,7 +159,10 @@ def _run(state: State, thread: Thread, command: str, timeout_s: float) -> Flow[b
 
 
 def _resumed(state: State, replies: Mapping[Thread, bool | ProblemError]) -> ResumedThreads:
-    """Raises an error only if no thread runs on. A thread that fails to run on is in the log, and is still shown."""
+    """Return the threads that were resumed, and log the failures.
+
+    Raises the first failure if no thread was resumed. A thread that was not resumed is still shown as stopped.
+    """
     resumed: list[Handle] = []
     failures: list[ProblemError] = []
     for thread, reply in replies.items():

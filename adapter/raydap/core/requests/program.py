@@ -1,4 +1,4 @@
-"""Requests about the launched program: raydap ends nothing that it did not start."""
+"""The requests `terminate` and `restart`. raydap ends only a program that it has launched itself."""
 
 from raydap.core.effects import StartDebuggee, StopDebuggee
 from raydap.core.model.client import Request
@@ -9,14 +9,14 @@ from raydap.errors import Code, Problem, ProblemError
 
 
 def terminate(state: State, request: Request, arguments: dict[str, object]) -> None:
-    """Ends the launched program; its `exited` and `terminated` follow when it has ended."""
+    """Stop the launched program; the events `exited` and `terminated` follow when it has ended."""
     _launched(state, request)
     request.respond()
     state.emit(StopDebuggee(silently=False))
 
 
 def restart(state: State, request: Request, arguments: dict[str, object]) -> None:
-    """Ends the launched program and starts it again, with new arguments if the client sends some."""
+    """Stop the launched program and start it again, with new settings if the request contains some."""
     settings = _launched(state, request)
     changed = arguments.get("arguments")
     if isinstance(changed, dict) and changed:

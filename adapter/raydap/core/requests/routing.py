@@ -1,4 +1,4 @@
-"""Requests that one worker answers: with the worker's own ids on the way to it, with handles on the way back."""
+"""Requests that one worker answers: handles in them become the worker's own ids, and ids in its answers handles."""
 
 from dataclasses import dataclass
 
@@ -24,16 +24,18 @@ from raydap.wire.envelope import Body
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The argument that names the worker, and the kind of its handle; `else_focused`: without it the request goes to
-    the worker that the user looks at."""
+    """How a request names the worker that answers it."""
 
     argument: str = ""
+    """The argument that contains a handle of the worker; "" if the request has none."""
     kind: Kind = Kind.THREAD
+    """The kind of that handle."""
     else_focused: bool = False
+    """Whether a request without the argument goes to the worker that the user looks at."""
 
 
 _MAX_LINE = 2**31 - 1
-"""CPython keeps lines in a C int."""
+"""The largest line number: CPython keeps it in a C int."""
 
 BY_THREAD = Route("threadId", Kind.THREAD)
 BY_FRAME = Route("frameId", Kind.FRAME)
@@ -44,7 +46,10 @@ BY_FOCUS = Route(else_focused=True)
 
 
 def forward(state: State, request: Request, route: Route, arguments: dict[str, object]) -> Flow[Body]:
-    """Returns the worker's answer; unknown fields stay as they are. Raises ProblemError if no worker is named."""
+    """Send a request to the worker that it names, and return the answer. Fields unknown to raydap stay unchanged.
+
+    Raises ProblemError if the request names no worker, or if the thread has been resumed before the answer.
+    """
     worker, scope = _find(state, request, route, arguments)
     to_local_ids(state, worker, request.command, arguments)
     shown = next((thread for thread in worker.threads.values() if thread.stop is scope), None)
@@ -79,7 +84,10 @@ def forward(state: State, request: Request, route: Route, arguments: dict[str, o
 
 
 def stack_trace(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
-    """Forwards it. A client that asks for one frame only asks for the others when it has shown this one."""
+    """Forward the request, and note when the client has the stack.
+
+    A request for one frame alone does not count: VS Code requests the other frames when it has shown the stop.
+    """
     thread = thread_of(state, request.client, arguments.get("threadId"))
     stop_pacing.read(state, request.client, thread)
     is_whole = arguments.get("levels") != 1
@@ -90,8 +98,10 @@ def stack_trace(state: State, request: Request, arguments: dict[str, object]) ->
 
 
 def exception_info(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
-    """Forward it if the thread has stopped for an exception. At another stop pydevd fails, and prints its traceback
-    into the program's output. Raises ProblemError."""
+    """Forward the request if the thread has stopped for an exception, else raise ProblemError.
+
+    At any other stop pydevd fails, and prints its traceback into the program's output.
+    """
     thread = thread_of(state, request.client, arguments.get("threadId"))
     if thread.state is ThreadState.STOPPED and not thread.raised:
         text = 'The argument "threadId" must name a thread that has stopped for an exception.'
@@ -100,8 +110,11 @@ def exception_info(state: State, request: Request, arguments: dict[str, object])
 
 
 def goto_targets(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
-    """Forwards it if the line is one. debugpy offers any line, and its thread is lost when `goto` cannot read it
-    (pydevd_comm.py, InternalSetNextStatementThread). Raises ProblemError."""
+    """Forward the request if its line is a valid line number, else raise ProblemError.
+
+    debugpy offers any line as a target, but the thread is lost if `goto` cannot read the line (pydevd_comm.py,
+    InternalSetNextStatementThread).
+    """
     line = arguments.get("line")
     if type(line) is not int or not 0 < line <= _MAX_LINE:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'The argument "line" must be the number of a line.'))
@@ -117,8 +130,11 @@ def _finish_stack(
     thread: Thread | None,
     body: dict[str, object],
 ) -> Flow[None]:
-    """Shows files by the paths of their breakpoints, makes the files of a stack readable, and marks its frames of
-    libraries. Raises ProblemError if the stop has ended."""
+    """Complete the answer to a `stackTrace`; other answers stay unchanged.
+
+    A file gets the path under which a breakpoint was set in it, and is made readable for the client. Library frames are
+    marked. Raises ProblemError if the stop has ended.
+    """
     if request.command == "stackTrace":
         if thread is not None and not arguments.get("startFrame"):
             breakpoint_paths.learn(worker.run, thread, body)
@@ -131,10 +147,10 @@ def _finish_stack(
 
 
 def _find(state: State, request: Request, route: Route, arguments: dict[str, object]) -> tuple[Worker, Scope]:
-    """The worker that gets a request, and the scope for the handles in its answer."""
+    """Return the worker that gets a request, and the scope for the handles in its answer."""
     handle = arguments.get(route.argument)
     if handle is None and route.else_focused:
-        # A client may send null for a missing argument; debugpy accepts an integer or no argument only.
+        # A client may send null for a missing argument; debugpy accepts only an integer or no argument.
         arguments.pop(route.argument, None)
         thread = focused_thread(state, request.client)
         return thread.worker, thread.stop or thread.worker.scope
@@ -153,14 +169,16 @@ def _find(state: State, request: Request, route: Route, arguments: dict[str, obj
 
 
 def _focus_on(client: Client, worker: Worker, scope: Scope) -> None:
-    """Takes this stop as the one that the user looks at: editors request scopes and evaluate in the frame they show."""
+    """Focus the thread of this stop: editors request scopes and evaluate in the frame that they show."""
     threads = worker.threads.values()
     client.view.focus = next((thread for thread in threads if thread.stop is scope), client.view.focus)
 
 
 def focused_thread(state: State, client: Client) -> Thread:
-    """The thread for a request without an id: the one that the user looks at, else any stopped one that the client
-    sees."""
+    """Return the thread for a request without an id: the focused one, else any stopped thread that the client sees.
+
+    Raises ProblemError (NOT_STOPPED) if there is none.
+    """
     focus = client.view.focus
     if focus is not None and focus.is_shown:
         return focus

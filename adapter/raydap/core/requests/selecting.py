@@ -1,4 +1,4 @@
-"""Whom a request means: the threads or workers that its argument `select` names (docs/usage/sets.md)."""
+"""Selection: the threads or workers that a request names by ids, by keys or by a set (docs/usage/sets.md)."""
 
 from collections.abc import Iterable
 
@@ -26,18 +26,21 @@ from raydap.protocol.raydap_messages import (
 from raydap.protocol.types import Handle, WorkerKey
 
 TIMEOUT_S = 5.0
-"""Seconds for what a set asks workers. One that has not answered by then is not in the set."""
+"""Seconds in which a worker has to answer what a set depends on; otherwise it is not in the set."""
 
 MAX_KEPT = 1000
-"""Sets that may be kept."""
+"""The maximum number of named sets."""
 
 
 def threads(state: State, client: Client, handles: Iterable[int] | None, select: str | None) -> Flow[list[Thread]]:
-    """The stopped threads that a request means: those of `handles` or `select`, else all that the client sees."""
+    """Return the stopped threads that `handles` or `select` name, or without both, all that the client sees.
+
+    Raises ProblemError if both are given, for an unknown handle, and for a set that is wrong.
+    """
     if handles is not None and select is not None:
         raise ProblemError(Problem(Code.BAD_ARGUMENT, 'Give the argument "threads" or "select", not both.'))
     if handles is not None:
-        # Threads that run by now are left out without an error: mostly the user wants them to run anyway.
+        # Leave out threads that run by now, without an error: usually the user wants them to run anyway.
         return _held(dict.fromkeys(thread_of(state, client, handle) for handle in handles))
     if select is None:
         return _held(state.stopped_threads(client))
@@ -52,8 +55,11 @@ def threads(state: State, client: Client, handles: Iterable[int] | None, select:
 def workers(
     state: State, client: Client, keys: Iterable[str] | None, select: str | None, running: bool = False
 ) -> Flow[list[WorkerKey] | None]:
-    """The keys of the workers that a request means; None if it names none. A worker is in a set if one of its stopped
-    threads is. With `running` the expression of a set is evaluated in those that run, too."""
+    """Return the keys of the workers that `keys` or `select` name, or without both, None.
+
+    A worker is in a set if one of its stopped threads is. `running`: also evaluate the expression of the set in workers
+    that run. Raises ProblemError if both are given, for an unknown key, and for a set that is wrong.
+    """
     if select is None:
         return None if keys is None else _known(state, keys)
     if keys is not None:
@@ -78,8 +84,11 @@ def everybody(
     running: bool,
     outside: bool = False,
 ) -> Flow[tuple[list[Thread], list[WorkerKey], dict[str, Member]]]:
-    """The stopped threads that a request means, and with `running` or `outside` also workers that run (`readable`);
-    then all workers as members of groups, so that one which ends later can still be named."""
+    """Return the stopped threads that a request names, the keys of workers that run, and all workers as group members.
+
+    Workers that run are included only with `running` or `outside`, as in `readable`. The members are those of now, so
+    that a worker that ends later still has a name.
+    """
     yield from worker_entries.renew_in_parts(state, client)
     stopped = yield from threads(state, client, handles, select)
     keys: list[WorkerKey] = []
@@ -94,8 +103,11 @@ def everybody(
 
 
 def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bool) -> list[WorkerKey]:
-    """The workers among these that run and say where they are: with `running` those that are attached or have an agent,
-    with `outside` the others, which can be looked into from outside. An idle one has no code of the user's."""
+    """Return the workers among `keys` that run and whose stacks raydap can read.
+
+    `running` includes the workers that are attached or have an agent. `outside` includes the others, whose stacks are
+    read from outside; of these, idle workers are left out, because they execute no code of the user's.
+    """
     run = state.run
     asked: set[WorkerKey] = set()
     if running:
@@ -109,13 +121,13 @@ def readable(state: State, keys: Iterable[WorkerKey], running: bool, outside: bo
 
 
 def select(state: State, request: Request, arguments: SelectArguments) -> Flow[SelectedWorkers]:
-    """Says who is in a set now."""
+    """Return the keys of the workers that are in a set now."""
     keys = yield from workers(state, request.client, None, arguments.select, arguments.running)
     return SelectedWorkers(workers=() if keys is None else tuple(keys))
 
 
 def sets(state: State, _: object, arguments: SetsArguments) -> WorkerSets:
-    """Keeps a set under a name, or drops it, and answers with all that are kept."""
+    """Keep a set under a name, or drop it, and return all sets that are kept."""
     kept = state.run.sets
     if arguments.name is not None:
         name, text = arguments.name, arguments.select
@@ -123,7 +135,7 @@ def sets(state: State, _: object, arguments: SetsArguments) -> WorkerSets:
         if text is None:
             kept.pop(name, None)
         else:
-            # With itself in it, the set is found to be endless.
+            # `parse` also gets the new set under its name, so that it detects a set that contains itself.
             if parse(text, {**kept, name: text}).where:
                 text = "A set that is kept has no where, because it is part of others; add it when you use the set."
                 raise ProblemError(Problem(Code.BAD_ARGUMENT, text))
@@ -134,7 +146,7 @@ def sets(state: State, _: object, arguments: SetsArguments) -> WorkerSets:
 
 
 def check_name(name: str, of: str) -> None:
-    """Raises ProblemError for a name under which nothing can be kept."""
+    """Raise ProblemError if `name` is not a valid name; the error contains `of`, what the name is for: `a set`."""
     if not name or not all(character.isalnum() or character in "_-" for character in name):
         raise ProblemError(Problem(Code.BAD_ARGUMENT, f"The name of {of} has letters, digits, - and _ only."))
 
@@ -147,7 +159,7 @@ def _parsed(state: State, client: Client, text: str) -> WorkerSet:
 
 
 def is_listed(state: State, key: WorkerKey) -> bool:
-    """Whether there is a worker with this key. A selected worker can end before a request gets to it."""
+    """Return whether there is a worker with this key. A selected worker can end before a request reaches it."""
     has_agent = state.run.processes[key].agent is not None
     return has_agent or key in state.run.roster.states or key in state.cooling_down
 
@@ -171,7 +183,7 @@ def _chosen(
     pairs: list[tuple[WorkerEntry, Thread | None]],
     running: bool = False,
 ) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
-    """Those in the set. Workers are asked only for what it looks at."""
+    """Return the pairs that are in the set; send workers only the questions that this set depends on."""
     places = (yield from _places(state, client, pairs)) if wanted.asks_for("line") else {}
     if wanted.asks_for("rank"):
         yield from _ask_ranks(state, client, [entry for entry, _ in pairs])
@@ -207,7 +219,7 @@ def _places(
 
 
 def _ask_ranks(state: State, client: Client, entries: list[WorkerEntry]) -> Flow[None]:
-    """Asks attached workers for ranks of their own."""
+    """Request from attached workers the ranks that their program has given them."""
     ranks = state.run.ranks
     ranks.count(entries)
     workers = [state.workers.get(WorkerKey(entry.key)) for entry in entries]
@@ -236,7 +248,7 @@ def _where_true(
     expression: str,
     running: bool,
 ) -> Flow[list[tuple[WorkerEntry, Thread | None]]]:
-    """Those in whose user's top frame the expression is true. Where it fails, it is not."""
+    """Return the pairs for which the expression is true in the user's top frame. If it fails, it counts as false."""
     asked = {thread: _is_true(thread, expression) for _, thread in pairs if thread is not None}
     keys = [WorkerKey(entry.key) for entry, thread in pairs if thread is None]
     readable_keys = readable(state, keys, True, False) if running else []

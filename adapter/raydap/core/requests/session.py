@@ -22,7 +22,7 @@ S = TypeVar("S", bound=AttachSettings)
 
 
 def initialize(state: State, request: Request, arguments: dict[str, object]) -> Body:
-    """Answers with the capabilities and with raydap's version, so that a client of another version can say so."""
+    """Return the capabilities, and raydap's version and protocol number, by which a client detects a mismatch."""
     if request.client.stage is not ClientStage.CONNECTED:
         raise ProblemError(Problem(Code.WRONG_ORDER, "initialize may be sent only once."))
     request.client.introduce(arguments)
@@ -31,10 +31,10 @@ def initialize(state: State, request: Request, arguments: dict[str, object]) -> 
 
 
 def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
-    """The first client says what is debugged; later clients join it.
+    """Attach a client: the first one decides what is debugged, and later ones join it.
 
-    `initialized` and the answer come when discovery has answered: a client that configures itself for an attach which
-    is refused shows the errors of that instead of the reason.
+    `initialized` and the answer are sent when discovery has answered. If a client configured itself for an attach that
+    is then refused, it would show the errors of its configuration instead of the reason.
     """
     client = request.client
     settings = _settings(client, request.command, AttachSettings, arguments)
@@ -71,7 +71,7 @@ def attach(state: State, request: Request, arguments: dict[str, object]) -> Flow
 
 
 def _join(state: State, request: Request, settings: AttachSettings) -> Flow[None]:
-    """Takes part in the run of other clients, as soon as there is one, and keeps nothing alive."""
+    """Join the run of other clients as soon as there is one. The client does not keep that run alive."""
     client = request.client
     yield from state.run.begin_for(client.id)
     run = state.run
@@ -84,7 +84,7 @@ def _join(state: State, request: Request, settings: AttachSettings) -> Flow[None
 
 
 def launch(state: State, request: Request, arguments: dict[str, object]) -> Flow[None]:
-    """Starts the program after the client has sent its breakpoints (configurationDone). Answers when it runs."""
+    """Start the program after the client has sent its breakpoints (`configurationDone`), and answer when it runs."""
     client = request.client
     settings = complete_by_hub(state, _settings(client, request.command, LaunchSettings, arguments))
     if settings.role == "observer" or settings.join:
@@ -110,7 +110,7 @@ def _settings(client: Client, command: str, kind: type[S], arguments: dict[str, 
 
 
 def complete_by_hub(state: State, settings: S) -> S:
-    """A client's settings, completed by those of the hub. Raises ProblemError if they contradict each other."""
+    """Return a client's settings, completed by the hub's. Raises ProblemError if they contradict each other."""
     if state.hub is None:
         return settings
     if settings.sessions == "perWorker":
@@ -126,6 +126,7 @@ def _initialized(state: State, client: Client) -> None:
 
 
 def configuration_done(state: State, request: Request, arguments: dict[str, object]) -> None:
+    """Send the client the breakpoints and stops that it has missed, and start the launched program if it waits."""
     client, run = request.client, state.run
     request.respond()
     if client.is_ready:
@@ -148,8 +149,10 @@ def configuration_done(state: State, request: Request, arguments: dict[str, obje
 
 
 def _is_configured_by_another(state: State, client: Client) -> bool:
-    """Whether this client is an observer or has joined, and another client attached or launched, whose breakpoints are
-    still to come."""
+    """Return whether the run must wait for the configuration of another client.
+
+    That is the case if this client is an observer or has joined, and another client has attached or launched.
+    """
     leads = [each for each in state.clients.values() if each.is_attached and _leads(each)]
     return bool(leads) and not _leads(client)
 
@@ -159,8 +162,10 @@ def _leads(client: Client) -> bool:
 
 
 def cancel(state: State, request: Request, arguments: dict[str, object]) -> None:
-    """Answers the named request as cancelled, unless it has its answer already. Who cancels the progress of a barrier
-    sees the workers that wait there."""
+    """Answer the named request as cancelled, unless it has been answered.
+
+    Cancelling the progress of a barrier shows the workers that wait there.
+    """
     progress = arguments.get("progressId")
     for wait in [each for each in state.barriers.values() if each.progress and each.progress == progress]:
         if request.client.role is not Role.OBSERVER:
@@ -174,15 +179,17 @@ def cancel(state: State, request: Request, arguments: dict[str, object]) -> None
 
 
 def disconnect(state: State, request: Request, arguments: dict[str, object]) -> None:
-    """The client leaves. Its other requests, open and later ones, get no answer, because Emacs reports each failure.
-    Those of VS Code are cancelled: it waits for the answers, and says nothing of them.
+    """Remove the client from the session.
 
-    The client can ask a hub to let the workers go (`terminateDebuggee`), or to hold them for ever (`suspendDebuggee`).
-    Without a hub the run ends with its last client in any case.
+    Its other requests, open and later ones, get no answer, because Emacs reports each failure. The open requests of VS
+    Code are cancelled instead: VS Code waits for the answers, and does not report these failures.
+
+    With `terminateDebuggee` a hub detaches the workers after its last client has left; with `suspendDebuggee` it holds
+    them without a time limit. Without a hub, the run ends with its last client in any case.
     """
     client = request.client
     for each in [each for each in client.open.values() if each is not request]:
-        # VS Code would report the end of its start as a failure.
+        # VS Code would report a cancelled `attach` or `launch` as a failure.
         (each.cancel if client.is_vscode and each.command not in ("attach", "launch") else each.drop)()
     request.respond()
     seconds = None if state.hub is None else state.hub.hold

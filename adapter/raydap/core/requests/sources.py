@@ -1,4 +1,4 @@
-"""Requests about source files: their text, the list of shown files, and the lines for breakpoints."""
+"""Requests about source files: their text, the list of files seen in stacks, and the lines for breakpoints."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from raydap.wire.envelope import Body
 
 
 def source(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
-    """The text of a source. debugpy has it if it gave the sourceReference; else the worker reads its file."""
+    """Return the text of a source, from debugpy if the sourceReference is debugpy's, else from the worker's file."""
     handle = arguments.get("sourceReference")
     target = state.handles.resolve(Kind.SOURCE, handle)
     if not isinstance(target.local, str):
@@ -38,11 +38,12 @@ def source(state: State, request: Request, arguments: dict[str, object]) -> Flow
 
 
 def loaded_sources(state: State, request: Request, arguments: dict[str, object]) -> Body:
+    """Return the files that have been in stacks so far."""
     return {"sources": list(state.run.sources.values())}
 
 
 def breakpoint_locations(state: State, request: Request, arguments: dict[str, object]) -> Flow[Body]:
-    """Asks an attached worker for the lines that have code. Without a worker that can read the file, there are none."""
+    """Return the lines of a file that have code, as an attached worker reports them; none if no worker can read it."""
     source, first = arguments.get("source"), arguments.get("line")
     path = source.get("path") if isinstance(source, dict) else None
     last = arguments.get("endLine", first)

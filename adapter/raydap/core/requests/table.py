@@ -1,7 +1,7 @@
-"""The table of requests: one row says everything about a request of a client.
+"""The table of requests: one row for each request that a client may send.
 
-docs/protocol.md is checked against it, and the capabilities are derived from it. A command that is not here is answered
-with "not supported".
+The capabilities are derived from the table, and a test compares docs/protocol.md with it. A command without a row is
+answered with "not supported".
 """
 
 from collections.abc import Callable
@@ -44,13 +44,16 @@ from raydap.protocol.raydap_messages import REQUESTS
 
 
 class Mode(Enum):
-    """LOCAL: the bridge answers alone. ROUTE: the request goes to the worker that an argument names. RESUME: as ROUTE,
-    and the thread runs on. FANOUT: the bridge answers, and sends the request to all workers."""
+    """How a request is carried out."""
 
     LOCAL = auto()
+    """The bridge answers alone."""
     ROUTE = auto()
+    """The bridge sends the request to the worker that an argument names."""
     RESUME = auto()
+    """Like ROUTE, and the request resumes a thread."""
     FANOUT = auto()
+    """The bridge answers, and sends the request to all workers."""
 
 
 ANYBODY = frozenset(Role)
@@ -59,36 +62,41 @@ TRUSTED = frozenset({Role.DEBUGGER, Role.OBSERVER, Role.PARENT, Role.CHILD})
 DEBUGGERS = TRUSTED - {Role.OBSERVER}
 
 Handler = Callable[[Any, Any, Any], Any]
-"""Takes the state, the request and its arguments; returns the answer, or a Flow that ends with it. A handler that has
-to do something after the answer sends it by `request.respond`."""
+"""Takes the state, the request and its arguments; returns the answer, or a Flow whose result is the answer.
+
+A handler that does something after the answer sends it with `request.respond`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`handler` is None for a request that is only forwarded to the worker which `route` names.
-
-    `types` are those of the arguments and of the answer's body; without them, both are the JSON objects that DAP's
-    schema describes, with all that a client or a worker adds. `who` may send the request, and from which stage on
-    (`since`). `timeout_s` is for each answer of a worker. `capabilities` announce it; with `needs_program` after
-    `launch` only.
-    """
+    """The properties of one request."""
 
     mode: Mode
     handler: Handler | None = None
+    """None for a request that is only forwarded to the worker that `route` finds."""
     route: Route | None = None
+    """How the request names its worker; None if the bridge answers without a worker."""
     types: tuple[type[Arguments], type[Message] | None] | None = None
+    """The types of the arguments and of the answer's body. None: both are JSON objects as in DAP's schema, with all
+    fields that a client or a worker adds."""
     who: frozenset[Role] = TRUSTED
+    """The roles that allow a client to send the request."""
     since: ClientStage = ClientStage.ATTACHED
+    """The stage that a client must have reached."""
     timeout_s: float = 30.0
+    """The seconds in which a worker has to answer each request that is sent to it for this one."""
     capabilities: tuple[str, ...] = ()
+    """The capabilities that announce the request, or parts of it."""
     needs_program: bool = False
+    """Whether the capabilities are announced after `launch` only."""
 
 
 _LOCAL, _ROUTE, _RESUME, _FANOUT = Mode
 _CONNECTED, _INITIALIZED = ClientStage.CONNECTED, ClientStage.INITIALIZED
 
 _USER_CODE_S = 3600.0
-"""Long enough for any expression of the user. If the worker ends, the request is answered earlier."""
+"""Seconds for code of the user's, which may take long. If the worker ends first, the request is answered then."""
 
 _STEP = Row(_RESUME, execution.resume, BY_THREAD, who=DEBUGGERS)
 

@@ -1,4 +1,4 @@
-"""The frame in which a user sees a stopped thread."""
+"""The frame in which a user sees a stopped thread: the top frame of the user's code."""
 
 from raydap.core.flows import Flow
 from raydap.core.model.pending import WorkerRefusedError
@@ -9,13 +9,13 @@ from raydap.core.workers.replies import load_body
 Frame = dict[str, object]
 
 _LEVELS = 20
-"""The number of frames among which the user's is searched: a few frames of Ray and debugpy are above it."""
+"""The number of frames that are searched for the user's top frame; a few frames of Ray and debugpy are above it."""
 
 
 def of(thread: Thread, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[Frame]:
-    """The top frame of the user's code, with the worker's own ids; empty if this stop shows none.
+    """Return the top frame of the user's code, with the worker's own ids, or an empty frame if this stop has none.
 
-    If an exception has frames of libraries only, it is the top one of these.
+    If the thread has stopped for an exception and all its frames are in libraries, return the top frame.
     """
     stop = thread.stop
     try:
@@ -28,6 +28,6 @@ def of(thread: Thread, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[Frame]:
 
 
 def line_of(frame: Frame) -> tuple[object, object] | None:
-    """File and line of a frame; None if no other thread can be at the same one."""
+    """Return the file and line of a frame; None if it has no source, and so cannot be compared with other frames."""
     source = frame.get("source")
     return (source.get("path"), frame.get("line")) if isinstance(source, dict) else None

@@ -1,4 +1,4 @@
-"""Who waits for whom, and who can never go on: raydap/waits (docs/requests.md)."""
+"""The request `raydap/waits`: the graph of waits between threads and tasks, and its deadlocks (docs/requests.md)."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
@@ -22,16 +22,20 @@ from raydap.protocol.types import WorkerKey
 from raydap.protocol.wait_messages import CollectiveWait, Deadlock, WaitEdge, WaitGraph, WaitNode, WaitsArguments
 
 SECOND_LOOK_S = 2.0
-"""Seconds until a deadlock is looked at again: Ray's list of tasks is about one second late, and a call that is on its
-way to an actor looks as if it waited there."""
+"""Seconds until raydap looks at a deadlock again.
+
+Ray's list of tasks is about one second late, and a call that is on its way to an actor looks as if it waited there.
+"""
 
 MORE_LOOKS = 3
-"""Looks, at most, until all deadlocks that are there have been seen twice."""
+"""The maximum number of further looks, which end when every deadlock has been seen twice."""
 
 
 def waits(state: State, request: Request, arguments: WaitsArguments) -> Flow[WaitGraph]:
-    """Reads the stacks of all workers that can be read, without stopping them, and Ray's list of unfinished tasks. What
-    looks like a deadlock is told only if it still does so at a second look."""
+    """Return the graph of waits, made from the stacks of all workers and from Ray's list of unfinished tasks.
+
+    Nothing is stopped. The answer contains a deadlock only if raydap has found it at two looks in succession.
+    """
     chosen = None
     if arguments.select is not None:
         chosen = yield from selecting.workers(state, request.client, None, arguments.select, running=True)
@@ -48,7 +52,7 @@ def waits(state: State, request: Request, arguments: WaitsArguments) -> Flow[Wai
 
 
 _Step = tuple[Hashable, str, Hashable, str]
-"""Who waits for whom: their keys, and the tasks that they run."""
+"""One wait: the key and the task of the node that waits, then those of the node that it waits for."""
 
 
 def _edges(group: Iterable[Node]) -> set[_Step]:
@@ -101,7 +105,7 @@ def _ray_state(state: State, delay_s: float) -> Flow[RayState]:
 
 
 def state_listed(state: State, event: RayStateListed) -> None:
-    """Takes what Ray has said."""
+    """Give Ray's list of unfinished work to the flow that waits for it."""
     asked = state.run.state_questions.pop(event.number, None)
     if asked is not None:
         asked.set_result(event.state)
@@ -110,7 +114,7 @@ def state_listed(state: State, event: RayStateListed) -> None:
 def _processes(
     members: Mapping[str, Member], found: Mapping[WorkerKey, tuple[ThreadStack, ...] | ProblemError]
 ) -> dict[WorkerKey, thread_nodes.Process]:
-    """A worker that is not among those that were read is idle, as far as Ray says."""
+    """Return the threads of each worker. A worker whose stacks were not requested has none: Ray reports it as idle."""
     processes = {}
     for name, member in members.items():
         key = WorkerKey(name)

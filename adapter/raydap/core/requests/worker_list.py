@@ -1,5 +1,7 @@
-"""Requests that list workers, choose which are attached, and look into them: raydap/workers, raydap/attach,
-raydap/pause, raydap/stack, raydap/detach."""
+"""Requests that list, attach, pause, read and detach workers (docs/requests.md).
+
+They are `raydap/workers`, `raydap/attach`, `raydap/pause`, `raydap/stack` and `raydap/detach`.
+"""
 
 from functools import partial
 
@@ -30,14 +32,14 @@ from raydap.protocol.types import WorkerKey
 
 
 def workers(state: State, request: Request, arguments: WorkersArguments) -> WorkerList:
-    """Answers with the workers that are known now, and sends changes from now on."""
+    """Return the workers that are known now, and send this client their changes from now on."""
     view = request.client.view
     view.watching, view.all = True, arguments.all
     return worker_entries.everything(state, view)
 
 
 def attach_workers(state: State, request: Request, arguments: AttachWorkersArguments) -> Flow[None]:
-    """Attaches to the named workers, paused or alive, or to all that are paused now or later."""
+    """Attach to the named workers, paused or alive; without names, to all workers that are paused now or later."""
     keys = yield from selecting.workers(state, request.client, arguments.workers, arguments.select)
     yield from _attach(state, request.client, keys)
 
@@ -65,15 +67,17 @@ def _choose(state: State, key: WorkerKey) -> None:
 
 
 def _try_again(state: State, key: WorkerKey) -> None:
-    """The user wants this worker now, whatever has failed before."""
+    """Attach to a worker again whose last attach has failed, because the user wants it now."""
     process = state.run.processes[key]
     if process.failure is not None:
         attach_decisions.try_again(state, process)
 
 
 def pause_workers(state: State, request: Request, arguments: PauseWorkersArguments) -> Flow[None]:
-    """Pauses the named workers, and attaches to them before if that is needed. One that waits at a breakpoint() is only
-    attached: it stops there."""
+    """Pause the named workers, after attaching to those that are not attached yet.
+
+    A worker that waits at a breakpoint() is only attached, because it stops there.
+    """
     run = state.run
     others: list[WorkerKey] = []
 
@@ -96,7 +100,7 @@ def pause_workers(state: State, request: Request, arguments: PauseWorkersArgumen
 
 
 def stack(state: State, request: Request, arguments: StackArguments) -> Flow[WorkerStack]:
-    """The stacks of one worker's threads, without stopping it."""
+    """Return the stacks of one worker's threads, which are read without stopping it."""
     named = None if arguments.worker is None else [arguments.worker]
     keys = yield from selecting.workers(state, request.client, named, arguments.select)
     if keys is None or len(keys) != 1:
@@ -110,7 +114,7 @@ def stack(state: State, request: Request, arguments: StackArguments) -> Flow[Wor
 
 
 def detach_workers(state: State, request: Request, arguments: DetachWorkersArguments) -> Flow[None]:
-    """Lets workers go. raydap does not attach to them again by itself."""
+    """Detach from the named workers. raydap does not attach to them again unless a client requests it."""
 
     def detach(key: WorkerKey) -> None:
         if not selecting.is_listed(state, key):

@@ -1,4 +1,4 @@
-"""Where each worker is, in one line: raydap/places (docs/requests.md)."""
+"""The request `raydap/places`: where each worker is, in one line (docs/requests.md)."""
 
 import msgspec
 from msgspec import UNSET
@@ -20,8 +20,10 @@ from raydap.protocol.types import WorkerKey
 
 
 def places(state: State, request: Request, arguments: PlacesArguments) -> Flow[Places]:
-    """Reads the stacks of workers that run without stopping them. A worker that is attached to meanwhile is not
-    told."""
+    """Return where each worker is. The stacks of workers that run are read without stopping them.
+
+    The answer does not contain a worker to which raydap is attaching at that moment.
+    """
     chosen = yield from selecting.workers(state, request.client, None, arguments.select or "", running=True)
     members = worker_entries.members(state)
     keys = [key for key in chosen or () if key in members]
@@ -74,7 +76,7 @@ def _of_stopped(threads: list[Thread], member: Member) -> Flow[list[WorkerPlace]
 
 
 def _of_running(state: State, key: WorkerKey, member: Member) -> Flow[list[WorkerPlace]]:
-    """One place for each thread with code of the user's, else for the coroutines; `idle` without any."""
+    """Return a place for each thread that executes the user's code, else for each coroutine, else the place `idle`."""
     stack = yield from worker_stack.of_worker(state, key)
     users = [thread for thread in stack.threads if thread.is_users]
     shown = [thread for thread in users if not thread.coroutine] or users

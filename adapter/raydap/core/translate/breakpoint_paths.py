@@ -1,7 +1,7 @@
-"""Files with two paths, such as the target of a symbolic link, by the path that the client has set a breakpoint in.
+"""Files with two paths, such as the target of a symbolic link, shown by the path of the client's breakpoint.
 
 pydevd compares files by their real paths, so a breakpoint in `link/train.py` stops code that was imported from
-`real/train.py`. The stack of that stop tells the other path of the file: the editor would open a second tab for it.
+`real/train.py`. The stack of that stop contains the other path, for which the editor would open a second tab.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from raydap.core.translate.stacks import frames_of
 
 
 def learn(run: Run, thread: Thread, stack: Mapping[str, object]) -> None:
-    """Note the path of the breakpoint that the thread has stopped at, if its top frame has another path."""
+    """Note the path of the breakpoint at which the thread has stopped, if its top frame has another path."""
     hit = thread.stopped.get("hitBreakpointIds")
     ids = hit if isinstance(hit, list) else []
     set_in = [each.source["path"] for each in run.breakpoints.all() if each.id in ids and each.source is not None]
@@ -21,7 +21,7 @@ def learn(run: Run, thread: Thread, stack: Mapping[str, object]) -> None:
     if not set_in or path is None:
         return
     if any(each.source is not None and each.source["path"] == path for each in run.breakpoints.all()):
-        # The client has this file open, too.
+        # A client has set a breakpoint in this path, too.
         run.paths_of_breakpoints.pop(path, None)
     else:
         run.paths_of_breakpoints[path] = set_in[0]
@@ -29,7 +29,7 @@ def learn(run: Run, thread: Thread, stack: Mapping[str, object]) -> None:
 
 
 def apply(run: Run, stack: Mapping[str, object]) -> None:
-    """Replace the paths in a stackTrace answer."""
+    """Replace the paths in a stackTrace answer, in place."""
     for frame in frames_of(stack) if run.paths_of_breakpoints else ():
         source, path = frame.get("source"), _path(frame)
         if isinstance(source, dict) and path in run.paths_of_breakpoints:

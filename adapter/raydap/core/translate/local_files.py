@@ -1,8 +1,8 @@
-"""Gives files that the client cannot open a sourceReference, so that the client asks the worker for their text.
+"""Gives files that the client cannot open a sourceReference, so that the client requests their text from the worker.
 
-A path in a stack is the worker's path. It means the same file to the client only if both see the same file system, or
-if something maps the path. The bridge takes it to mean the same file if its own machine has that file: runtime checks
-that, and the result is kept for the run.
+A path in a stack is the worker's path. It names the same file for the client only if both see the same file system, or
+if the path is mapped. raydap assumes the same file if its own machine has that file. The runtime checks that, and the
+result is kept for the run.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from raydap.protocol.id_fields import Kind
 
 
 def make_readable(state: State, worker: Worker, stack: Mapping[str, object]) -> Flow[None]:
-    """Adds the sourceReferences to a stackTrace answer. Waits only for the check of files that are not known yet."""
+    """Add the sourceReferences to a stackTrace answer. Waits only to check files that were not checked before."""
     files = worker.run.files
     sources = _unknown_sources(stack, files)
     unknown = {path for _, path in sources} - files.keys()
@@ -36,6 +36,7 @@ def make_readable(state: State, worker: Worker, stack: Mapping[str, object]) -> 
 
 
 def checked(state: State, event: FilesChecked) -> None:
+    """Take the result of CheckFiles, and resume the conversations whose files are all checked."""
     run = state.run
     run.files.update(event.files)
     done = [check for check in run.file_checks if check[0] <= run.files.keys()]
@@ -45,7 +46,7 @@ def checked(state: State, event: FilesChecked) -> None:
 
 
 def _unknown_sources(stack: Mapping[str, object], files: Mapping[str, bool]) -> list[tuple[dict[str, object], str]]:
-    """Return the sources that may be missing here and have no sourceReference of debugpy, each with its path."""
+    """Return sources that raydap's machine may lack and that have no sourceReference yet, with their paths."""
     return [
         (source, path)
         for frame in frames_of(stack)

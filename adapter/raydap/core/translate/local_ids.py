@@ -21,7 +21,7 @@ _LASTING = frozenset({Kind.THREAD, Kind.SOURCE, Kind.MODULE})
 
 
 def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str, object]) -> None:
-    """Replaces the handles in a request's arguments by the worker's own ids. Raises ProblemError (STALE_ID)."""
+    """Replace the handles and paths in a request's arguments by the worker's own. Raises ProblemError (STALE_ID)."""
 
     def translate(kind: Kind, handle: int | str) -> int | str:
         target = state.handles.resolve(kind, handle)
@@ -35,23 +35,23 @@ def to_local_ids(state: State, worker: Worker, command: str, arguments: dict[str
 
 
 def paths_in(worker: Worker, path: str) -> list[str]:
-    """Return all paths that a file of the client can have in this worker, those of copies first."""
+    """Return all paths that a file of the client can have in this worker, copies in `py_modules` first."""
     folder = paths.workspace(worker.settings)
     return [*worker.module_copies.get(path, ()), *paths.to_worker(path, folder, worker.package)]
 
 
 def answer_to_client(worker: Worker, scope: Scope, command: str, body: dict[str, object]) -> None:
-    """Replaces the ids and paths in an answer of a worker, in place. `scope` is the scope of their handles."""
+    """Replace the ids and paths in a worker's answer, in place. `scope` is the scope of their handles."""
     rewrite(body, RESPONSES[command], partial(to_handle, worker, scope), _path_to_client(worker))
 
 
 def event_to_client(worker: Worker, event: str, body: dict[str, object]) -> None:
-    """Replaces the ids and paths in an event of a worker, in place. The handles live as long as the worker."""
+    """Replace the ids and paths in a worker's event, in place. The handles live as long as the worker."""
     rewrite(body, EVENTS[event], partial(to_handle, worker, worker.scope), _path_to_client(worker))
 
 
 def to_handle(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int | str:
-    """The handle for a worker's own id, which lives as long as the thing behind it."""
+    """Return the handle for a worker's own id. It lives as long as the object that the id names."""
     if kind not in _LASTING:
         return scope.handle(kind, cast("LocalId", local))
     if kind is Kind.THREAD and isinstance(local, int):
@@ -62,6 +62,6 @@ def to_handle(worker: Worker, scope: Scope, kind: Kind, local: int | str) -> int
 
 
 def _path_to_client(worker: Worker) -> Callable[[str], str] | None:
-    """The function that maps a worker's path to the client's; None if the paths are the same."""
+    """Return the function that maps a worker's path to the client's; None if the paths are the same."""
     folder = paths.workspace(worker.settings)
     return None if folder is None else lambda path: paths.to_client(path, folder)

@@ -1,8 +1,8 @@
-"""Files of jobs with a `working_dir` or `py_modules`: where the client has them, and where a worker has them.
+"""Files of jobs with a `working_dir` or `py_modules`: their paths for the client, and their paths in a worker.
 
 Ray unpacks a job's working_dir on each node into a folder `.../working_dir_files/_ray_pkg_<hash>` and runs its workers
 there (ray/_private/runtime_env/working_dir.py). Modules come from that folder, but a pickled function carries the path
-that it had at the driver, so a file of the job has two paths, and both can occur in one worker.
+that it had at the driver. So a file of the job has two paths, and both can occur in one worker.
 
 A module of `py_modules` is in a folder `.../py_modules_files/_ray_pkg_<hash>`. It may come from any folder of the
 client.
@@ -17,19 +17,21 @@ _PACKAGE = re.compile(r"(.*[/\\]_ray_pkg_[0-9a-f]+)(?:[/\\](.*))?", re.DOTALL)
 
 
 def is_windows(path: str) -> bool:
-    """Whether a path begins as on Windows, with a drive or a share."""
+    """Return whether a path begins as on Windows, with a drive or a share."""
     return _WINDOWS.match(path) is not None
 
 
 def client_os(settings: AttachSettings) -> str:
-    """Return the client's system as debugpy names it, by the form of the client's folders. pydevd uses it only for the
-    path mappings: the separators, and whether the case counts."""
+    """Return the client's system as debugpy names it, derived from the form of the client's folders.
+
+    pydevd uses it only for the path mappings: for the separators, and for whether case counts.
+    """
     roots = [mapping.local_root for mapping in settings.path_mappings]
     return "windows" if any(map(is_windows, roots)) else "unix"
 
 
 def workspace(settings: AttachSettings) -> str | None:
-    """The client's folder that jobs take as their working_dir, if it is known and nothing maps it otherwise."""
+    """Return the client's folder that jobs use as their working_dir; None if it is unknown or paths are mapped."""
     if settings.path_mappings:
         return None
     if settings.workspace_folder is None and isinstance(settings, LaunchSettings) and settings.submit:
@@ -38,19 +40,19 @@ def workspace(settings: AttachSettings) -> str | None:
 
 
 def package(folder: object) -> str | None:
-    """The package folder that a worker's working directory, or another path, lies in; None if it lies elsewhere."""
+    """Return the package folder that contains a worker's working directory or another path; None if none does."""
     found = _PACKAGE.fullmatch(folder) if isinstance(folder, str) else None
     return None if found is None else found[1]
 
 
 def is_in_working_dir(path: str) -> bool:
-    """Whether a worker's path lies in a package that is no module of `py_modules`."""
+    """Return whether a worker's path is in the package of a working_dir, not of `py_modules`."""
     found = package(path)
     return found is not None and re.search(r"[/\\]py_modules_files[/\\]", found) is None
 
 
 def to_client(path: str, folder: str | None) -> str:
-    """A worker's path as the client knows the file."""
+    """Return the client's path for a worker's path. `folder` is the client's folder of the working_dir."""
     found = _PACKAGE.fullmatch(path) if folder is not None and is_in_working_dir(path) else None
     if folder is None or found is None:
         return path
@@ -58,7 +60,7 @@ def to_client(path: str, folder: str | None) -> str:
 
 
 def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
-    """Return the paths that a file of the client can have in a worker, without those in `py_modules`."""
+    """Return the paths that a file of the client can have in a worker, except those in `py_modules`."""
     inner = None if folder is None or package is None else _below(path, folder)
     if inner is None or package is None:
         return [path]
@@ -66,7 +68,7 @@ def to_worker(path: str, folder: str | None, package: str | None) -> list[str]:
 
 
 def mapped(path: str, settings: AttachSettings, cwd: str) -> str:
-    """A worker's path by the path mappings, as debugpy maps it. As a `remoteRoot`, "." is the worker's `cwd`."""
+    """Apply the path mappings to a worker's path, as debugpy does. The `remoteRoot` "." is the worker's `cwd`."""
     for mapping in settings.path_mappings:
         root = (cwd if mapping.remote_root == "." else mapping.remote_root).rstrip("/\\")
         if path.startswith((f"{root}/", f"{root}\\")):
@@ -75,15 +77,17 @@ def mapped(path: str, settings: AttachSettings, cwd: str) -> str:
 
 
 def is_clients(path: str, settings: AttachSettings) -> bool:
-    """Whether a path that is shown lies in a folder which is mapped to one of the client's."""
+    """Return whether a path is in a folder of the client that corresponds to a folder of the worker."""
     folder = workspace(settings)
     roots = [mapping.local_root for mapping in settings.path_mappings] + ([folder] if folder is not None else [])
     return any(_below(path, root) is not None for root in roots)
 
 
 def _below(path: str, root: str) -> str | None:
-    """Return the rest of a client's path in a folder, with slashes; None if it lies elsewhere. On Windows the case does
-    not count, and both separators are used."""
+    """Return the rest of a client's path below a folder, with slashes; None if the path is elsewhere.
+
+    On Windows, case does not count, and both separators are used.
+    """
     root = root.rstrip("/\\") if is_windows(root) else root.rstrip("/")
     rest = path[len(root) :]
     if is_windows(root):

@@ -1,6 +1,6 @@
-"""Replaces every id in a body, in place: a worker's ids by handles towards clients, handles by ids towards workers.
+"""Replaces every id in a body, in place: a worker's ids by handles for clients, handles by ids for workers.
 
-protocol/id_fields.py says where ids are; it is generated from the DAP schema.
+protocol/id_fields.py, which is generated from the DAP schema, declares where ids are.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,15 @@ Id = int | str
 Translate = Callable[[Kind, Id], Id]
 Relocate = Callable[[str], str]
 
-# DAP: these begin at 1 and 0 means "none". Everywhere else 0 is an id; debugpy's first breakpoint has it.
+# In DAP these ids begin at 1, and 0 means "none". Of other kinds 0 is an id: debugpy's first breakpoint has it.
 _NONE_IS_ZERO = frozenset({Kind.VARIABLES, Kind.SOURCE, Kind.LOCATION})
 
 
 _Plan = list[tuple[str, Kind | None, "_Plan", bool]]
-"""For each property with ids: its name; the kind, if it is an id; else the plan of the objects in it; and whether it is
-an array. Plain tuples, because they are unpacked for every object of every message."""
+"""The properties with ids: the name; the kind of an id, else the plan of the objects; whether it is an array.
+
+These are plain tuples, because they are unpacked for every object of every message.
+"""
 
 
 def _plans() -> dict[str, _Plan]:
@@ -40,12 +42,12 @@ _SOURCE = _PLANS["Source"]
 
 
 def rewrite(value: Any, type_name: str, translate: Translate, relocate: Relocate | None = None) -> None:
-    """Replaces every id in `value`, the loaded JSON of an object of this type, by `translate(kind, id)`.
+    """Replace every id in `value`, the loaded JSON of an object of this type, by `translate(kind, id)`.
 
-    `relocate` gives the new path of every Source. `type_name` is one of RULES; others raise KeyError. `translate` is
-    called once for each id, first for those of an object, then for those of the objects in it. Only ids of modules can
-    be strings. An exception of `translate` passes through and leaves `value` half rewritten. Values of a wrong type
-    stay as they are, because a worker can send anything.
+    `relocate` returns the new path of a Source. `type_name` is a key of RULES; any other raises KeyError. `translate`
+    is called once for each id, first for those of an object, then for those of the objects in it. Only ids of modules
+    can be strings. An exception of `translate` passes through and leaves `value` half rewritten. Values of a wrong type
+    stay unchanged, because a worker can send anything.
     """
     todo: list[tuple[Any, _Plan]] = [(value, _PLANS[type_name])]
     # A growing list instead of recursion: a worker may nest its sources deeper than Python's stack allows.
@@ -71,7 +73,7 @@ def rewrite(value: Any, type_name: str, translate: Translate, relocate: Relocate
 
 
 def _is_id(value: object, kind: Kind) -> TypeGuard[Id]:
-    # `type` and not isinstance: to Python a bool is an int, to DAP it is no id.
+    # `type` instead of isinstance, because a bool is an int in Python and no id in DAP.
     if type(value) is int:
         return value != 0 or kind not in _NONE_IS_ZERO
     return kind is Kind.MODULE and isinstance(value, str)

@@ -1,4 +1,4 @@
-"""Answers requests about a blocked thread from the snapshot of its stack, as debugpy would answer about a stopped one.
+"""Answers requests about a blocked thread from the snapshot of its stack, as debugpy would for a stopped thread.
 
 The ids in these answers are counted from 1 in each snapshot. They become handles of the stop like those of debugpy.
 """
@@ -16,11 +16,11 @@ _OF_WORKER = ("source", "modules", "gotoTargets")
 """Requests that a running worker can answer."""
 
 _OF_FRAME = ("evaluate", "setExpression", "completions")
-"""Requests that it can answer if they name no frame."""
+"""Requests that a running worker can answer if they name no frame."""
 
 
 def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[ThreadStack, ...]:
-    """The stacks with paths as debugpy sends them: it applies the path mappings itself."""
+    """Return the stacks with the path mappings applied, as debugpy applies them to its own answers."""
     if not settings.path_mappings:
         return stacks.threads
     replace = msgspec.structs.replace
@@ -34,8 +34,10 @@ def mapped(stacks: Stacks, settings: AttachSettings) -> tuple[ThreadStack, ...]:
 
 
 def answer(thread: Thread, command: str, arguments: dict[str, object]) -> dict[str, object] | None:
-    """The body of the answer; None if the worker itself can answer. `arguments` have the snapshot's own ids. Raises
-    ProblemError if nobody can."""
+    """Return the body of the answer; None if the worker itself can answer.
+
+    `arguments` contain the snapshot's own ids. Raises ProblemError for a request that needs a stopped thread.
+    """
     assert thread.snapshot is not None
     frames = thread.snapshot.frames
     if command == "stackTrace":
@@ -58,7 +60,7 @@ def answer(thread: Thread, command: str, arguments: dict[str, object]) -> dict[s
 
 
 def refused(thread: Thread, code: Code = Code.BLOCKED) -> ProblemError:
-    """The error of a request that needs a thread which has really stopped."""
+    """Return the error for a request that needs a thread which has really stopped."""
     assert thread.snapshot is not None
     text = f"It is {thread.snapshot.place}, so raydap can only show it; it stops as soon as that returns."
     return ProblemError(Problem(code, text))
@@ -73,7 +75,7 @@ def _frame(stack: ThreadStack, number: int) -> dict[str, object]:
 
 
 def _source(frame: ThreadFrame) -> dict[str, str]:
-    """Code without a file has a name like `<string>`."""
+    """Return the Source of a frame. Code without a file has only a name like `<string>`."""
     name = {"name": file_name(frame.path)}
     return name if frame.path.startswith("<") else {**name, "path": frame.path}
 

@@ -1,4 +1,4 @@
-"""Tells the user's frames of a stack from those of Ray and debugpy around them."""
+"""Distinguishes the user's frames of a stack from those of Ray and debugpy around them."""
 
 import re
 from collections.abc import Mapping
@@ -11,22 +11,23 @@ _LIBRARIES = re.compile(
     r"[/\\]ray[/\\](_private|util[/\\](tracing|debugpy\.py|rpdb\.py)|actor\.py|remote_function\.py)"
     rf"|{_COMPILED}|[/\\]debugpy[/\\]|[/\\]_?pydevd"
 )
-"""Files of Ray and debugpy that stand between the worker's start and the user's code, and above `breakpoint()`."""
+"""Files of Ray and debugpy with frames between a worker's start and the user's code, or above `breakpoint()`."""
 
 
 def frames_of(stack: Mapping[str, object]) -> list[dict[str, object]]:
-    """The frames in a stackTrace answer of a worker, which can send anything."""
+    """Return the frames in a stackTrace answer of a worker, which can send anything."""
     frames = stack.get("stackFrames")
     return [frame for frame in frames if isinstance(frame, dict)] if isinstance(frames, list) else []
 
 
 def mark_stack(body: dict[str, object], sources: dict[str, messages.Source], raised: bool = False) -> list[str]:
-    """Marks Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's.
+    """Mark Ray's and debugpy's own frames in a stackTrace answer, so that editors show and focus the user's.
 
-    `raised`: the thread has stopped for an exception. Then Ray's Python frames keep the hint that debugpy gave them: it
-    marks them, too, unless the exception has no other frames (inworker/post_mortem.py).
-    `sources` collects the files that are shown; those that exist in one worker only (sourceReference) are left out.
-    Returns the paths that are new.
+    `raised`: the thread has stopped for an exception. Then Ray's Python frames keep the hint from debugpy, which marks
+    them, too, unless the exception has no other frames (inworker/post_mortem.py).
+
+    `sources` collects the files that are shown, without those that exist in one worker only (sourceReference). Return
+    the paths that are new.
     """
     new = []
     for frame in frames_of(body):
@@ -40,7 +41,7 @@ def mark_stack(body: dict[str, object], sources: dict[str, messages.Source], rai
 
 
 def is_library_frame(frame: Mapping[str, object]) -> bool:
-    """Whether a frame stands between the worker's start and the user's code, or above `breakpoint()`."""
+    """Return whether a frame belongs to one of the files of Ray and debugpy in `_LIBRARIES`."""
     source = frame.get("source")
     path = source.get("path") if isinstance(source, dict) else None
     return isinstance(path, str) and _is_library(path)
@@ -52,7 +53,7 @@ def _is_library(path: str) -> bool:
 
 
 def location(frame: dict[str, object]) -> tuple[str, str, int]:
-    """The function, the file and the line. A worker is not trusted: what it says may be of any type."""
+    """Return the function, the file and the line of a frame, for which a worker can send values of any type."""
     source, line = frame.get("source"), frame.get("line")
     path = (source.get("path") or source.get("name")) if isinstance(source, dict) else None
     return str(frame.get("name", "")), str(path or ""), line if type(line) is int else 0

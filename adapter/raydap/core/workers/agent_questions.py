@@ -1,5 +1,4 @@
-"""Questions to the agents of workers that nobody debugs: where they are, and what is the value of an expression
-there."""
+"""Questions to the agents of workers that are not attached: for their stacks, or for the value of an expression."""
 
 from collections.abc import Mapping
 
@@ -13,7 +12,11 @@ from raydap.protocol.types import WorkerKey
 
 
 def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, object], timeout_s: float) -> Flow[str]:
-    """The text that the agent answers. `name` is the worker's for users. Raises ProblemError."""
+    """Return the agent's answer to a question.
+
+    `name` names the worker in messages to users. Raises ProblemError if the process has no agent (NO_AGENT) or the
+    agent does not answer (WORKER_BROKEN).
+    """
     run = state.run
     row = run.processes[key].agent
     if row is None:
@@ -32,6 +35,7 @@ def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, object],
 
 
 def answered(state: State, event: AgentAnswered) -> None:
+    """Pass an agent's answer, or its failure, to the flow that waits for it."""
     waiting = state.run.agent_questions.pop(event.number, None)
     if waiting is not None and event.problem:
         waiting.set_exception(ValueError(event.problem))

@@ -1,6 +1,7 @@
-"""Lists alive workers while a client asks for all (raydap/workers with `all`), or breakpoints are to hold in all.
+"""The list of alive workers: Ray processes that run, and are neither attached nor paused.
 
-Every process of Ray is alive, so the source is asked for them only then.
+The list contains every such process, so the source reports it only while it is needed: while a client requests all
+workers (raydap/workers with `all`), or while breakpoints apply to all workers (`"reach": "any"`).
 """
 
 from collections.abc import Collection
@@ -15,9 +16,12 @@ from raydap.protocol.types import WorkerKey
 
 
 def watch(state: State) -> None:
-    """Lets the source report alive workers while they are needed. Called after every event."""
+    """Start the reports of alive workers when they are needed, and stop them when they are not.
+
+    Called after every event.
+    """
     run = state.run
-    # A launched program is looked for only when it starts.
+    # Discovery of a launched program starts at configurationDone, and WatchAlive must come after that.
     has_source = run.settings is not None and (run.program is None or run.configured)
     asked = any(client.view.all and client.is_attached for client in state.clients.values())
     wanted = has_source and (asked or unprepared.reaches_all(run))
@@ -30,7 +34,10 @@ def watch(state: State) -> None:
 
 
 def listed(state: State, event: WorkersAlive) -> None:
-    """Takes a report of all workers that run. Those that are attached or paused are listed as such already."""
+    """Update the list of alive workers from a report of all running workers.
+
+    Workers that are attached or paused are listed as such already.
+    """
     run = state.run
     if not run.processes.is_watched:
         return
@@ -38,11 +45,12 @@ def listed(state: State, event: WorkersAlive) -> None:
     for reported, label in event.workers.items():
         row = _with_agent(run, reported)
         if run.processes.has_ended(_keys(row)):
-            continue  # The report is older than its end.
+            continue  # The report is older than the end of the process.
         if row.key not in state.workers and run.processes[row.key].paused is None:
             alive[row.key] = row, label
         elif _label(state, row.key) == WorkerLabel() != label:
-            # It was attached before it ran anything and has not stopped yet, or has paused just now.
+            # Its label is still empty: it was attached before its first task and has not stopped yet, or it has just
+            # paused.
             labels[row.key] = label
     run.processes.list_alive(alive)
     if labels:
@@ -55,26 +63,33 @@ def listed(state: State, event: WorkersAlive) -> None:
 
 
 def _label(state: State, key: WorkerKey) -> WorkerLabel:
-    """Return the newest label that Ray has sent for an attached or paused worker."""
+    """Return the newest label that Ray has sent for an attached or paused worker; an empty label if there is none."""
     worker = state.workers.get(key)
     return worker.label if worker is not None else state.run.processes[key].label or WorkerLabel()
 
 
 def _with_agent(run: Run, row: PausedWorker) -> PausedWorker:
-    """The row with the agent of the same process, if there is one."""
+    """Return the row of the same process with its agent; `row` itself if the process has no agent."""
     return next((agent for key in _keys(row) if (agent := run.processes[key].agent) is not None), row)
 
 
 def _keys(row: PausedWorker) -> list[WorkerKey]:
-    """What raydap may know the process by. A driver with an agent may have called before it got its id from Ray, and is
-    then known by its process (runtime/agents.py)."""
+    """Return the keys under which raydap may have recorded this process.
+
+    The agent of a driver may call before Ray has given the driver an id. Its key is then made of the process id
+    (runtime/agents.py).
+    """
     if row.worker_type != "DRIVER":
         return [row.key]
     return [row.key, WorkerKey(f"pid-{row.pid} on {row.node_id}"), WorkerKey(f"pid-{row.pid}")]
 
 
 def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
-    """Lets the entries of those that a client wants to attach to, and that have no agent, say why that cannot be."""
+    """Note in the entries of workers without an agent why raydap cannot attach to them.
+
+    Called when a client requests to attach to these workers. With `"reach": "any"` there is no such note, because
+    raydap starts an agent in these workers.
+    """
     run = state.run
     if run.settings is None or run.settings.reach == "any":
         return

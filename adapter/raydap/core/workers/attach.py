@@ -1,9 +1,12 @@
-"""Attaching to one worker, from the first byte until it may run.
+"""The attach to one worker, from the first byte until the worker may run.
 
-Measured with debugpy 1.8: `initialize` and `attach` can be sent together. Never wait for the answer to `attach` before
-`configurationDone` is sent: it comes only afterwards. Between the event `initialized` and `configurationDone` the
-worker takes breakpoints and evaluates. Never close a connection before `initialized`: that kills the worker's adapter.
-If it is closed just after that event, the worker goes on waiting and can be attached again.
+The order of the messages, measured with debugpy 1.8:
+
+- `initialize` and `attach` can be sent together. Never wait for the answer to `attach` before sending
+  `configurationDone`: debugpy answers `attach` only after that.
+- Between the event `initialized` and `configurationDone`, the worker accepts breakpoints and evaluates expressions.
+- Never close a connection before `initialized`: that kills the worker's adapter. If the connection is closed just after
+  that event, the worker keeps waiting and can be attached again.
 """
 
 import functools
@@ -30,7 +33,8 @@ from raydap.protocol import messages
 from raydap.wire import envelope
 
 HANDSHAKE_TIMEOUT_S = 20.0
-"""A handshake takes 0.2 s, and 24 at once take 0.4 s on two cores (measured)."""
+"""Seconds for each answer in a handshake. A handshake takes 0.2 s, and 24 at once take 0.4 s on two cores
+(measured)."""
 
 INITIALIZE: messages.InitializeRequestArguments = {
     "adapterID": "raydap",
@@ -41,21 +45,21 @@ INITIALIZE: messages.InitializeRequestArguments = {
     "supportsVariableType": True,
 }
 
-# Every worker gets these, so they are encoded once. `repl` lets pydevd run statements too; without a frameId it needs
-# no stopped thread.
+# All workers get the same arguments, so they are encoded once.
 _INITIALIZE = envelope.dump(INITIALIZE)
 
 
 @functools.cache
 def _changes(tune: bool) -> bytes:
+    """Return the arguments of the `evaluate` that installs raydap's changes in a worker; it needs no stopped thread."""
     return envelope.dump({"expression": calls.enter(tune), "context": "clipboard"})
 
 
 def attach_arguments(worker: Worker) -> dict[str, object]:
-    """debugpy's `attach`.
+    """Return the arguments of debugpy's `attach` request.
 
-    The rule keeps Ray's breakpoint alive under justMyCode on Python 3.10 and 3.11. `subProcessId` picks a child among
-    the processes that one adapter serves.
+    `rules` keep Ray's breakpoint() working under justMyCode on Python 3.10 and 3.11. `subProcessId` selects a child
+    among the processes that one adapter serves.
     """
     settings = worker.settings
     return {
@@ -65,13 +69,14 @@ def attach_arguments(worker: Worker) -> dict[str, object]:
         "pathMappings": msgspec.to_builtins(settings.path_mappings),
         "clientOS": paths.client_os(settings),
         "steppingResumesAllThreads": False,
-        # Without a folder to watch pydevd takes the current one, and fails where that was removed.
+        # By default pydevd watches the current directory, and fails if that has been removed.
         "autoReload": {"watchDirectories": ["/"]},
         **settings.debugpy_options(),
     }
 
 
 def begin(state: State, worker: Worker) -> None:
+    """Add a worker to the session, connect to it, and start its handshake."""
     state.workers[worker.key] = worker
     state.attaching.begin(worker.key, worker.row.node, state.now)
     worker.mark()
@@ -83,10 +88,12 @@ def begin(state: State, worker: Worker) -> None:
 
 
 def dial(row: PausedWorker) -> DialWorker:
+    """Return the effect that connects to a worker."""
     return DialWorker(row.key, row.host, row.port, row.node_id, row.agent, row.over_relay)
 
 
 def attach(state: State, worker: Worker) -> Flow[None]:
+    """Attach to a worker, or report why that failed and schedule another attempt."""
     try:
         yield from _handshake(state, worker)
     except WorkerRefusedError as error:
@@ -96,7 +103,7 @@ def attach(state: State, worker: Worker) -> Flow[None]:
     except ProblemError as error:
         give_up(state, worker, error.problem)
     except Exception as error:
-        # A mistake of ours must not leave the worker half attached.
+        # An internal error must not leave the worker half attached.
         state.log_exception(error)
         text = f"raydap could not attach to {worker}; please report it with the log."
         give_up(state, worker, Problem(Code.INTERNAL, text))
@@ -109,39 +116,46 @@ def _handshake(state: State, worker: Worker) -> Flow[None]:
     attach = worker.ask("attach", attach_arguments(worker), HANDSHAKE_TIMEOUT_S)
     for asked in (initialize, attach):
         asked.forward_exception(worker.initialized)
-    # A worker that answers `attach` too early may never send the event.
+    # A worker that answers `attach` early may never send the event `initialized`.
     attach.add_done_callback(lambda _: worker.initialized.set_result(None))
     yield from worker.initialized
     if worker.leaving and not worker.shares_adapter:
-        # Hang up: the worker stays paused and listed, and the next run finds it. A child behind its parent's adapter is
-        # not listed anywhere, so its handshake goes on until the child can be told to run.
+        # Close the connection: the worker stays paused and listed, so the next run finds it. No list contains a child
+        # that shares its parent's adapter, so finish the child's handshake to be able to resume the child.
         detach.hang_up(state, worker)
         return
     yield from _enter(worker)
     worker.advance(AttachStage.CONFIGURING)
     if paths.workspace(worker.settings) is not None or any(worker.run.breakpoints.groups()):
         yield from working_dirs.find_package(worker, HANDSHAKE_TIMEOUT_S)
-        # A configured worker does not wait, so it gets the breakpoints in all copies before.
+        # A configured worker runs at once, so find all copies of files with breakpoints before that.
         for group in list(worker.run.breakpoints.groups()) if worker.has_modules else ():
             yield from working_dirs.find_module_copies(worker, group.path, HANDSHAKE_TIMEOUT_S)
     configured = _configure(state, worker)
     yield from attach
-    # pydevd without an adapter answers `attach` at once. The worker is not said to run before it has its breakpoints.
+    # pydevd without an adapter answers `attach` at once. Report the worker as running only when it has its breakpoints.
     with suppress(WorkerRefusedError):
         yield from configured
     _attached(state, worker)
 
 
 def _enter(worker: Worker) -> Flow[None]:
-    """Changes the worker before it gets breakpoints. pydevd decides when it takes a breakpoint whether that stops all
-    threads of the process or one, and evaluates in another thread than the one that takes breakpoints."""
-    # `tell` logs a refusal. The worker can be debugged then, if less well.
+    """Install raydap's changes in the worker, and wait for the answer, before it receives breakpoints.
+
+    pydevd decides when it receives a breakpoint whether that stops one thread or all threads of the process. It
+    evaluates expressions in another thread than the one that handles breakpoints, so the order of the requests alone is
+    not enough.
+    """
+    # `tell` logs a refusal. The worker can still be debugged then, with restrictions.
     with suppress(WorkerRefusedError):
         yield from worker.tell("evaluate", _changes(worker.settings.tune_workers), HANDSHAKE_TIMEOUT_S)
 
 
 def _configure(state: State, worker: Worker) -> Asked:
-    """Sends the worker its whole configuration, and then lets it run: the answer says that it has it all."""
+    """Send the worker its breakpoints, and then `configurationDone`, which lets it run.
+
+    The answer to `configurationDone` confirms that the worker has received all of them.
+    """
     for group in worker.run.breakpoints.groups():
         set_breakpoints(state, worker, group)
     set_exception_breakpoints(worker)
@@ -162,17 +176,26 @@ def _attached(state: State, worker: Worker) -> None:
 
 
 def configured_workers(state: State) -> list[Worker]:
-    """The workers that have their configuration. The others get the newest one later in their attach."""
+    """Return the workers that accept breakpoints now.
+
+    The others receive the current breakpoints later in their attach.
+    """
     return [worker for worker in state.workers.values() if is_configured(worker)]
 
 
 def is_configured(worker: Worker) -> bool:
+    """Return whether a worker accepts breakpoints now.
+
+    This is the case from its configuration until its detach begins.
+    """
     return worker.stage in (AttachStage.CONFIGURING, AttachStage.ATTACHED) and not worker.leaving
 
 
 def set_breakpoints_everywhere(state: State, group: Group, client: Client | None = None) -> Flow[None]:
-    """Set one group of breakpoints, for this client, in all workers that have their configuration. Set nothing more if
-    another request replaces the group, which sets its own in all of them."""
+    """Set one group of breakpoints, on behalf of `client`, in all workers that accept breakpoints now.
+
+    Stop as soon as another request replaces the group: that request sets its own group in all of these workers.
+    """
 
     def set_in(worker: Worker) -> None:
         if is_configured(worker) and worker.run.breakpoints.is_current(group):
@@ -182,7 +205,7 @@ def set_breakpoints_everywhere(state: State, group: Group, client: Client | None
 
 
 def set_exception_breakpoints_everywhere(state: State, client: Client | None = None) -> Flow[None]:
-    """Sets the exception filters in all workers that have their configuration."""
+    """Set the exception filters, on behalf of `client`, in all workers that accept breakpoints now."""
 
     def set_in(worker: Worker) -> None:
         if is_configured(worker):
@@ -192,9 +215,9 @@ def set_exception_breakpoints_everywhere(state: State, client: Client | None = N
 
 
 def set_breakpoints(state: State, worker: Worker, group: Group) -> None:
-    """Sets one group of breakpoints in one worker. The worker's answers go to the clients as events.
+    """Set one group of breakpoints in one worker, and pass the worker's answers to the clients as events.
 
-    They are sent at once: the client's next request may resume a thread that has to stop at them.
+    The requests are sent at once: the client's next request may resume a thread that has to stop at these breakpoints.
     """
     for path in paths_in(worker, group.path):
         state.start(_set_breakpoints(state, worker, group, path))
@@ -205,7 +228,7 @@ def _set_breakpoints(state: State, worker: Worker, group: Group, path: str) -> F
         reply = yield from worker.tell(group.command, group.at(path), HANDSHAKE_TIMEOUT_S)
     except ProblemError:
         return
-    # The ids count at once: the next stop may name them.
+    # Merge the ids at once: the worker's next stop may contain them.
     answers = load_body(reply).get("breakpoints")
     _take_answers(state, worker, group, answers, path)
     if path:
@@ -223,11 +246,12 @@ def _take_answers(state: State, worker: Worker, group: Group, answers: object, p
 
 
 def set_exception_breakpoints(worker: Worker) -> None:
+    """Set the exception filters of all clients in one worker."""
     worker.tell("setExceptionBreakpoints", worker.run.breakpoints.exceptions, HANDSHAKE_TIMEOUT_S)
 
 
 def give_up(state: State, worker: Worker, problem: Problem) -> None:
-    """Ends a failed attach. The user gets one message; raydap tries again later."""
+    """End a failed attach, report the problem to the user once, and schedule the next attempt."""
     if state.workers.get(worker.key) is not worker:
         return
     if worker.leaving:
@@ -242,9 +266,10 @@ def give_up(state: State, worker: Worker, problem: Problem) -> None:
 
 
 def note_failure(state: State, worker: Worker, problem: Problem, is_known: bool) -> None:
-    """Note a failed attach and the time of the next attempt. `is_known`: the user has got this problem before.
+    """Record a failed attach and schedule the next attempt.
 
-    A worker with an agent does not wait for a debugger, so it is not noted as paused.
+    `is_known`: the user has received this problem before, so it is only logged. A worker with an agent does not wait
+    for a debugger, so it is not recorded as paused.
     """
     if is_known:
         state.log("info", str(problem))

@@ -1,6 +1,6 @@
-"""Decides whether to attach to a process, which waits for a debugger or has an agent.
+"""Decides whether to attach to a process that waits for a debugger or has an agent.
 
-A process that has to wait is examined again when its reason changes: the user's choice, the breakpoints, the end of
+A process that has to wait is examined again when the reason changes: the user's choice, the breakpoints, the end of
 another attach, the end of a worker, or a deadline.
 """
 
@@ -32,20 +32,22 @@ class Decision(Enum):
     AWAIT_NODE = auto()
     """Wait until fewer workers are being attached on the node."""
     AWAIT_DETACH = auto()
-    """Wait until the last session has detached from the process."""
+    """Wait until the previous session has detached from the process."""
     AWAIT_TASK = auto()
-    """Wait until the process may run another task, which the filters may name."""
+    """Wait: the filters exclude what the process runs now, but may match its next task."""
 
 
 def decide(state: State, settings: AttachSettings, process: Process, at_once: bool = False) -> Decision:
-    """Decide, without changing anything. `at_once`: the process waits for the decision, and would miss its breakpoints
-    if it had to wait for other attaches."""
+    """Return the decision about a process, without changing anything.
+
+    `at_once`: the process waits for this decision. If it had to wait for other attaches, it would miss its breakpoints.
+    """
     run, key = state.run, process.key
     row = process.candidate or process.agent
     if row is None:
         return Decision.LEAVE
     if row is process.candidate:
-        # The adapter of a paused worker may still be closing its last session.
+        # The adapter of a paused worker may still be closing its previous session.
         is_busy = key in state.workers or key in state.cooling_down
         if is_busy or not selection.is_wanted(run, settings, process, process.label):
             return Decision.LEAVE
@@ -64,7 +66,7 @@ def decide(state: State, settings: AttachSettings, process: Process, at_once: bo
 
 
 def examine(state: State, key: WorkerKey, at_once: bool = False) -> bool:
-    """Decide, then begin the attach or note the reason to wait. Return whether the attach has begun."""
+    """Decide about a process, then attach or queue it; return whether the attach has begun."""
     run = state.run
     process = run.processes[key]
     row = process.candidate or process.agent
@@ -92,7 +94,10 @@ def examine_prepared(state: State) -> None:
 
 
 def examine_waiting(state: State) -> None:
-    """Examine the queued processes, as many as may be attached at the same time. Called after every event."""
+    """Examine the queued processes that may be attached now, in parts.
+
+    Called after every event.
+    """
     run = state.run
     if not run.configured or run.settings is None:
         return
@@ -106,19 +111,25 @@ def examine_waiting(state: State) -> None:
 
 
 def examine_due(state: State) -> None:
-    """Examine the processes whose retry is due. Called at every Tick."""
+    """Examine the processes whose retry is due.
+
+    Called at every Tick.
+    """
     processes = state.run.processes
     for process in list(processes.timed.values()):
         retry = process.retry
         if retry is None or retry.at > state.now or process.key in state.workers or try_again(state, process):
             continue
         if process.failure is None and process.retry is retry:
-            # No breakpoint needs this process now. New breakpoints examine all processes.
+            # Nothing needs this process now. A change of the breakpoints examines all processes again.
             processes.set_retry(process.key, None)
 
 
 def try_again(state: State, process: Process) -> bool:
-    """Examine a process again although an attach has failed. Return whether the attach has begun."""
+    """Examine a process again although an attach has failed; return whether the attach has begun.
+
+    A process that still waits for a debugger becomes a candidate again, and is examined after the current event.
+    """
     if process.failure is None:
         return examine(state, process.key)
     if process.candidate is None and process.key not in state.workers:
@@ -127,7 +138,10 @@ def try_again(state: State, process: Process) -> bool:
 
 
 def is_needed(run: Run, row: PausedWorker) -> bool:
-    """Whether a process with an agent has to be attached. A launched driver always is, like any launched program."""
+    """Return whether a process with an agent has to be attached.
+
+    A launched driver is always attached, like any launched program.
+    """
     launched = run.program is not None and row.worker_type == "DRIVER"
     return launched or run.breakpoints.can_stop or run.processes[row.key].choice is True
 
@@ -151,7 +165,10 @@ def _attach(state: State, settings: AttachSettings, process: Process, row: Pause
 
 
 def _report_lost_stop(state: State, process: Process) -> None:
-    """Report the stop that ended with the last connection: the process is alive, because its agent answers."""
+    """Report a stop that was lost with the last connection to the process.
+
+    The process is alive, because its agent answers.
+    """
     loss = process.loss
     if loss is not None:
         with state.run.processes.changing(process.key):
@@ -161,6 +178,7 @@ def _report_lost_stop(state: State, process: Process) -> None:
 
 
 def _note_origin(state: State, row: PausedWorker) -> None:
+    """Link a child to the worker that it descends from, and query Ray for that worker's label if it is missing."""
     run = state.run
     origin = selection.origin(run, row)
     run.processes.note_child(origin.key, row.key)

@@ -1,14 +1,17 @@
-"""Shows how far the attach to many workers is, to clients that can show it (spec: progressStart, Update, End)."""
+"""Progress of the attach to many workers, for clients that can show it (spec: progressStart, Update, End)."""
 
 from raydap.core.model.run import AttachProgress
 from raydap.core.model.state import State
 
 MANY = 8
-"""The least number of workers. The attach to fewer workers ends before a user can read the progress."""
+"""The smallest number of workers for which progress is shown. An attach to fewer ends before a user can read it."""
 
 
 def report(state: State) -> None:
-    """Sends the progress, if it has changed. Called after every event."""
+    """Send the progress to the clients if it has changed.
+
+    Called after every event.
+    """
     left = len(state.run.processes.queue) + len(state.attaching)
     progress = state.run.progress
     if progress is None:

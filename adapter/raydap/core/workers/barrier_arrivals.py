@@ -1,4 +1,4 @@
-"""Threads that arrive at barriers (workers/barriers.py)."""
+"""Arrivals of threads at barriers (workers/barriers.py)."""
 
 from raydap.core.effects import AskLabels
 from raydap.core.events import PausedWorker
@@ -10,9 +10,10 @@ from raydap.protocol.types import WorkerKey
 
 
 def waits(state: State, thread: Thread, hit: list[Breakpoint], stopped: dict[str, object]) -> bool:
-    """Takes a thread that has stopped at these breakpoints. Returns whether it is to wait, without being shown.
+    """Record a stop at these breakpoints; return whether the thread has to wait at a barrier without being shown.
 
-    A breakpoint without a barrier shows it. So does a step or a pause of the user's; then it counts as arrived.
+    The thread is shown if one of the breakpoints is no barrier. It is also shown after a step or a pause of the user,
+    and then counts as arrived.
     """
     barriers = [breakpoint for breakpoint in hit if breakpoint.barrier is not None]
     if not barriers or len(barriers) < len(hit):
@@ -35,7 +36,10 @@ def _wait(state: State, worker: Worker, breakpoint: Breakpoint) -> BarrierWait:
 
 
 def ask_labels(state: State, worker: Worker) -> None:
-    """Asks Ray what the attached workers run, because they may have to arrive, too. Actors stay what they are."""
+    """Query Ray for what the attached workers run, because they may have to arrive as well.
+
+    Actors are left out, because their class never changes.
+    """
     rows: dict[WorkerKey, PausedWorker] = {}
     for each in state.workers.values():
         origin = each.origin

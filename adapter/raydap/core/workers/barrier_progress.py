@@ -1,6 +1,7 @@
-"""Says who has arrived at a barrier, and who is missing.
+"""Progress of barriers: which workers have arrived, and which are missing.
 
-Clients that can show progress get it there, and its Cancel shows the workers that wait. All get one line of output.
+Clients that support progress show it there, and cancelling that progress shows the waiting workers. All clients get one
+line of output.
 """
 
 import msgspec
@@ -16,20 +17,20 @@ from raydap.protocol.raydap_messages import Barrier, MissingWorker
 from raydap.protocol.types import WorkerKey
 
 QUIET_S = 1.0
-"""Seconds after the first arrival until users are told. Mostly all arrive earlier."""
+"""Seconds after the first arrival until users are notified. Usually all workers have arrived by then."""
 
 MAX_NAMED = 5
-"""The number of missing workers that are named in a sentence."""
+"""The number of missing workers that a text names."""
 
 MAX_READ = 20
-"""The number of missing workers whose place is asked for at a time."""
+"""The number of missing workers whose stacks are read at a time."""
 
 READ_PAUSE_S = 2.0
-"""Seconds between two looks at where the missing workers are."""
+"""Seconds from the end of one reading of these stacks to the next."""
 
 
 def describe(state: State, wait: BarrierWait) -> Barrier:
-    """What raydap/barriers says of it."""
+    """Return the description of a barrier for raydap/barriers."""
     members = worker_entries.members(state)
     arrived = wait.arrived
     path, place = wait.breakpoint.place
@@ -62,7 +63,7 @@ def describe(state: State, wait: BarrierWait) -> Barrier:
 
 
 def _sentence(barrier: Barrier) -> str:
-    """Like `14 of 16 arrived, missing: Trainer{3} (running, train.py:88), 1 that starts`."""
+    """Return a text such as `14 of 16 arrived, missing: Trainer{3} (running, train.py:88), 1 that starts`."""
     named = [
         f"{each.label} ({each.state}, {each.place})" if each.place else f"{each.label} ({each.state})"
         for each in barrier.missing[:MAX_NAMED]
@@ -78,12 +79,15 @@ def _sentence(barrier: Barrier) -> str:
 
 
 def place_of(barrier: Barrier) -> str:
-    """Like `train.py:42`."""
+    """Return the place of a barrier: `train.py:42`, or the name of a function."""
     return file_line(barrier.path, barrier.line) if barrier.path else barrier.function
 
 
 def tell(state: State) -> None:
-    """Called at every Tick."""
+    """Report the progress of barriers that have been waiting for a while, and read where the missing workers are.
+
+    Called at every Tick.
+    """
     for wait in state.barriers.values():
         if wait.of is not None and wait.waiting and state.now >= wait.began + QUIET_S:
             _tell(state, wait)
@@ -92,7 +96,10 @@ def tell(state: State) -> None:
 
 
 def _facts(wait: BarrierWait) -> object:
-    """Return what the text is made of. With thousands of workers the text takes much longer than this."""
+    """Return the values that the text is made of, to detect a change.
+
+    With thousands of workers, making the text takes much longer.
+    """
     missing = wait.missing
     named = missing[:MAX_NAMED]
     states = [worker_entries.attached_state(worker) if worker.is_attached else worker.stage for worker in named]
@@ -109,7 +116,7 @@ def _tell(state: State, wait: BarrierWait) -> None:
     text = barrier.text
     if not wait.progress:
         wait.progress = f"barrier {wait.id}"
-        # An editor shows that of the parent for all of its child sessions.
+        # Child sessions get none: the editor shows the parent's progress for all of them.
         clients = [client for client in state.ready_clients() if client.role is not Role.CHILD]
         wait.clients = [client.id for client in clients if "supportsProgressReporting" in client.supports]
         title = {"title": f"Barrier at {place_of(barrier)}", "cancellable": True, "message": text}
@@ -122,12 +129,13 @@ def _tell(state: State, wait: BarrierWait) -> None:
 
 
 def tell_limit(state: State, wait: BarrierWait, why: str) -> None:
-    """A barrier opens although not all have arrived."""
+    """Report that a barrier opens before all workers have arrived; `why` is the reason."""
     barrier = describe(state, wait)
     state.say(f"Barrier at {place_of(barrier)}: {why}; {barrier.text}.")
 
 
 def end(state: State, wait: BarrierWait) -> None:
+    """End the progress of a barrier in the clients that show it."""
     if wait.progress:
         _send(state, wait, "progressEnd", {})
 
@@ -140,7 +148,11 @@ def _send(state: State, wait: BarrierWait, event: str, body: dict[str, object]) 
 
 
 def _read_places(state: State, wait: BarrierWait) -> Flow[None]:
-    """Asks the first of those that are missing where they are, without stopping them."""
+    """Read where the first missing workers are, without stopping them.
+
+    If the barrier is for a task, a worker that runs no code of the user has finished the task. The barrier stops
+    waiting for it.
+    """
     missing = [worker for worker in wait.missing if worker.is_attached]
     wait.reading = True
     read = yield from gather({worker.key: _place(state, worker.key) for worker in missing[:MAX_READ]})
@@ -155,7 +167,7 @@ def _read_places(state: State, wait: BarrierWait) -> Flow[None]:
 
 
 def _place(state: State, key: WorkerKey) -> Flow[str]:
-    """Like `train.py:88`; "" if it runs nothing of the user's."""
+    """Return where a worker runs, such as `train.py:88`; "" if it runs no code of the user."""
     stack = yield from worker_stack.of_worker(state, key)
     frames = [frame for thread in stack.threads if thread.is_users for frame in thread.frames if frame.is_users]
     return file_line(frames[0].path, frames[0].line) if frames else ""

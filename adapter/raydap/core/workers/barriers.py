@@ -1,11 +1,13 @@
 """Barriers: breakpoints with the hit condition `all`, which hold each worker until all of its class have arrived.
 
-A worker that arrives stops, and no client sees it. When the last one has come, all are shown at once. The driver's own
-breakpoints, plain ones, steps and pauses are shown at once as always: a user who leads a worker to a barrier sees it.
+A worker that arrives stops, but clients do not see that. When the last worker has arrived, all stops are shown at once.
+Stops of the driver, at plain breakpoints, and after steps and pauses are shown at once as usual. So a user who steps a
+worker to a barrier sees it.
 
-Those are waited for that are attached or will be, as far as raydap and Ray's list of actors know. A worker that ends is
-not waited for. For a task all workers count that run it; Ray's list of tasks lags, so raydap gives it some time, and
-looks into those that are missing: Ray does not say that a worker runs a task no more.
+A barrier waits for every worker of its class that is or will be attached, as far as raydap and Ray's list of actors
+show. It does not wait for a worker that has ended. The class of a task consists of all workers that run the task. Ray's
+list of tasks lags, so the barrier stays closed for TASKS_LAG_S. Ray does not report that a worker no longer runs a
+task, so raydap also reads the stacks of missing workers.
 """
 
 from collections.abc import Iterable
@@ -23,19 +25,24 @@ from raydap.inworker import calls
 from raydap.protocol.types import WorkerKey
 
 LABEL_WAIT_S = 5.0
-"""Seconds for Ray to say what a worker runs that has arrived. Then it is shown: nobody knows whom it waits for."""
+"""Seconds for Ray to report what an arrived worker runs. After that the worker is shown, because its class is
+unknown."""
 
 TASKS_LAG_S = 2.0
-"""Seconds after the first arrival until all workers that run a task are known."""
+"""Seconds after the first arrival until Ray has reported all workers that run the task."""
 
 ACTORS_WAIT_S = 5.0
-"""Seconds for Ray to list its actors. After them a barrier opens without."""
+"""Seconds for Ray to list its actors. After that, a barrier opens without the list."""
 
 ASK_AGAIN_S = 1.0
+"""Seconds between two queries for the actors while some of them are starting."""
 
 
 def examine(state: State) -> None:
-    """Shows the workers at barriers at which all have arrived. Called after every event."""
+    """Show the workers at each barrier at which all have arrived.
+
+    Called after every event.
+    """
     changed = state.run.roster.changed
     if not state.barriers or not changed:
         return
@@ -51,7 +58,10 @@ def _is_of(wait: BarrierWait, of: WorkerClass | None) -> bool:
 
 
 def examine_again(state: State) -> None:
-    """Called at every Tick, for time limits. Users read how many actors are starting, so Ray is asked while any are."""
+    """Open the barriers whose time limit is over, and report the progress of the others.
+
+    Called at every Tick. While actors are starting, raydap queries Ray for them again, because users read their number.
+    """
     for wait in list(state.barriers.values()):
         if wait.id in state.barriers:
             _examine(state, wait, ())
@@ -63,13 +73,14 @@ def examine_again(state: State) -> None:
 
 
 def examine_all(state: State) -> None:
-    """Called when breakpoints have changed, too."""
+    """Examine all barriers with all workers, for example after a change of the breakpoints."""
     for wait in list(state.barriers.values()):
         if wait.id in state.barriers:
             _examine(state, wait, state.workers | wait.members)
 
 
 def actors_listed(state: State, event: ActorsListed) -> None:
+    """Update the barriers that wait for Ray's list of actors."""
     for wait in list(state.barriers.values()):
         if wait.asked_at is not None and wait.actors is None:
             wait.actors = event.actors
@@ -79,13 +90,16 @@ def actors_listed(state: State, event: ActorsListed) -> None:
 
 
 def _examine(state: State, wait: BarrierWait, changed: Iterable[WorkerKey]) -> None:
-    """Only those that have changed are counted anew: each arrival is examined, and they may be thousands."""
+    """Count the changed workers at a barrier, and open it if it is complete.
+
+    The other workers are not counted again: each arrival is examined, and there may be thousands of workers.
+    """
     for key in changed:
         wait.drop_gone(key)
     if not wait.arrived:
         _end(state, wait)
     elif _has_breakpoint(state, wait) and _has_class(state, wait):
-        # At first, nobody is counted.
+        # The first examination counts all workers.
         for key in changed if wait.members else state.workers:
             wait.count(key, state.workers.get(key))
         _show_if_complete(state, wait)
@@ -107,7 +121,10 @@ def _show_if_complete(state: State, wait: BarrierWait) -> None:
 
 
 def _has_breakpoint(state: State, wait: BarrierWait) -> bool:
-    """Whether a barrier is set there still. If not, its workers run on, or are shown if they stop there in any case."""
+    """Return whether the breakpoint is still a barrier; otherwise open the barrier.
+
+    Without any breakpoint the waiting workers resume. At a plain breakpoint they are shown.
+    """
     current = wait.first.run.breakpoints.at_place(wait.breakpoint.place)
     if current is None or current.mistake:
         release(state, wait)
@@ -120,7 +137,11 @@ def _has_breakpoint(state: State, wait: BarrierWait) -> bool:
 
 
 def _has_class(state: State, wait: BarrierWait) -> bool:
-    """Whether it is known whom to wait for."""
+    """Return whether the class of the waiting workers is known.
+
+    If Ray does not report the class within LABEL_WAIT_S, show the workers. If another barrier waits at the same
+    breakpoint for the same class, merge this one into it.
+    """
     if wait.of is not None:
         return True
     wait.of = class_of(wait.first)
@@ -141,7 +162,7 @@ def _has_class(state: State, wait: BarrierWait) -> bool:
 
 
 def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
-    """Whether no more of the class will come, when all attached ones have."""
+    """Return whether no more workers of the class will come, once all attached ones have arrived."""
     if not of.is_actor:
         is_task = not of.children and any(each.row.worker_type == "WORKER" for each in wait.members.values())
         return not is_task or state.now >= wait.began + TASKS_LAG_S
@@ -155,14 +176,14 @@ def _is_complete(state: State, wait: BarrierWait, of: WorkerClass) -> bool:
 
 
 def _ask_again(state: State, wait: BarrierWait) -> None:
-    """Asks Ray for its actors, and what those do that are not known yet."""
+    """Query Ray for its actors again, and for what other workers run."""
     wait.asked_at, wait.actors = state.now, None
     state.emit(AskActors())
     barrier_arrivals.ask_labels(state, wait.first)
 
 
 def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
-    """Counts the actors of the class that are not attached."""
+    """Count the actors of the class that are not members yet: those that will be attached, and those out of reach."""
     run = state.run
     members = {(worker.row.node_id, worker.row.pid) for worker in wait.members.values()}
     attached = {(worker.row.node_id, worker.row.pid) for worker in state.workers.values() if not worker.leaving}
@@ -178,7 +199,7 @@ def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
         if (actor.job, actor.actor) != (of.job, of.name) or process in members:
             continue
         row = prepared.get(process)
-        # What an attached one runs may not be known yet.
+        # The label of an attached worker may not be known yet.
         is_allowed = row is not None and selection.has_room(state, row) and selection.may_attach(run, row)
         will_come = process in attached or process in injected or is_allowed
         if will_come if actor.alive else reaches_new:
@@ -188,14 +209,14 @@ def _count_others(state: State, wait: BarrierWait, of: WorkerClass) -> None:
 
 
 def show(state: State, wait: BarrierWait) -> None:
-    """Shows all that wait."""
+    """Open a barrier: show all threads that wait at it."""
     _end(state, wait)
     for thread in wait.waiting:
         stops.halt(state, thread, wait.arrived[thread.worker.key][thread])
 
 
 def release(state: State, wait: BarrierWait) -> None:
-    """Lets all that wait run on, without having been seen."""
+    """Open a barrier: resume all threads that wait at it, without showing them."""
     _end(state, wait)
     for thread in wait.waiting:
         thread.run()
@@ -203,7 +224,7 @@ def release(state: State, wait: BarrierWait) -> None:
 
 
 def _resume(state: State, thread: Thread, wait: BarrierWait) -> Flow[None]:
-    """One that does not run on has to be seen."""
+    """Resume a thread that waited at a barrier; show it if its worker refuses."""
     expression = {"expression": calls.resume_thread(thread.local), "context": "clipboard"}
     try:
         yield from thread.worker.ask("evaluate", expression)

@@ -1,7 +1,7 @@
 """Events about breakpoints that workers have set, moved or refused.
 
-Changes of the line and of `verified` are sent at once. A text that counts workers (`Set in 3 of 8 workers`) changes
-with each worker, so it is sent once a second.
+A change of the line or of `verified` is sent at once. A text that counts workers (`Set in 3 of 8 workers`) changes with
+each worker, so it is sent once a second.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from raydap.core.model.state import State
 
 
 def changed(state: State, breakpoints: Iterable[Breakpoint]) -> None:
-    """Sends the changes to the clients, now or at the next Tick."""
+    """Send the changed breakpoints to the clients, now or at the next Tick."""
     for breakpoint in breakpoints:
         view = breakpoint.view()
         if (view["verified"], view.get("line")) == breakpoint.sent:
@@ -21,7 +21,10 @@ def changed(state: State, breakpoints: Iterable[Breakpoint]) -> None:
 
 
 def send_texts(state: State) -> None:
-    """Called at every Tick."""
+    """Send the breakpoints whose text has changed since the last Tick.
+
+    Called at every Tick.
+    """
     for breakpoint in list(state.run.changed_breakpoints.values()):
         _send(state, breakpoint)
 

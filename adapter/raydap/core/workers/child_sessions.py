@@ -1,8 +1,9 @@
-"""One session of the editor for each worker, if the user wants that (`"sessions": "perWorker"`).
+"""Child sessions: one session of the editor for each worker, if the user wants that (`"sessions": "perWorker"`).
 
-The client that attached becomes the parent. raydap asks it to start a child session for each worker (spec:
-StartDebugging Request). The child's configuration has a port of this bridge and a ticket that names the worker. A child
-sees that worker only. If the editor opens no child for a worker, the parent shows the worker, so that no stop is lost.
+The client that attached becomes the parent. raydap sends it a startDebugging request for each worker (spec:
+StartDebugging Request). The child's configuration contains a port of this bridge and a ticket that names the worker. A
+child sees that worker only. If the editor opens no child for a worker, the parent shows the worker, so that no stop is
+lost.
 """
 
 import hmac
@@ -22,17 +23,17 @@ from raydap.protocol.types import WorkerKey
 from raydap.wire import envelope
 
 SESSION_TIMEOUT_S = 30.0
-"""Seconds for an editor to open the session of a worker, after it was asked to."""
+"""Seconds for an editor to open the session of a worker after the startDebugging request."""
 
 TICKET = "__raydap"
-"""The key of the ticket in a child's configuration; editors pass on what they do not know."""
+"""The key of the ticket in a child's configuration. Editors pass on keys that they do not know."""
 
 
 def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, object]) -> Role:
-    """The role of a client that attaches: PARENT or DEBUGGER. Raises ProblemError if it wants child sessions but cannot
-    start any.
+    """Return the role of a client that attaches or launches: PARENT or DEBUGGER.
 
-    `arguments` are those of the request. Their `type` is repeated in the configurations of the child sessions.
+    `arguments` are those of the request. Their `type` is repeated in the configurations of the child sessions. Raises
+    ProblemError if the client wants child sessions but cannot start any.
     """
     if settings.sessions == "merged":
         return Role.DEBUGGER
@@ -45,7 +46,7 @@ def role_for(client: Client, settings: AttachSettings, arguments: Mapping[str, o
 
 
 def parent_joined(state: State, client: Client) -> None:
-    """Offers a new parent the workers that are attached already."""
+    """Offer the attached workers to a new parent, now or as soon as the port for child sessions is open."""
     if state.child_port is None:
         state.emit(OpenChildPort())
         return
@@ -55,6 +56,7 @@ def parent_joined(state: State, client: Client) -> None:
 
 
 def port_opened(state: State, event: ChildPortOpened) -> None:
+    """Store the port for child sessions, and offer the attached workers to all parents."""
     state.child_port = event
     for worker in state.workers.values():
         if worker.is_attached:
@@ -62,7 +64,7 @@ def port_opened(state: State, event: ChildPortOpened) -> None:
 
 
 def port_failed(state: State, event: ChildPortFailed) -> None:
-    """Lets the parents show all workers themselves, because child sessions cannot connect."""
+    """Let the parents show all workers themselves, because child sessions cannot connect."""
     text = f"raydap cannot listen for child sessions ({event.reason}), so all workers are shown in this session."
     state.report(Problem(Code.INTERNAL, text))
     for client in state.clients.values():
@@ -73,7 +75,7 @@ def port_failed(state: State, event: ChildPortFailed) -> None:
 
 
 def offer(state: State, worker: Worker) -> None:
-    """Asks each parent to start a session for a worker that is attached."""
+    """Request a child session for an attached worker from each parent."""
     for client in state.clients.values():
         if client.role is Role.PARENT:
             _offer_to(state, client, worker)
@@ -85,7 +87,7 @@ def _offer_to(state: State, client: Client, worker: Worker) -> None:
         return
     seq = client.next_seq()
     client.view.offered[seq] = Offer(worker.key, state.now + SESSION_TIMEOUT_S)
-    # VS Code takes the type of the parent in any case (rawDebugSession.ts), and nvim-dap takes it if there is none here
+    # VS Code always uses the type of the parent (rawDebugSession.ts), and nvim-dap uses it if there is none here
     # (session.lua, start_debugging). Neither has an adapter for the adapterID of `initialize`.
     configuration = {
         **({} if client.type is None else {"type": client.type}),
@@ -98,7 +100,7 @@ def _offer_to(state: State, client: Client, worker: Worker) -> None:
 
 
 def answered(state: State, client: Client, answer: envelope.Envelope) -> None:
-    """Takes the editor's answer to startDebugging."""
+    """Handle the editor's answer to startDebugging; if it refuses, the parent shows the worker itself."""
     offer = client.view.offered.get(answer.request_seq)
     if offer is not None and not answer.success:
         client.view.adopted.add(offer.worker)
@@ -106,7 +108,10 @@ def answered(state: State, client: Client, answer: envelope.Envelope) -> None:
 
 
 def examine_again(state: State) -> None:
-    """Lets a parent show the workers whose sessions its editor has promised and not opened. Called at every Tick."""
+    """Let the parents show the workers whose sessions their editors have accepted but not opened in time.
+
+    Called at every Tick.
+    """
     for client in state.clients.values():
         if client.role is not Role.PARENT:
             continue
@@ -123,7 +128,10 @@ def examine_again(state: State) -> None:
 
 
 def join(state: State, client: Client, ticket: Any) -> None:
-    """Admits a child by its ticket. Raises ProblemError if the ticket is not one of ours, or its worker is gone."""
+    """Admit a child session by its ticket.
+
+    Raises ProblemError if the ticket comes from another raydap, or the worker is gone.
+    """
     token = ticket.get("token") if isinstance(ticket, dict) else None
     if state.child_port is None or not isinstance(token, str) or not _is_same(token, state.child_port.token):
         text = "This child session belongs to another raydap; let the editor connect to one that listens (--listen)."
@@ -136,7 +144,7 @@ def join(state: State, client: Client, ticket: Any) -> None:
 
 
 def end(state: State, worker: Worker) -> None:
-    """Ends the child sessions of a worker that is gone."""
+    """End the child sessions of a worker that is gone."""
     for client in state.clients.values():
         view = client.view
         for seq in [seq for seq, offer in view.offered.items() if offer.worker == worker.key]:

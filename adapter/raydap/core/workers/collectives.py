@@ -1,5 +1,8 @@
-"""Warns who is about to let only some workers run on that meet in collective operations: the others would keep them
-waiting there until the collective times out, which ends the job."""
+"""A warning for resuming only some of the workers that meet in collective operations.
+
+At the next collective operation, the resumed workers would wait for the stopped ones until the operation times out,
+which ends the job.
+"""
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
@@ -15,10 +18,10 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 
 ANSWER_TIMEOUT_S = 1.0
-"""Seconds for a worker to say whether it uses collectives. A stopped one takes a few ms."""
+"""Seconds for a worker to report whether it uses collectives. A stopped worker takes a few milliseconds."""
 
 ASK_PAUSE_S = 10.0
-"""Seconds for which the workers of a class are not asked again that use none."""
+"""Seconds until a class of workers without collectives is queried again."""
 
 
 def warn(
@@ -26,8 +29,11 @@ def warn(
     threads: Collection[Thread],
     narrow: Callable[[Collection[Thread]], Flow[Collection[Thread]]] | None = None,
 ) -> Flow[None]:
-    """Called before these threads run on, or those of them that `narrow` gives. It asks the workers, so it is called
-    only for workers that use collectives. The user is told once in a session."""
+    """Warn the user, once in a session, if some workers of a class would stay stopped when these threads are resumed.
+
+    Called before the threads are resumed. If `narrow` is given, only the threads that it returns will be resumed. It
+    queries the workers, so it is called only if the class uses collectives.
+    """
     run = state.run
     for of, first in {class_of(thread.worker): thread.worker for thread in threads}.items():
         if run.collectives_told or of is None or state.now < run.collectives_asked.get(of, float("-inf")) + ASK_PAUSE_S:
@@ -48,8 +54,10 @@ def warn(
 
 
 def _staying(state: State, resumed: Collection[Thread]) -> Iterator[Worker]:
-    """Yield the stopped workers of the same classes that have none of these threads. A worker with several stopped
-    threads comes several times."""
+    """Yield the workers of the same classes that would stay stopped.
+
+    A worker with several stopped threads is yielded several times.
+    """
     workers = {thread.worker for thread in resumed}
     classes = {class_of(worker) for worker in workers}
     held = (thread for thread in state.stopped.values() if thread.is_held)
@@ -60,7 +68,10 @@ def _staying(state: State, resumed: Collection[Thread]) -> Iterator[Worker]:
 
 
 def _library(worker: Worker) -> Flow[str]:
-    """Like `torch.distributed`; "" if the worker is in no group of processes, or does not say so."""
+    """Return the library of the worker's collective operations, such as `torch.distributed`.
+
+    The result is "" if the worker is in no process group, or does not answer.
+    """
     try:
         answer = yield from query(worker, calls.collectives(), ANSWER_TIMEOUT_S)
     except (ProblemError, calls.ResultError):

@@ -1,8 +1,8 @@
-"""Lets one worker go: it runs on, and can be attached again.
+"""The detach from one worker, which then keeps running and can be attached again.
 
-First wait for all answers, then send `disconnect`, and close the connection upon its answer. Measured with debugpy 1.8:
-an adapter dies if it has an answer to forward and its client is gone. The worker's next breakpoint() then waits for
-ever.
+Wait for all answers first, then send `disconnect`, and close the connection when its answer arrives. Measured with
+debugpy 1.8: an adapter dies if it has an answer to forward and its client is gone. The worker's next breakpoint() then
+waits forever.
 """
 
 from collections.abc import Collection
@@ -17,30 +17,37 @@ from raydap.errors import Code, Problem, ProblemError, sentence
 from raydap.inworker import calls
 
 DISCONNECT_TIMEOUT_S = 20.0
-"""Seconds for a leaving worker to answer all requests, and then for its answer to `disconnect`."""
+"""Seconds for a worker that is being detached to answer all requests, and then again to answer `disconnect`."""
 
 REDIAL_DELAY_S = 1.5
-"""Seconds until a worker that was let go may be dialled again; the clock of the core is up to one second late. Never
-dial an adapter before it has finished with its last client: it would accept no connection any more
+"""Seconds until a detached worker may be dialled again. The clock of the core is up to one second late.
+
+Never dial an adapter before it has finished with its last client: it would never accept a connection again
 (debugpy/adapter/clients.py: the constructor of the new client reports to the first session it finds, and the exception
 ends the thread that accepts connections)."""
 
 
 def let_go(state: State, worker: Worker) -> None:
-    """Detaches from a worker, now or after its handshake. Never send `terminate`: debugpy would kill the worker."""
+    """Detach from a worker, now or after its handshake.
+
+    Never send `terminate`: debugpy would kill the worker.
+    """
     worker.leave()
     _begin(state, worker)
 
 
 def let_all_go(state: State, workers: Collection[Worker]) -> None:
-    """The same for many workers, in parts. None of them is attached any more from now on."""
+    """Detach from many workers, in parts; from now on none of them counts as attached."""
     for worker in workers:
         worker.leave()
     state.start(state.parts.for_each(workers, partial(_begin, state)))
 
 
 def _begin(state: State, worker: Worker) -> None:
-    """An attach that is under way calls this when it is over."""
+    """Start the disconnect of a worker if it is attached.
+
+    For a worker in its handshake, attach.py calls `let_go` again after the handshake.
+    """
     if worker.stage is AttachStage.ATTACHED and not worker.detaching:
         worker.detaching = True
         end_threads(state, worker)
@@ -48,8 +55,11 @@ def _begin(state: State, worker: Worker) -> None:
 
 
 def _disconnect(state: State, worker: Worker) -> Flow[None]:
-    """Waits first for the end of a launched program that is being ended: a worker that ran on until then would open
-    the port of Ray's debugger at its next breakpoint(), only to be killed."""
+    """Send `disconnect` once the worker owes no answer, then close the connection.
+
+    If raydap is ending the launched program, wait for its end first. A worker that resumed earlier would open the port
+    of Ray's debugger at its next breakpoint(), only to be killed.
+    """
     if worker.run.ending is not None:
         yield from worker.run.ending.over
         if state.workers.get(worker.key) is not worker:
@@ -64,17 +74,17 @@ def _disconnect(state: State, worker: Worker) -> Flow[None]:
     except ProblemError as error:
         state.log("info", f"{worker} did not take its leave: {error.problem}")
     except Exception as error:
-        # A mistake of ours must not keep the worker.
+        # An internal error must not keep the worker attached.
         state.log_exception(error)
     if state.workers.get(worker.key) is worker:
         hang_up(state, worker)
 
 
 def check_quiet(state: State, worker: Worker) -> None:
-    """Sets `quiet` when a leaving worker owes no answer, or its time for answers is over. Called after every message of
-    the worker or of its children, and at every Tick.
+    """Resolve `quiet` when a worker that is being detached owes no answer, or its time for answers is over.
 
-    The worker is not quiet during the handshake of a child, which uses the adapter of its parent.
+    Called after every message of the worker or of its children, and at every Tick. The worker is not quiet during the
+    handshake of a child that shares its adapter.
     """
     if worker.answers_until is None:
         return
@@ -86,12 +96,16 @@ def check_quiet(state: State, worker: Worker) -> None:
 
 
 def hang_up(state: State, worker: Worker) -> None:
+    """Close the connection to a worker and remove the worker."""
     state.emit(HangUp(worker.key))
     forget(state, worker, "is not debugged any more")
 
 
 def forget(state: State, worker: Worker, why: str) -> None:
-    """Removes a worker: all that wait for it get an error, and all its handles and threads end."""
+    """Remove a worker: fail the requests that wait for its answers, and end its handles and threads.
+
+    `why` follows the worker's name in the error messages, such as `is gone`.
+    """
     worker.advance(AttachStage.GONE)
     del state.workers[worker.key]
     state.leaving.discard(worker.key)
@@ -114,7 +128,7 @@ def forget(state: State, worker: Worker, why: str) -> None:
 
 
 def end_attach(state: State, worker: Worker) -> None:
-    """When the worker is attached or cannot be: if it has called meanwhile, it waits no longer."""
+    """Note that the attach to a worker is over, and release its process if it has called in the meantime."""
     state.attaching.end(worker.key)
     if worker.has_called:
         worker.has_called = False
@@ -122,6 +136,7 @@ def end_attach(state: State, worker: Worker) -> None:
 
 
 def end_threads(state: State, worker: Worker) -> None:
+    """End all threads of a worker, and notify the clients that know them."""
     for thread in worker.threads.values():
         state.end_thread(thread)
     worker.threads.clear()

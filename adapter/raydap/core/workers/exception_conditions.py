@@ -1,7 +1,8 @@
-"""Conditions of exception filters. The bridge evaluates them, because debugpy has none, and resumes unwanted stops.
+"""Conditions of exception filters, which debugpy does not support.
 
-Source: DAP, ExceptionFilterOptions. A condition is a Python expression in the frame that debugpy shows for the
-exception; there, `__exception__` is the tuple (type, value, traceback).
+The bridge evaluates a condition at each stop of its filter, and resumes the thread if it is not met. Source: DAP,
+ExceptionFilterOptions. A condition is a Python expression in the frame that debugpy shows for the exception. In it,
+`__exception__` is the tuple (type, value, traceback).
 """
 
 from collections.abc import Mapping
@@ -13,19 +14,21 @@ from raydap.core.workers.replies import load_body
 from raydap.errors import ProblemError
 
 _FILTER_OF = dict(zip(("always", "unhandled", "userUnhandled"), FILTERS, strict=True))
-"""The filter that debugpy stopped for, by the breakMode of exceptionInfo."""
+"""The filter for which debugpy stopped, by the breakMode of exceptionInfo."""
 
 
 def is_met(thread: Thread, top: Mapping[str, object] | None) -> Flow[bool]:
-    """Whether the exception that has stopped the thread meets the condition of its filter. `top` is the top frame. If
-    the condition cannot be evaluated, the stop is shown."""
+    """Return whether the exception that has stopped the thread meets the condition of its filter.
+
+    `top` is the top frame. If the condition cannot be evaluated, return True, so that the stop is shown.
+    """
     worker, frame = thread.worker, (top or {}).get("id")
     try:
         info = load_body((yield from worker.ask("exceptionInfo", {"threadId": thread.local})))
         condition = worker.run.breakpoints.conditions.get(_FILTER_OF.get(str(info.get("breakMode")), ""))
         if condition is None or type(frame) is not int:
             return True
-        # The line break ends a comment.
+        # The line break ends a comment in the condition.
         expression = {"expression": f"bool({condition}\n)", "frameId": frame, "context": "watch"}
         value = load_body((yield from worker.ask("evaluate", expression)))
         return value.get("result") != "False"

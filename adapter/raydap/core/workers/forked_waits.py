@@ -1,7 +1,7 @@
-"""Finds forked children that wait in breakpoint() and that no debugger can attach to (machine/outside_looks.py).
+"""Forked children that wait in breakpoint(), where no debugger can attach to them (machine/outside_looks.py).
 
-Ray and debugpy do not know of them, so they are in no list of workers: the answers to raydap/places and raydap/waits
-have them.
+Ray and debugpy do not know these children, so no list of workers contains them. Only the answers to raydap/places and
+raydap/waits do.
 """
 
 from collections.abc import Collection, Iterable
@@ -27,16 +27,20 @@ WHAT_TO_DO = (
 
 
 class ForkedChild(NamedTuple):
-    """A forked child of the worker with the key `parent`. `threads` are those that wait in breakpoint(), with paths of
-    the client and no frame but the caller's."""
+    """A forked child that waits in breakpoint()."""
 
     parent: WorkerKey
+    """The key of the worker or driver from which the child descends."""
     pid: int
     threads: list[ThreadStack]
+    """The threads that wait in breakpoint(). The only frame of each is the caller's, with the client's path."""
 
 
 def find(state: State, keys: Iterable[WorkerKey], busy: Collection[WorkerKey]) -> Flow[list[ForkedChild]]:
-    """Return the children of these workers that wait. The relay is used only for nodes with a `busy` worker."""
+    """Return the forked children of these workers that wait in breakpoint().
+
+    The relay is used only for nodes with a worker in `busy`.
+    """
     nodes: dict[tuple[str, str], dict[int, WorkerKey]] = {}
     for key in keys:
         row = _row(state, key)
@@ -72,16 +76,16 @@ def _ask(state: State, host: str, node_id: str, pids: Iterable[int], may_relay: 
 
 
 def found(state: State, event: ForkedWaitsFound) -> None:
-    """Take the answer of a node."""
+    """Pass the answer of a node to the search that waits for it."""
     searching = state.run.forked_searches.pop(event.number, None)
     if searching is not None:
         searching.set_result(event)
 
 
 def entry(parent: WorkerEntry, pid: int) -> WorkerEntry:
-    """Return the entry of a child, as of a worker that waits for a debugger."""
+    """Return the entry of a forked child, like that of a worker that waits for a debugger."""
     number = str(parent.pid)
-    # Ray may not have listed the task of a worker that seems to be idle.
+    # A worker without a task in Ray's list is labelled idle, but the list may lag.
     first = "worker" if parent.label == "idle" else parent.label.partition(" · ")[0]
     label = f"child of {first if first.endswith(number) else f'{first} {number}'}"
     where = f"{pid} · {parent.node}"

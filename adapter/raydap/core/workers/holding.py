@@ -1,8 +1,8 @@
-"""Ends the run when its last client leaves; a hub holds the run until a client comes back.
+"""The end of a run when its last client leaves; a hub holds the run until a client returns.
 
-When a hub's last client leaves, by `disconnect` or by the end of its connection, everything stays as it is: stopped
-threads stay stopped, workers that pause are attached, breakpoints stay set. The hub's settings say for how long. The
-next client that attaches takes over.
+When a hub's last client leaves, by `disconnect` or by the end of its connection, nothing changes: stopped threads stay
+stopped, workers that pause are attached, and breakpoints stay set. The hub's settings limit the time. The next client
+that attaches takes over the run.
 """
 
 from raydap.core.effects import StopDebuggee, StopDiscovery
@@ -14,16 +14,17 @@ from raydap.core.workers.detach import let_all_go, let_go
 from raydap.errors import Code, Problem, ProblemError
 
 PROGRAM_END_S = 8.0
-"""Seconds for a launched program to end, once raydap has told it to. A process is killed after 5 of them."""
+"""Seconds for a launched program to end after raydap has stopped it. The process is killed after 5 s."""
 
 WORKERS_END_S = 2.0
-"""Seconds for the workers of a program to end, once it has ended. Ray kills them then."""
+"""Seconds for the workers of a program to end after the program has ended: Ray kills them then."""
 
 
 def leave(state: State, client: Client, seconds: float | None) -> None:
-    """Removes a client. The run ends with the last one: workers run on, and the launched program is stopped.
+    """Remove a client, and end the run if this was the last client that used it.
 
-    A hub holds both for `seconds`; None is for ever.
+    At the end of a run, raydap detaches the workers and stops the launched program. A hub holds both for `seconds`;
+    None means indefinitely.
     """
     was_attached = client.is_attached
     client.stage = ClientStage.GONE
@@ -41,7 +42,7 @@ def leave(state: State, client: Client, seconds: float | None) -> None:
 
 
 def withdraw(state: State, client: Client) -> None:
-    """The client has cancelled its `attach` or `launch`. The run that it began ends if no other client uses it."""
+    """Undo an `attach` or `launch` that the client has cancelled, and end the run if no other client uses it."""
     state.run.stop_waiting(client.id)
     if client.is_attached and not client.is_ready:
         client.leave_run()
@@ -50,7 +51,7 @@ def withdraw(state: State, client: Client) -> None:
 
 
 def _child_left(state: State, client: Client) -> None:
-    """Lets the worker of a child session go, unless another session shows it, too."""
+    """Detach the worker of a child session that has ended, unless another session shows it, too."""
     worker = None if client.view.only is None else state.workers.get(client.view.only)
     others = any(other.view.only == client.view.only for other in state.clients.values())
     if worker is not None and not worker.leaving and not others:
@@ -58,19 +59,22 @@ def _child_left(state: State, client: Client) -> None:
 
 
 def is_used(state: State) -> bool:
-    """Whether a client is left that uses the run. Observers at a hub do not count: they cannot resume workers. Nor do
-    those who have joined."""
+    """Return whether a client is left that uses the run.
+
+    Child sessions and clients that have joined do not count. Observers at a hub do not count either: they cannot resume
+    workers.
+    """
     attached = [client for client in state.clients.values() if client.is_attached and client.role is not Role.CHILD]
     return any(not client.joined and (state.hub is None or client.role is not Role.OBSERVER) for client in attached)
 
 
 def _is_over(state: State) -> bool:
-    """Whether nothing is left to hold: the launched program has ended, and so have its workers."""
+    """Return whether nothing is left to hold: the launched program and its workers have ended."""
     return state.run.program_ended and not state.workers
 
 
 def make_room(state: State) -> bool:
-    """Ends the run of a hub if no client uses it and it holds nothing. Returns whether it did."""
+    """End the run of a hub if no client uses it and it holds nothing; return whether the run has ended."""
     empty = not state.workers and (state.run.program is None or state.run.program_ended)
     has_room = state.hub is not None and empty and not is_used(state)
     if has_room:
@@ -86,20 +90,26 @@ def _hold(state: State, seconds: float | None) -> None:
 
 
 def take_over(state: State, client: Client) -> None:
-    """Hands a held run to a client that has attached. Its breakpoints follow, and replace the old ones."""
+    """Hand a held run, and the output since the last client left, to a client that has attached.
+
+    The client's breakpoints follow, and replace those of the run.
+    """
     holding, state.run.holding = state.run.holding, None
     for output in [] if holding is None else holding.missed:
         client.event("output", output)
 
 
 def drop_old_breakpoints(state: State) -> None:
-    """Drops the breakpoints of the held run that the client which came back has not set again."""
+    """Remove the breakpoints of the held run that the returning client has not set again."""
     for group in state.run.breakpoints.drop_doubtful():
         state.start(attach.set_breakpoints_everywhere(state, group))
 
 
 def end_overdue(state: State) -> None:
-    """Ends a held run if no client has come back in time. Called at every Tick."""
+    """End a held run if no client has returned in time.
+
+    Called at every Tick.
+    """
     holding = state.run.holding
     if holding is not None and holding.release_at is not None and state.now >= holding.release_at:
         state.log("info", "nobody has come back; the workers are let go")
@@ -107,20 +117,23 @@ def end_overdue(state: State) -> None:
 
 
 def program_stopped(state: State) -> None:
-    """Gives the workers of a program that raydap has ended a moment to end with it."""
+    """Limit the time that workers have to end together with a program that raydap has stopped."""
     for ending in state.endings:
         ending.until = min(ending.until, state.now + WORKERS_END_S)
 
 
 def let_go_overdue(state: State) -> None:
-    """Lets the workers go that did not end with their program, such as detached actors. Called at every Tick."""
+    """Detach the workers that did not end with their program, such as detached actors.
+
+    Called at every Tick.
+    """
     for ending in [ending for ending in state.endings if state.now >= ending.until]:
         state.endings.remove(ending)
         ending.over.set_result(None)
 
 
 def end_run(state: State) -> None:
-    """Ends the run; a new client may attach then. Workers in a handshake are let go when it is over."""
+    """End the run, so that a new client can attach; workers in a handshake are detached after the handshake."""
     run = state.run
     if run.program is not None and run.configured:
         state.emit(StopDebuggee())
@@ -131,7 +144,7 @@ def end_run(state: State) -> None:
     for client in state.clients.values():
         if client.is_attached:
             client.event("terminated", {})
-    # One that takes its leave already must not do so twice: its adapter would die of an answer that nobody reads.
+    # Skip workers that are already detaching: the unread answer to a second disconnect kills debugpy's adapter.
     let_all_go(state, [worker for worker in state.workers.values() if not worker.leaving])
     for client in state.clients.values():
         client.leave_run()

@@ -1,7 +1,7 @@
-"""Tells the user why a worker is gone: in the middle of an attach, at a stop or while it runs.
+"""Reports of lost workers: in the middle of an attach, at a stop, or while they run.
 
-A worker that was stopped is always told of. The message has Ray's reason, for which it waits a moment. What ends with
-its job is no news: one line tells of the job.
+The loss of a stopped worker is reported, unless the worker ended with its job. A running worker is reported only if it
+crashed. The message waits a moment for Ray's reason. The end of a job is reported in one line, without its workers.
 """
 
 from collections.abc import Iterable
@@ -19,15 +19,19 @@ from raydap.core.workers.detach import forget
 from raydap.errors import Code, Problem, sentence
 
 STOPPED_WAIT_S = 3.0
+"""Seconds for which the message about a stopped worker waits for Ray's reason, and for the end of its job."""
 RUNNING_WAIT_S = 10.0
-"""Seconds for which the message about a worker waits for Ray's reason, and for the end of its job."""
+"""Seconds for which the message about a running worker waits for Ray's reason, and for the end of its job."""
 
 _PROCESS_ENDED = "its process has ended"
-"""The reason until Ray gives one."""
+"""The reason in messages until Ray has reported its own."""
 
 
 def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -> None:
-    """The connection to a worker has ended, or was never made. `ended`: the process is known to have ended, too."""
+    """Handle the end of the connection to a worker, or a failure to connect.
+
+    `ended`: the process is known to have ended, too.
+    """
     where = f"{worker.row.host}:{worker.row.port}"
     if worker.leaving:
         forget(state, worker, "is gone")
@@ -47,8 +51,11 @@ def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -
 
 
 def _prepared_gone(state: State, worker: Worker, event: WorkerGone) -> None:
-    """A connection to an agent ends with its process: there is no adapter that could end without it. One over the relay
-    may end alone, also during the attach; raydap finds the process again if it lives."""
+    """Handle the end of the connection to an agent.
+
+    A direct connection ends only with its process, because there is no adapter that could end alone. A connection over
+    the relay may end alone, even during the attach. raydap finds the process again if it is alive.
+    """
     has_begun = worker.stage is not AttachStage.DIALLING
     if worker.stage is AttachStage.ATTACHED or (has_begun and worker.row.over_relay):
         worker.run.processes.lose_agent(worker.key)
@@ -84,10 +91,11 @@ def _attached_gone(state: State, worker: Worker, reason: str, ended: bool) -> No
 
 
 def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
-    """The message about a stopped worker that is lost.
+    """Return the message about a stopped worker that is lost.
 
-    debugpy reports the end of its process, even if that is killed. Without that report the debugger has died, or the
-    connection to it has. A worker without a debugger runs on; a Ray worker then waits at its next `breakpoint()`.
+    debugpy reports the end of its process, even if the process is killed. Without that report, the debugger has died,
+    or the connection to it was lost. A worker without a debugger keeps running; a Ray worker then waits at its next
+    `breakpoint()`.
     """
     if ended:
         return sentence(f"The stopped {worker} is gone ({reason}); the other workers go on.")
@@ -100,10 +108,10 @@ def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
 
 
 def workers_ended(state: State, event: WorkersEnded) -> None:
-    """Report workers that crashed, in one message, because nodes die, too.
+    """Report workers that crashed, in one message, because whole nodes may die.
 
     A worker that did not crash may have ended with its job, so its message still waits for the end of the job. A worker
-    that crashed after the end of its job is no loss: threads of Ray sometimes crash while the process exits.
+    that crashed after the end of its job is not reported: threads of Ray sometimes crash while the process exits.
     """
     crashed: list[Loss] = []
     for ended in event.workers:
@@ -117,17 +125,21 @@ def workers_ended(state: State, event: WorkersEnded) -> None:
 
 
 def jobs_ended(state: State, event: JobsEnded) -> None:
+    """Record the jobs that have ended, and print a line for each."""
     for job in event.jobs:
         state.run.ended_jobs[job.job] = job.ended_ms
         state.say(job.text)
 
 
 def report_overdue(state: State) -> None:
-    """Reports stopped workers that did not crash, unless their job has ended. Called at every Tick."""
+    """Report the stopped workers that have waited long enough for a reason, unless their job has ended.
+
+    Called at every Tick.
+    """
     timed = list(state.run.processes.timed.values())
     due = [each.loss for each in timed if each.loss is not None and each.loss.until <= state.now]
     _forget(state.run, due)
-    # A worker whose job is not known has ended with the one that did.
+    # A worker whose job is unknown counts as ended with any job that has ended.
     _report(state, [loss for loss in due if loss.stopped and not _has_ended_with_job(state.run, loss)])
 
 
@@ -138,18 +150,18 @@ def _forget(run: Run, losses: Iterable[Loss]) -> None:
 
 
 def _outlived_job(run: Run, loss: Loss, worker: EndedWorker) -> bool:
-    """Whether the worker ended after its job, or after any job if the worker's is not known."""
+    """Return whether the worker ended after its job, or after any job if its own is unknown."""
     ends = [run.ended_jobs.get(loss.job, 0)] if loss.job else run.ended_jobs.values()
     return any(0 < job_ended_ms <= worker.ended_ms for job_ended_ms in ends)
 
 
 def _has_ended_with_job(run: Run, loss: Loss) -> bool:
-    """Whether the worker's job has ended, or any job if the worker's is not known."""
+    """Return whether the worker's job has ended, or any job if its own is unknown."""
     return loss.job in run.ended_jobs if loss.job else bool(run.ended_jobs)
 
 
 def _report(state: State, losses: list[Loss], detail: str = "") -> None:
-    """One message about all of them."""
+    """Report these losses in one message."""
     _forget(state.run, losses)
     if losses:
         for loss in losses:
@@ -160,9 +172,9 @@ def _report(state: State, losses: list[Loss], detail: str = "") -> None:
 
 
 def terminated(state: State, worker: Worker) -> None:
-    """Hangs up on the adapter of a process that has ended.
+    """Close the connection to the adapter of a process that has ended, and report the loss.
 
-    Never send `disconnect` now: it would sometimes end the adapter, which may serve the process's parent, too.
+    Never send `disconnect` here: it would sometimes end the adapter, which may also serve the process's parent.
     """
     state.emit(HangUp(worker.key))
     gone(state, worker, WorkerGone(worker.key, _PROCESS_ENDED), ended=True)

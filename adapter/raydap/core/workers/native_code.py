@@ -1,4 +1,4 @@
-"""Workers in native code that lets no Python code run beside it: neither their debugger nor their agent answers.
+"""Workers in native code that blocks all Python code of the process, so that neither debugger nor agent answers.
 
 Their stacks are read from outside, where that is possible (cluster/survey/py_spy.py).
 """
@@ -14,7 +14,10 @@ from raydap.errors import Code, Problem, sentence
 
 
 def sample(state: State, row: PausedWorker) -> Flow[Stacks]:
-    """Raises ValueError, whose text is the reason for users, if they cannot be read."""
+    """Return the stacks of a worker, read from outside its process.
+
+    Raises ValueError if they cannot be read; its text is the reason for users.
+    """
     samples = state.run.stack_samples
     if row.key not in samples:
         samples[row.key] = Future()
@@ -26,14 +29,14 @@ def sample(state: State, row: PausedWorker) -> Flow[Stacks]:
 
 
 def sampled(state: State, event: StackSampled) -> None:
-    """Takes what py-spy has read."""
+    """Pass the stacks that py-spy has read to the flows that wait for them."""
     waiting = state.run.stack_samples.pop(event.worker, None)
     if waiting is not None:
         waiting.set_result(event)
 
 
 def tell(state: State, worker: Worker) -> Flow[None]:
-    """Says of a worker that does not pause where it is, with its stack."""
+    """Report that a worker does not pause, and where it is."""
     try:
         stacks = yield from sample(state, worker.row)
     except ValueError as error:
@@ -51,7 +54,10 @@ def tell(state: State, worker: Worker) -> Flow[None]:
 
 
 def silent(worker: Worker, reason: str = "") -> Problem:
-    """A worker that does not even say where its threads are, and whose stack cannot be read from outside."""
+    """Return the problem of a worker that does not answer and whose stack cannot be read.
+
+    `reason` is why the stack cannot be read, "" if that is not known.
+    """
     pid = worker.row.pid or "PID"
     text = (
         f"{worker} does not answer: it runs native code beside which no Python code can run; "

@@ -11,10 +11,12 @@ from raydap.inworker import calls
 from raydap.protocol.raydap_messages import OutputData
 
 _OWN_IS_SLOW = tuple(f"Evaluating: {own}" for own in calls.OWN)
-"""Begins pydevd's warning (pydevd_net_command_factory_json.py, make_evaluation_timeout_msg)."""
+"""The beginnings of pydevd's warning about a slow evaluation of raydap's own (pydevd_net_command_factory_json.py,
+make_evaluation_timeout_msg)."""
 
 
 def breakpoint_changed(state: State, worker: Worker, body: dict[str, object]) -> None:
+    """Merge a worker's `breakpoint` event, and notify the clients."""
     answer = body.get("breakpoint")
     breakpoint_events.changed(
         state, worker.run.breakpoints.moved(worker.key, answer if isinstance(answer, dict) else {})
@@ -22,9 +24,11 @@ def breakpoint_changed(state: State, worker: Worker, body: dict[str, object]) ->
 
 
 def output(state: State, worker: Worker, body: dict[str, object]) -> None:
-    """Passes on output that comes through debugpy, such as logpoints, with the worker's name before it and its key
-    beside it. Drops debugpy's telemetry, and what it says of an evaluate of raydap's own that takes long: raydap says
-    itself what a worker does that lets no Python code run."""
+    """Forward output that comes through debugpy, such as logpoints, with the worker's name in front.
+
+    The event's `data` contains the worker's key. debugpy's telemetry is dropped, as is pydevd's warning that an
+    evaluation of raydap's own takes long: raydap itself reports a worker whose native code blocks all Python code.
+    """
     text = body.get("output")
     if body.get("category") == "telemetry" or (isinstance(text, str) and text.startswith(_OWN_IS_SLOW)):
         return
@@ -36,7 +40,10 @@ def output(state: State, worker: Worker, body: dict[str, object]) -> None:
 
 
 def _labelled(worker: Worker, text: str) -> str:
-    """The worker's name stands at the beginning of a line only: `print` writes its arguments one by one."""
+    """Return the text with the worker's name in front, unless it continues a line of the same worker.
+
+    `print` writes its arguments one by one.
+    """
     run = worker.run
     if not text:
         return text
@@ -48,12 +55,13 @@ def _labelled(worker: Worker, text: str) -> str:
 
 
 def module(state: State, worker: Worker, body: dict[str, object]) -> None:
+    """Forward a worker's `module` event to the clients that see the worker."""
     event_to_client(worker, "module", body)
     state.broadcast("module", body, worker)
 
 
 def process(state: State, worker: Worker, body: dict[str, object]) -> None:
-    """Takes the pid of an explicit target. That of Ray's workers is known before."""
+    """Record the pid of an explicit target; the pids of Ray's workers are known before."""
     pid = body.get("systemProcessId")
     if type(pid) is int and worker.row.pid == 0:
         worker.row = replace(worker.row, pid=pid)

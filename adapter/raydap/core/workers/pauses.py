@@ -1,9 +1,10 @@
-"""Threads that were to pause and cannot: a snapshot of their stack is shown in place of a stop.
+"""Pauses of threads that cannot stop: a snapshot of the stack is shown in place of a stop.
 
-A thread stops at its next line of Python. One that waits for a lock, for `ray.get` or for native code does not reach
-one before that returns, and sends no event. So a moment after each pause the worker is asked which threads have not
-stopped, and where they are (inworker/blocked_threads.py). Such a thread is shown as stopped, and described as blocked.
-Its pause stays: when it runs on, it stops, and that stop takes the place of the snapshot.
+A thread stops at its next line of Python. A thread that waits for a lock, for `ray.get` or for native code reaches that
+line only after the wait, and sends no event until then. So a moment after each pause, raydap queries the worker for the
+threads that have not stopped, and for their stacks (inworker/blocked_threads.py). raydap shows such a thread as
+stopped, and describes it as blocked. Its pause stays pending: when the thread runs again, it stops, and that stop
+replaces the snapshot.
 """
 
 from functools import partial
@@ -20,18 +21,19 @@ from raydap.inworker import calls
 from raydap.protocol.types import LocalId, WorkerKey
 
 SILENT_S = 1.5
-"""Seconds until the user is told of a worker that does not even say where its threads are."""
+"""Seconds after a pause until the user is notified that the worker does not answer."""
 
 _ANSWER_TIMEOUT_S = 3600.0
-"""Native code can keep all Python code of its process from running for any time."""
+"""Seconds for the list of blocked threads: native code can block all Python code of its process for any length of
+time."""
 
 
 def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float) -> None:
-    """Pauses one thread, or all of a worker. Those that wait at a barrier are shown."""
+    """Pause one thread, or all threads of a worker if `thread` is None; threads that wait at a barrier are shown."""
     if stops.show_waiting(state, worker.threads.values() if thread is None else [thread]) and thread is not None:
         return
     if thread is None:
-        # pydevd wants "*" for all threads, and ends if it gets a number. An adapter puts it there.
+        # pydevd expects "*" for all threads, and ends if it gets a number. An adapter replaces the number by "*".
         worker.tell("pause", {"threadId": "*" if worker.row.agent else 0}, timeout_s)
     else:
         # debugpy's own `pause` stops all threads of the process.
@@ -45,8 +47,10 @@ def begin(state: State, worker: Worker, thread: Thread | None, timeout_s: float)
 
 
 def begin_wanted(state: State, worker: Worker) -> None:
-    """Pauses a worker that was to be attached for that (raydap/pause). One without an agent was attached because it
-    stops at a breakpoint()."""
+    """Pause a worker that was attached in order to be paused (raydap/pause).
+
+    A worker without an agent was attached at a breakpoint(), where it stops anyway.
+    """
     with worker.run.processes.changing(worker.key) as process:
         is_wanted, process.is_to_pause = process.is_to_pause, False
     if is_wanted and worker.row.agent:
@@ -54,7 +58,10 @@ def begin_wanted(state: State, worker: Worker) -> None:
 
 
 def examine(state: State) -> None:
-    """Asks the workers that were to pause a moment ago. Called at every Tick."""
+    """Query the workers that were paused a moment ago for their blocked threads.
+
+    Called at every Tick.
+    """
     if state.pauses:
         state.start(state.parts.for_each(list(state.pauses), partial(_examine, state)))
 
@@ -95,8 +102,9 @@ def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[Non
 def _show(state: State, worker: Worker, stack: ThreadStack) -> None:
     thread = worker.thread(LocalId(stack.id))
     if thread.state is not ThreadState.RUNNING:
-        return  # It has stopped meanwhile.
+        return  # It has stopped in the meantime.
     place = stack.place
-    # Editors show the description beside the worker's name, at its expense; the text is in a tooltip.
+    # Editors show the description beside the worker's name and at its expense, so keep it short. They show the text in
+    # a tooltip.
     stopped = {"reason": "pause", "description": place.partition(" ")[0], "text": place, "threadId": thread.handle}
     stops.halt(state, thread, {**stopped, "allThreadsStopped": False}, stack)

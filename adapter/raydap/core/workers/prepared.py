@@ -1,10 +1,10 @@
-"""Prepared workers: those with an agent, which can be attached at any time, without a breakpoint() in their code.
+"""Prepared workers have an agent and can be attached at any time, without a breakpoint() in their code.
 
-Each of their processes calls when it begins, and waits; those that began before raydap are found. A worker is attached
-before its first line if something could stop it there. Otherwise it runs on undebugged, at full speed, until somebody
-sets a breakpoint or chooses the worker. It is let go when nothing can stop it any more.
+Each such process calls raydap when it begins, and waits for an answer; raydap finds the processes that began earlier. A
+worker is attached before its first line if something could stop it there. Otherwise it runs at full speed without a
+debugger, until the user sets a breakpoint or chooses the worker. It is detached when nothing can stop it any more.
 
-Other nodes of the cluster are reached only when agents are expected there, because each costs an actor.
+raydap reaches other nodes of the cluster only when agents are expected there, because each node costs an actor.
 """
 
 from raydap.core.effects import ReachAgents, ReachNodes, ReleaseAgent
@@ -27,42 +27,46 @@ from raydap.errors import Code, Problem, sentence
 
 
 def reach(state: State, effect: ReachAgents | ReachNodes) -> None:
-    """Looks for agents there, and takes the calls of those that begin."""
+    """Find the agents in the places that `effect` names, and accept the calls of new ones."""
     state.run.agents_searched = False
     state.emit(effect)
 
 
 def searched(state: State, _: AgentsSearched) -> None:
+    """Record that raydap has searched for agents everywhere, which may complete the list of workers."""
     state.run.agents_searched = True
     worker_entries.tell_complete(state)
 
 
 def called(state: State, event: AgentCalled) -> None:
+    """Handle the call of a process that waits for raydap: attach to it, or release it."""
     row, run = event.worker, state.run
     if event.waits and not run.started.done and run.settings is not None and run.program is None:
-        # It may start the very cluster that is looked for. It calls again when the client has set its breakpoints.
+        # This program may start the very cluster that raydap waits for, so do not wait. The program calls again when
+        # the client has set its breakpoints.
         run.awaits_cluster = True
         run.started.set_result(None)
     _has_agent(state, row)
     with run.processes.changing(row.key) as process:
         process.retry = None
         if (event.waits or event.stops) and run.auto_attach and process.choice is None:
-            # Its user has chosen it, whatever the filters say, or its breakpoint() stops it, whatever else could.
+            # The filters do not matter: the user has chosen this program (`waits`), or its breakpoint() stops it.
             process.choice = True
         if run.settings is not None:
             process.agent = row
     if row.key in state.attaching:
-        # It was found before it called. It goes on when it has its breakpoints (detach.end_attach).
+        # It was found before it called. It is released when it has its breakpoints (detach.end_attach).
         state.workers[row.key].has_called = True
     elif not attach_decisions.examine(state, row.key, at_once=True):
         state.emit(ReleaseAgent(row.key))
         if event.waits:
-            # It has no socket yet.
+            # A process that calls repeatedly has no socket yet.
             with run.processes.changing(row.key) as process:
                 process.agent = None
 
 
 def found(state: State, event: AgentFound) -> None:
+    """Record an agent that raydap has found, and decide whether to attach to its process."""
     run, row = state.run, event.worker
     if run.settings is not None:
         _has_agent(state, row)
@@ -72,7 +76,10 @@ def found(state: State, event: AgentFound) -> None:
 
 
 def ended(state: State, event: AgentsEnded) -> None:
-    """Forgets processes that are not attached. The connection to an attached process reports its end."""
+    """Forget processes that have ended and are not attached.
+
+    If an attached process ends, its connection reports that.
+    """
     processes = state.run.processes
     for key, process in list(processes.prepared.items()):
         if process.agent is not None and process.agent.agent in event.sockets and key not in state.workers:
@@ -81,7 +88,10 @@ def ended(state: State, event: AgentsEnded) -> None:
 
 
 def nodes_alive(state: State, event: NodesAlive) -> None:
-    """Reaches the agents on other nodes of the cluster. Those of nodes that are gone have ended."""
+    """Update the nodes of the cluster, and reach the agents on them if agents are expected there.
+
+    The agents of nodes that are gone have ended.
+    """
     run = state.run
     if run.settings is not None and run.settings.reach != "paused":
         for key, process in list(run.processes.prepared.items()):
@@ -94,11 +104,15 @@ def nodes_alive(state: State, event: NodesAlive) -> None:
 
 
 def agents_expected(state: State, event: AgentsExpected) -> None:
+    """Reach the other nodes from now on, because they have agents or will have some soon."""
     _expect_agents(state, event.reason)
 
 
 def _expect_agents(state: State, reason: str) -> None:
-    """Reaches the other nodes from now on: a prepared program seldom comes alone."""
+    """Reach the other nodes from now on; `reason` is logged.
+
+    One agent is enough as a reason: a prepared program seldom comes alone.
+    """
     run = state.run
     if run.settings is None or run.agents_expected:
         return
@@ -110,15 +124,21 @@ def _expect_agents(state: State, reason: str) -> None:
 
 
 def _reaches_nodes(state: State, settings: AttachSettings) -> bool:
-    """Whether other nodes have agents, or will have them. With `--relay always` raydap looks for none on its own node,
-    so it could not know."""
+    """Return whether raydap reaches agents on other nodes.
+
+    It does so if other nodes have agents, or will have some. With `--relay always` raydap searches for no agents on its
+    own node, so it could not notice that agents exist.
+    """
     run = state.run
     always = state.hub is not None and state.hub.relay == "always"
     return run.agents_expected or run.program is not None or settings.reach == "any" or always
 
 
 def _has_agent(state: State, row: PausedWorker) -> None:
-    """It may have got its agent from this raydap, which knows already what it runs."""
+    """Record that a process has an agent.
+
+    If raydap has started this agent in a running worker, it already knows what the worker runs.
+    """
     _expect_agents(state, f"process {row.pid} has one")
     processes = state.run.processes
     if processes[row.key].injection is not None:
@@ -130,15 +150,17 @@ def _has_agent(state: State, row: PausedWorker) -> None:
 
 
 def attach_needed(state: State) -> None:
-    """Attaches to the prepared workers after a change of what can stop them, or of what the user has chosen. Others get
-    an agent first, if the user wants that."""
+    """Attach to the prepared workers that need it now, and start agents in other workers if the user wants that.
+
+    Called after a change of what can stop workers, or of what the user has chosen.
+    """
     if state.run.configured:
         attach_decisions.examine_prepared(state)
         unprepared.inject_needed(state)
 
 
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
-    """A worker cannot be debugged. All that have the same reason, such as another raydap, are one sentence."""
+    """Report that a worker cannot be debugged, unless another worker had the same reason, such as another raydap."""
     text = sentence(
         f"{worker} cannot be debugged ({event.reason}); it runs on without raydap, which tries again later."
     )
@@ -149,7 +171,10 @@ def refused(state: State, worker: Worker, event: WorkerGone) -> None:
 
 
 def let_go_idle(state: State) -> None:
-    """Lets workers go that nothing can stop any more. Called at every Tick."""
+    """Detach workers that nothing can stop any more.
+
+    Called at every Tick.
+    """
     run = state.run
     if run.configured and not run.breakpoints.can_stop:
         for worker in list(state.workers.values()):
@@ -158,7 +183,7 @@ def let_go_idle(state: State) -> None:
 
 
 def _is_idle(state: State, worker: Worker) -> bool:
-    """Whether the user neither looks at a thread of it nor wants it to be attached or to pause."""
+    """Return whether the user neither looks at a thread of the worker nor wants the worker attached or paused."""
     threads = worker.threads.values()
     is_needed = worker.key in state.pauses or attach_decisions.is_needed(worker.run, worker.row)
     return not is_needed and not any(thread.is_shown or thread.stepping for thread in threads)

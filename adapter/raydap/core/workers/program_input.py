@@ -1,4 +1,4 @@
-"""The standard input of a launched program: it has none, so raydap explains to the user why input() fails."""
+"""The standard input of a launched program: there is none, so raydap explains to the user why input() fails."""
 
 from raydap.core.model.state import State
 from raydap.core.settings import LaunchSettings
@@ -8,7 +8,7 @@ _MESSAGE = "EOF when reading a line"
 
 
 def look_for_failure(state: State, text: object) -> None:
-    """Explain the failure of input(), once, if this text of an exception or of a traceback contains it."""
+    """Explain the failure of input() once, if this text of an exception or of a traceback contains it."""
     run = state.run
     if run.program is not None and not run.input_explained and isinstance(text, str) and _MESSAGE in text:
         run.input_explained = True
@@ -16,21 +16,24 @@ def look_for_failure(state: State, text: object) -> None:
 
 
 def take_error_output(state: State, text: str) -> None:
-    """Look at a piece of the program's standard error. The message can be in two pieces."""
+    """Search a piece of the program's standard error for the failure of input().
+
+    The message can be split between two pieces.
+    """
     joined = state.run.error_tail + text
     state.run.error_tail = joined[-len(_MESSAGE) :]
     look_for_failure(state, joined)
 
 
 def explain_console(state: State) -> None:
-    """Explain that the program does not run in the terminal that the client has asked for."""
+    """Explain that the program does not run in the terminal that the client has requested."""
     program = state.run.program
     if program is not None and program.console != "internalConsole":
         state.say(f'"console": "{program.console}" is not supported: {_without_terminal(program)}')
 
 
 def _without_terminal(program: LaunchSettings) -> str:
-    """Return a sentence with the way to answer input()."""
+    """Return a sentence about the missing terminal, with the way to answer input()."""
     if program.submit:
         return "a job has no terminal, so input() raises EOFError. Launch without submit, or give the value in args."
     target = f"-m {program.module}" if program.program is None else program.program

@@ -1,4 +1,4 @@
-"""The decoded answers of workers. A worker is not trusted: it can send anything."""
+"""Decoding of workers' answers. A worker is not trusted: it can send anything."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,12 +12,12 @@ from raydap.wire import envelope
 from raydap.wire.envelope import Envelope
 
 TEXT_LIMIT = 32 * 1024 * 1024
-"""The longest text in bytes of JSON that is fetched from a worker in parts. A client with twice as much to read is
-taken for dead (transport/peer.py, MAX_QUEUED)."""
+"""The longest text, in bytes of JSON, that is fetched from a worker in parts. A client with twice as much to read is
+considered dead (transport/peer.py, MAX_QUEUED)."""
 
 
 def load_body(reply: Envelope) -> Mapping[str, object]:
-    """The decoded body of an answer; empty if there is none that can be read."""
+    """Return the decoded body of an answer; empty if there is none, or if it cannot be decoded."""
     if reply.body is None:
         return {}
     try:
@@ -28,8 +28,10 @@ def load_body(reply: Envelope) -> Mapping[str, object]:
 
 
 def query(worker: Worker, expression: str, timeout_s: float) -> Flow[Any]:
-    """The result of an expression of inworker/calls.py. Raises ResultError if the worker
-    gives none, and ProblemError if it does not answer."""
+    """Return the result of an expression of inworker/calls.py.
+
+    Raises ResultError if the worker's answer is no result, and ProblemError if the worker does not answer.
+    """
     try:
         arguments = {"expression": expression, "context": "clipboard"}
         text = load_body((yield from worker.ask("evaluate", arguments, timeout_s))).get("result")
@@ -39,8 +41,11 @@ def query(worker: Worker, expression: str, timeout_s: float) -> Flow[Any]:
 
 
 def query_text(worker: Worker, part: Callable[[int], str], timeout_s: float) -> Flow[str]:
-    """A text that is fetched in parts: `part` is the expression for the part that begins at a character. Raises
-    ResultError also for a text of more than TEXT_LIMIT."""
+    """Return a text that is fetched from a worker in parts.
+
+    `part` returns the expression for the part that begins at a character. Raises ResultError and ProblemError like
+    `query`, and ResultError for a text of more than TEXT_LIMIT.
+    """
     parts: list[str] = []
     size = 0
     while size <= TEXT_LIMIT:
@@ -49,15 +54,18 @@ def query_text(worker: Worker, part: Callable[[int], str], timeout_s: float) -> 
             raise calls.ResultError("not a text")
         parts.append(text)
         size += len(envelope.dump(text))
-        # JSON makes one character of two surrogates, so a part can be shorter and not be the last.
+        # JSON makes one character of two surrogates, so a part can be shorter without being the last.
         if len(text) < calls.PART // 2:
             return "".join(parts)
     raise calls.ResultError(f"longer than {TEXT_LIMIT} bytes")
 
 
 def fetch_result(worker: Worker, number: object, timeout_s: float) -> Flow[str | None]:
-    """The whole result of an evaluate that the worker has cut; `number` is its `raydapResult` (message_limit.py). None
-    if the result is too long, or cannot be fetched any more."""
+    """Return the whole result of an evaluation whose result the worker has cut.
+
+    `number` is the `raydapResult` of the answer (message_limit.py). The result is None if it is too long, or cannot be
+    fetched any more.
+    """
     if type(number) is not int:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Events of a run: discovery answers or fails, the launched program starts, prints and ends."""
+"""Events of a run: from discovery, about jobs, and about the launched program."""
 
 from raydap.core.effects import ReachAgents
 from raydap.core.events import (
@@ -20,6 +20,7 @@ _JOBS_SHOWN = 3
 
 
 def discovery_ready(state: State, event: DiscoveryReady) -> None:
+    """Record the cluster that discovery has reached, and report the end of an outage."""
     run = state.run
     run.where = event.where
     run.awaits_cluster = False
@@ -35,14 +36,20 @@ def discovery_ready(state: State, event: DiscoveryReady) -> None:
 
 
 def jobs_listed(state: State, event: JobsListed) -> None:
-    """Clients that are not ready read the summary when they are."""
+    """Record the jobs that run, and send the summary to the clients that are ready.
+
+    The other clients receive it when they are ready.
+    """
     state.run.jobs = event.running
     body: messages.OutputEventBody = {"category": "console", "output": f"{summary(state)}\n"}
     state.broadcast("output", body)
 
 
 def summary(state: State) -> str:
-    """The first line that a client's user reads: success and emptiness must not look the same."""
+    """Return the first line that the user of a client reads: the cluster, its jobs, and the paused workers.
+
+    A search that finds no paused worker must not look the same as one that finds some.
+    """
     run = state.run
     jobs = run.jobs or ()
     shown = ", ".join(jobs[:_JOBS_SHOWN]) + (f" and {len(jobs) - _JOBS_SHOWN} more" if len(jobs) > _JOBS_SHOWN else "")
@@ -61,7 +68,10 @@ def summary(state: State) -> str:
 
 
 def _in_session(run: Run) -> bool:
-    """Whether prepared processes are to be found in the folder of Ray's session. A launched program has its own."""
+    """Return whether the prepared processes are in the folder of Ray's session.
+
+    A launched program that is not submitted has a folder of its own.
+    """
     reaches = run.settings is not None and run.settings.reach != "paused"
     return reaches and (run.program is None or run.program.submit)
 
@@ -75,7 +85,7 @@ def _reached(run: Run) -> str:
 
 
 def discovery_failed(state: State, event: DiscoveryFailed) -> None:
-    """At the first contact the failure fails the attach. Later it is an outage, and discovery tries again."""
+    """Fail the attach at the first contact; later, report an outage, while discovery tries again."""
     run = state.run
     if run.program is None and not run.started.done:
         _fail_start(state, event.problem)
@@ -93,7 +103,10 @@ def discovery_failed(state: State, event: DiscoveryFailed) -> None:
 
 
 def _without_cluster(state: State, problem: Problem) -> str:
-    """Return a note instead of the problem if the launched program has ended its cluster, or uses none; else ""."""
+    """Return a note to report instead of the problem if the launched program has no cluster; otherwise "".
+
+    The program may have ended its cluster, or it has not joined one yet.
+    """
     run = state.run
     if (
         run.program is None
@@ -109,6 +122,7 @@ def _without_cluster(state: State, problem: Problem) -> str:
 
 
 def debuggee_started(state: State, event: DebuggeeStarted) -> None:
+    """Answer the requests that wait for the launched program, and send the event `process` to all clients."""
     state.run.started.set_result(None)
     body: messages.ProcessEventBody = {"name": event.name, "startMethod": "launch", "isLocalProcess": event.pid != 0}
     if event.pid:
@@ -120,6 +134,7 @@ def debuggee_started(state: State, event: DebuggeeStarted) -> None:
 
 
 def debuggee_output(state: State, event: DebuggeeOutput) -> None:
+    """Forward output of the launched program to all clients."""
     body: messages.OutputEventBody = {"category": event.category, "output": event.text}
     state.broadcast("output", body)
     if event.category == "stderr":
@@ -127,6 +142,7 @@ def debuggee_output(state: State, event: DebuggeeOutput) -> None:
 
 
 def debuggee_exited(state: State, event: DebuggeeExited) -> None:
+    """Report the exit code of the launched program, and end the sessions of all clients."""
     state.run.program_ended = True
     program = state.run.program
     if program is not None:
@@ -138,7 +154,10 @@ def debuggee_exited(state: State, event: DebuggeeExited) -> None:
 
 
 def debuggee_failed(state: State, event: DebuggeeFailed) -> None:
-    """The failure fails the launch. After a restart, which is answered already, it ends the session."""
+    """Fail the launch, because the program cannot be started.
+
+    A restart has been answered already, so after it the session ends.
+    """
     if state.run.started.done:
         state.run.program_ended = True
         state.report(event.problem)
@@ -148,7 +167,7 @@ def debuggee_failed(state: State, event: DebuggeeFailed) -> None:
 
 
 def _fail_start(state: State, problem: Problem) -> None:
-    """Answers the requests that wait for the start with the problem. Ends the run without the event `terminated`."""
+    """Fail the requests that wait for the start, and end the run without the event `terminated`."""
     state.log("warning", f"{problem} {problem.detail}".rstrip())
     state.run.started.set_exception(ProblemError(problem))
     for client in state.clients.values():

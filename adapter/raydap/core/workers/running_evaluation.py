@@ -1,4 +1,4 @@
-"""The value of an expression in a worker that runs, where its code is (inworker/running_values.py)."""
+"""The evaluation of an expression in a running worker, where its code is (inworker/running_values.py)."""
 
 from collections.abc import Mapping
 
@@ -13,19 +13,26 @@ from raydap.inworker import calls
 from raydap.protocol.types import WorkerKey
 
 ANSWER_S = 2.0
-"""Seconds for the way to the worker and back, besides the time for the value."""
+"""Seconds for the way to the worker and back, in addition to the time for the value."""
 
 
 class _Value(msgspec.Struct, frozen=True):
+    """The answer of a worker."""
+
     result: str = ""
     type: str = ""
     error: str = ""
+    """Why there is no value, in one line; otherwise ""."""
     silent: bool = False
+    """Whether the worker has no value in time."""
 
 
 def evaluate(state: State, key: WorkerKey, expression: str, timeout_s: float) -> Flow[Mapping[str, object]]:
-    """`result` and `type`, as debugpy answers an evaluate. Raises ProblemError, with the code WORKER_SILENT if there is
-    no value in time. A worker is not trusted: it can send anything."""
+    """Evaluate an expression in a running worker; return `result` and `type` like debugpy's answer to `evaluate`.
+
+    Raises ProblemError, with the code WORKER_SILENT if there is no value in time. A worker is not trusted: it can send
+    anything.
+    """
     worker = state.workers.get(key)
     try:
         if worker is not None and worker.is_attached:

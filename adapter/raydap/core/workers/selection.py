@@ -1,4 +1,4 @@
-"""Selects the workers that may be attached: from those that discovery finds, by the filters and the user's choice."""
+"""Selects the workers that may be attached, by the filters and the user's choice."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,14 +17,18 @@ from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
 LATE_LIST_S = 10.0
-"""Seconds after a disconnect for which a snapshot may come that was asked for before it."""
+"""Seconds after a disconnect during which a list of paused workers may still arrive that is older than the
+disconnect."""
 
 LABELS_RETRY_S = 10.0
-"""Seconds until Ray is asked again for labels that a filter needs; its task list lags about one second."""
+"""Seconds until Ray is queried again for labels that a filter needs. Ray's task list lags about one second."""
 
 
 def paused(state: State, event: WorkersPaused) -> None:
-    """Takes a snapshot of the paused workers. Workers that are attached already may still be in it for a moment."""
+    """Update the paused workers from a snapshot.
+
+    For a moment, the snapshot may still contain workers that are attached already.
+    """
     run, processes = state.run, state.run.processes
     listed = {row.key: row for row in event.workers}
     processes.keep_paused(listed, state.workers)
@@ -40,7 +44,7 @@ def paused(state: State, event: WorkersPaused) -> None:
             continue
         if is_on_node(run.settings, row):
             label = processes.take_alive(key)
-            # A worker never gets another actor, but another task or method.
+            # The actor of a worker never changes, but its task or method does.
             known = replace(label, task="", started=0.0) if label.actor else None
             processes.add_candidate(row, state.now + LABELS_RETRY_S, known)
             fresh.append(row)
@@ -48,9 +52,10 @@ def paused(state: State, event: WorkersPaused) -> None:
 
 
 def examine_again(state: State) -> None:
-    """Ask Ray again for the labels that the filters need, and report once that they are missing. Called at every Tick.
+    """Query Ray again for the labels that the filters need, and report once that they are missing.
 
-    Workers without labels stay paused."""
+    Called at every Tick. Workers without labels stay paused. Also end the cool-downs that are over.
+    """
     _end_cool_downs(state)
     state.attaching.pass_over_slow(state.now)
     settings, processes = state.run.settings, state.run.processes
@@ -67,16 +72,17 @@ def examine_again(state: State) -> None:
 
 
 def ask_labels(state: State, rows: Iterable[PausedWorker]) -> None:
+    """Query Ray for the labels of these workers; explicit targets have none."""
     of_ray = tuple(row for row in rows if row.worker_type != "TARGET")
     if of_ray:
         state.emit(AskLabels(of_ray))
 
 
 def may_attach(run: Run, row: PausedWorker) -> bool:
-    """Whether the user's choice and the filters allow to attach to a prepared worker now.
+    """Return whether the user's choice and the filters allow attaching to a prepared worker now.
 
-    Before its first task Ray cannot say what it runs. Filters that need that allow it then; `labelled` may let it go.
-    A child is allowed if the worker that it comes from is.
+    Ray has no label for a worker before its first task. Filters that need the label allow the attach then, and
+    `labelled` may detach the worker later. A child is allowed if the worker from which it descends is.
     """
     if row.worker_type == "CHILD" and run.settings is not None and not run.settings.sub_process:
         return False
@@ -89,15 +95,20 @@ def may_attach(run: Run, row: PausedWorker) -> bool:
 
 
 def may_be_unwanted(run: Run, settings: AttachSettings, row: PausedWorker) -> bool:
-    """Whether a prepared worker is attached before Ray has sent the label that the filters need. A driver is never an
-    actor."""
+    """Return whether a prepared worker is attached before Ray has sent the label that the filters need.
+
+    A driver is never an actor, so a filter for actors excludes it at once.
+    """
     can_match = row.worker_type != "CHILD" and not (row.worker_type == "DRIVER" and settings.actor is not None)
     return run.auto_attach and settings.needs_labels and can_match and run.processes[row.key].label is None
 
 
 def has_room(state: State, row: PausedWorker) -> bool:
-    """Whether maxWorkers allows to attach to a worker now. It does not limit those that the user has chosen. A child is
-    allowed if the worker that it comes from is chosen."""
+    """Return whether maxWorkers allows attaching to a worker now.
+
+    maxWorkers does not limit launched drivers and workers that the user has chosen. A child counts as chosen if the
+    worker from which it descends is.
+    """
     run, first = state.run, origin(state.run, row)
     is_launched = first.worker_type == "DRIVER" and run.program is not None
     is_chosen = run.processes[first.key].choice is True
@@ -105,8 +116,10 @@ def has_room(state: State, row: PausedWorker) -> bool:
 
 
 def origin(run: Run, row: PausedWorker) -> PausedWorker:
-    """The prepared worker that a child comes from, or the child itself if that is not known. A worker is not trusted:
-    it may name itself as its parent."""
+    """Return the prepared worker from which a child descends, or the child itself if that is not known.
+
+    A worker is not trusted: it may name itself as its parent.
+    """
     seen: set[WorkerKey] = set()
     while row.worker_type == "CHILD" and row.key not in seen:
         parent = run.processes[row.parent].agent
@@ -118,18 +131,26 @@ def origin(run: Run, row: PausedWorker) -> PausedWorker:
 
 
 def may_have_more(state: State, settings: AttachSettings, more: int = 0) -> bool:
-    """Whether maxWorkers allows another worker. `more` are workers that will be attached soon."""
+    """Return whether maxWorkers allows another worker.
+
+    `more` is the number of workers that will be attached soon.
+    """
     attached = len(state.workers) - len(state.leaving)
     return settings.max_workers is None or attached + more < settings.max_workers
 
 
 def report_full(state: State, settings: AttachSettings) -> None:
+    """Report, once in a run, that maxWorkers keeps workers waiting."""
     text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
     state.report_once(Problem(Code.TOO_MANY_WORKERS, text))
 
 
 def _end_cool_downs(state: State) -> None:
-    """A snapshot that was asked for before the disconnect may still list the worker as paused. Ray lists no targets."""
+    """Allow attaching again to workers that were detached long enough ago.
+
+    A list that was requested before the disconnect may still contain the worker as paused. Ray lists no explicit
+    targets, so these need not wait for a newer list.
+    """
     processes = state.run.processes
     for key, since in list(state.cooling_down.items()):
         row = processes[key].paused
@@ -141,11 +162,11 @@ def _end_cool_downs(state: State) -> None:
 
 
 def child_started(state: State, parent: Worker, body: dict[str, object]) -> None:
-    """Attaches to a subprocess of a worker at once, beyond all limits, because it waits for a debugger. Without
-    `subProcess` it is attached only to let it go: debugpy's `attach` cannot leave subprocesses alone.
+    """Attach at once to a subprocess of a worker, beyond all limits, because it waits for a debugger.
 
-    Source: debugpy/adapter/clients.py, notify_of_subprocess. The event has the address as seen on the worker's node, so
-    the address by which the parent was reached is used instead.
+    Without `subProcess` the subprocess is attached only to be detached again: debugpy's `attach` cannot leave
+    subprocesses alone. Source: debugpy/adapter/clients.py, notify_of_subprocess. The event contains the address as seen
+    from the worker's node, so raydap uses the address by which it has reached the parent.
     """
     pid = body.get("subProcessId")
     key = WorkerKey(f"{parent.key}/{pid}")
@@ -158,18 +179,21 @@ def child_started(state: State, parent: Worker, body: dict[str, object]) -> None
 
 
 def detach_worker(state: State, key: WorkerKey) -> None:
-    """Lets a worker go that the user does not want any more."""
+    """Detach from a worker that is not wanted any more."""
     worker = state.workers.get(key)
     if worker is None or worker.leaving:
         return
     let_go(state, worker)
     if worker.row.worker_type == "TARGET":
-        # Targets are found only once, and the user may want to attach again.
+        # Discovery reports an explicit target only once, and the user may want to attach again.
         state.run.processes.add_candidate(worker.row, state.now)
 
 
 def labelled(state: State, event: WorkersLabelled) -> None:
-    """Takes the labels that Ray's lists have (now) for workers. The names of shown threads may change."""
+    """Update workers with the labels from Ray's lists, and detach prepared workers that the filters exclude.
+
+    The names of shown threads may change.
+    """
     processes = state.run.processes
     renamed: list[Thread] = []
     for key, label in event.labels.items():
@@ -182,7 +206,7 @@ def labelled(state: State, event: WorkersLabelled) -> None:
                 family.append(worker)
             worker.label = label
         for each in family:
-            each.mark()  # What a child runs is what its parent does.
+            each.mark()  # A child has the label of the worker from which it descends.
             first = each.run.processes[origin(each.run, each.row).key]
             if each.row.agent and not each.leaving and not is_wanted(each.run, each.settings, first, first.label):
                 detach_worker(state, each.key)
@@ -194,13 +218,16 @@ def labelled(state: State, event: WorkersLabelled) -> None:
 
 
 def is_on_node(settings: AttachSettings | None, row: PausedWorker) -> bool:
+    """Return whether the filter for nodes allows a worker: by the name, Ray's id or the address of its node."""
     wanted = settings.node if settings is not None else None
     return wanted is None or any(fnmatchcase(name, wanted) for name in (row.node, row.node_id, row.host))
 
 
 def is_wanted(run: Run, settings: AttachSettings, process: Process, label: WorkerLabel | None) -> bool:
-    """Whether to attach to a worker. The user's choice decides; without one, the filters that need Ray's labels. Until
-    its labels are known, the worker stays as it is."""
+    """Return whether to attach to a worker, by the user's choice or else by the filters that need Ray's labels.
+
+    While its label is unknown, such filters do not select the worker.
+    """
     if process.choice is not None or not run.auto_attach:
         return process.choice is True
     if not settings.needs_labels:

@@ -1,4 +1,4 @@
-"""Lets a worker show large arrays by their numbers (inworker/array_values.py), from the first list of variables on."""
+"""Lets a worker show large arrays by numbers such as their minimum and mean (inworker/array_values.py)."""
 
 from raydap.core.flows import Flow, start
 from raydap.core.model.worker import Worker
@@ -6,11 +6,14 @@ from raydap.errors import ProblemError
 from raydap.inworker import calls
 
 TIMEOUT_S = 5.0
-"""Seconds for the worker, which takes 5 ms. After that its variables are listed without it."""
+"""Seconds for the worker to make this change, which takes 5 ms. After that its variables are listed without it."""
 
 
 def prepare(worker: Worker) -> Flow[None]:
-    """Called before variables are listed. It is asked once, and all lists wait for that."""
+    """Make a worker show large arrays by their numbers.
+
+    Called before each list of variables. The first call queries the worker, and all lists wait for its answer.
+    """
     if worker.settings.tune_workers:
         if worker.arrays is None:
             worker.arrays = start(_ask(worker))

@@ -1,9 +1,10 @@
-"""Tells clients of stops; VS Code at the pace at which it reads them.
+"""Notification of clients about stops; VS Code receives stops only as fast as it handles them.
 
-VS Code asks for the threads and the stack of each stop, wherever its user looks. It handles one answer in 4 ms, in the
-order in which they come, and its call stack waits for that of the selected thread (docs/performance.md). When hundreds
+VS Code requests the threads and the stack of each stop, wherever its user looks. It handles one answer in 4 ms, in the
+order of arrival, and its call stack waits for the answer about the selected thread (docs/performance.md). When hundreds
 of workers stop at once, this answer would come after all others, seconds later, and all that the call stack has put off
-until then would block the window. So VS Code gets a further stop when it has asked for the stack of an earlier one.
+until then would block the window. So VS Code receives another stop only when it has requested the stack of an earlier
+one.
 """
 
 from raydap.core.model.client import Client
@@ -11,14 +12,15 @@ from raydap.core.model.state import State
 from raydap.core.model.worker import Thread
 
 MAX_UNREAD = 8
-"""Stops that a client is sent before it has asked for a stack."""
+"""The number of stops that a client is sent before it has requested a stack."""
 
 PATIENCE_S = 2.0
-"""Seconds for which stops wait without a request for a stack. The client then gets all stops at once, until it asks."""
+"""Seconds for which stops wait without a request for a stack. After that, the client receives all stops at once, until
+it requests a stack again."""
 
 
 def announce(state: State, client: Client, thread: Thread) -> None:
-    """The thread has stopped. The client is told now, or when it has read earlier stops."""
+    """Notify a client that a thread has stopped, now or when the client has read earlier stops."""
     view = client.view
     view.seen.discard(thread.handle)
     if client.reads_all and len(view.unread) >= MAX_UNREAD:
@@ -30,7 +32,10 @@ def announce(state: State, client: Client, thread: Thread) -> None:
 
 
 def tell(client: Client, thread: Thread) -> None:
-    """Sends a stop to one client. The focus stays where the user looks, unless that thread runs without a step."""
+    """Send a stop to one client.
+
+    The client's focus moves to this thread, unless the focused thread is stopped or in the middle of a step.
+    """
     view = client.view
     focus = view.focus
     elsewhere = focus is not None and focus is not thread and (focus.is_held or focus.stepping)
@@ -46,7 +51,10 @@ def tell(client: Client, thread: Thread) -> None:
 
 
 def read(state: State, client: Client, thread: Thread) -> None:
-    """The client asks for the stack of a thread. The worker may be slow to answer; nobody waits for that."""
+    """Note that a client has requested the stack of a thread, and send it further stops.
+
+    The worker may be slow to answer; the further stops do not wait for that.
+    """
     client.view.unread.discard(thread.handle)
     client.view.waiting_since = state.now
     client.reads_all = client.is_vscode
@@ -54,14 +62,17 @@ def read(state: State, client: Client, thread: Thread) -> None:
 
 
 def tell_waiting(client: Client) -> None:
-    """Sends the stops that wait, as many as the client may have."""
+    """Send a client the stops that wait, as many as it may have unread."""
     view = client.view
     while view.waiting and not (client.reads_all and len(view.unread) >= MAX_UNREAD):
         tell(client, next(iter(view.waiting.values())))
 
 
 def examine(state: State) -> None:
-    """Lets no stop wait for long. Called at every Tick."""
+    """Send the stops that have waited too long.
+
+    Called at every Tick.
+    """
     for client in state.ready_clients():
         if client.view.waiting and state.now - client.view.waiting_since >= PATIENCE_S:
             client.reads_all = False

@@ -1,6 +1,6 @@
-"""The events of threads that stop and run on: from workers, and to clients.
+"""Events of threads that stop and resume: from workers, and to clients.
 
-Each stopped thread of each worker is a thread of the merged session. A thread that only runs is not listed.
+Each stopped thread of each worker is a thread of the merged session. A running thread is not listed.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from raydap.protocol.types import LocalId
 
 
 def stopped(state: State, worker: Worker, body: dict[str, object]) -> None:
-    """Take a worker's `stopped`."""
+    """Handle a worker's `stopped` event."""
     local = body.get("threadId")
     if type(local) is not int:
         state.log("warning", f"{worker} sent a stop without a thread: {body}")
@@ -33,30 +33,30 @@ def stopped(state: State, worker: Worker, body: dict[str, object]) -> None:
 
 
 def _is_repeated(thread: Thread, body: dict[str, object]) -> bool:
-    """Return whether this is the stop of a thread that has stopped already.
+    """Return whether the event reports a stop of the thread that is known already.
 
-    A worker reports a pause again if the first report may be lost (inworker/blocked_threads.py). If the thread is being
-    continued, the worker has sent this before it received the command.
+    A worker reports a pause again if the first report may be lost (inworker/blocked_threads.py). If raydap is resuming
+    the thread, the worker has sent the event before it received the command.
     """
     return body.get("reason") == "pause" and thread.state not in (ThreadState.RUNNING, ThreadState.BLOCKED)
 
 
 def _examine(state: State, thread: Thread, body: dict[str, object]) -> Flow[None]:
-    """Drop a phantom stop and an exception that does not meet its condition, find the breakpoint, then show the stop.
+    """Drop a phantom stop, or an exception that does not meet its condition; find the breakpoint, and show the stop.
 
-    The worker is asked only for what is needed, and for the top frame once.
+    The worker is queried only for what is needed, and for the top frame once.
     """
     worker, breakpoints = thread.worker, thread.worker.run.breakpoints
     reason, hit = body.get("reason"), body.get("hitBreakpointIds")
     has_condition = reason == "exception" and bool(breakpoints.conditions)
-    # debugpy before 1.8.18 does not name the breakpoint, nor do later ones where their ids are ambiguous.
+    # debugpy before 1.8.18 does not report which breakpoint was hit. Nor do later versions if its id is ambiguous.
     is_unnamed = reason in ("breakpoint", "function breakpoint") and hit is None and breakpoints.has_barriers
     frame = None
     if worker.threaded or has_condition or is_unnamed:
         frame = yield from _top_frame(thread)
     if worker.threaded and frame == {}:
-        # A worker with several threads can report phantom stops. A thread that is really stopped, where only debugpy's
-        # filters see no frame, must not stay stopped without being shown.
+        # A worker with several threads can report phantom stops. If the thread has really stopped, and debugpy's
+        # filters hide all frames, it must not stay stopped without being shown. So resume it.
         state.log("info", f"dropped a phantom stop of {worker}, thread {thread.local}")
         worker.tell("evaluate", {"expression": calls.resume_unseen(thread.local), "context": "clipboard"})
         return
@@ -86,7 +86,7 @@ def _top_frame(thread: Thread) -> Flow[dict[str, object] | None]:
 
 
 def _resume_step(thread: Thread) -> Flow[bool]:
-    """Resume a thread as if it had not stopped, also in the middle of a step. Return whether it resumes, or is gone."""
+    """Resume a thread as if it had not stopped, even in the middle of a step; return whether it resumes or is gone."""
     try:
         yield from thread.worker.tell(
             "evaluate", {"expression": calls.resume_step(thread.local), "context": "clipboard"}
@@ -99,18 +99,18 @@ def _resume_step(thread: Thread) -> Flow[bool]:
 
 
 def _show(state: State, thread: Thread, body: dict[str, object]) -> None:
-    """Show a stop, unless another request or a barrier waits for it."""
+    """Show a stop to the clients, unless another request or a barrier waits for it."""
     worker = thread.worker
     hit = worker.run.breakpoints.hit(worker.key, body.get("hitBreakpointIds"))
-    # debugpy sends what an exception says, which may be long and is in exceptionInfo, too. For other stops it sends
-    # none, and editors write "Paused on breakpoint".
+    # Replace debugpy's description. For an exception it is the message, which may be long and is in exceptionInfo, too.
+    # For other stops there is none, and editors show "Paused on breakpoint".
     description = names.stop(body.get("reason"), body.get("text"))
     if body.get("reason") == "exception":
         program_input.look_for_failure(state, body.get("description"))
     stopped = {**body, "description": description, "threadId": thread.handle, "allThreadsStopped": False}
     if "hitBreakpointIds" in body:
         stopped["hitBreakpointIds"] = [breakpoint.id for breakpoint in hit]
-    # Its last stop may still be shown.
+    # The previous stop of the thread may still be shown.
     if state.hide_stop(thread, stopped):
         run(state, thread)
         thread.wait()
@@ -123,13 +123,15 @@ def _show(state: State, thread: Thread, body: dict[str, object]) -> None:
         thread.wait()
         return
     if thread.snapshot is not None:
-        run(state, thread)  # It was shown as blocked, and is not any more.
+        run(state, thread)  # It was shown as blocked, and has now really stopped.
     halt(state, thread, stopped)
 
 
 def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
-    """Shows those of the threads that wait at a barrier, where they count while they stay stopped. Returns whether
-    there are any."""
+    """Show the threads among these that wait at a barrier; return whether there are any.
+
+    They count as arrived while they stay stopped.
+    """
     found = False
     for thread in list(threads):
         for stopped in [wait.stopped(thread) for wait in state.barriers.values()]:
@@ -140,8 +142,10 @@ def show_waiting(state: State, threads: Iterable[Thread]) -> bool:
 
 
 def halt(state: State, thread: Thread, stopped: dict[str, object], snapshot: ThreadStack | None = None) -> None:
-    """Makes the thread a stopped or blocked one, and tells the clients. The answer to the request that has resumed it
-    comes first, though the worker's own comes later."""
+    """Mark a thread as stopped, or as blocked if there is a snapshot, and notify the clients.
+
+    A request that has resumed the thread is answered first, although the worker's own answer comes later.
+    """
     if thread.accept is not None:
         thread.accept()
     thread.halt(stopped, snapshot)
@@ -152,14 +156,17 @@ def halt(state: State, thread: Thread, stopped: dict[str, object], snapshot: Thr
 
 
 def show_missing(state: State, client: Client) -> None:
-    """Sends a client the stops that it may see but does not know yet."""
+    """Send a client the stops that it may see but has not received yet."""
     for thread in state.stopped_threads(client):
         if thread.handle not in client.view.threads:
             stop_pacing.announce(state, client, thread)
 
 
 def continued(state: State, worker: Worker, body: dict[str, object]) -> None:
-    """Takes a worker's `continued`. A missing `allThreadsContinued` means true (spec: ContinuedEvent)."""
+    """Handle a worker's `continued` event.
+
+    A missing `allThreadsContinued` means true (spec: ContinuedEvent).
+    """
     everything = body.get("allThreadsContinued", True) is not False
     for thread in list(worker.threads.values()):
         if everything or thread.local == body.get("threadId"):
@@ -167,7 +174,7 @@ def continued(state: State, worker: Worker, body: dict[str, object]) -> None:
 
 
 def run(state: State, thread: Thread) -> None:
-    """Marks a thread as running, and tells the clients if they know a stop of it."""
+    """Mark a thread as running, and notify the clients that know its stop."""
     if thread.is_shown:
         thread.run()
         for client in state.ready_clients():
@@ -176,7 +183,10 @@ def run(state: State, thread: Thread) -> None:
 
 
 def exited(state: State, worker: Worker, body: dict[str, object]) -> None:
-    """Takes a worker's `thread exited`. Clients do not know threads that never stopped."""
+    """Handle a worker's `thread` event with the reason `exited`.
+
+    Threads that have never stopped are unknown to the clients.
+    """
     local = body.get("threadId")
     if body.get("reason") == "exited" and type(local) is int:
         thread = worker.threads.pop(LocalId(local), None)

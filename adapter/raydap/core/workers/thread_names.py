@@ -1,11 +1,12 @@
-"""Names of stopped threads that become known late: when a client hears of them.
+"""Notification of clients when the name of a stopped thread changes.
 
-`thread started` is sent once more for the thread, because an editor then asks for names again. Two things must not be:
+The client receives `thread started` once more for the thread, because an editor then requests the names again. There
+are two things to avoid:
 
-- No `invalidated`: VS Code would show every stop anew, and move the user away from the current one.
-- No `thread started` before the client has shown the stop: VS Code drops the stop of a thread that it is just looking
-  at (workbench/contrib/debug/browser/debugSession.ts, onDidThread cancels what handleStop has begun), and the user sees
-  a thread that runs. VS Code asks for the top frame first, and for the other frames when it has shown it.
+- `invalidated`: VS Code would show every stop anew, and move the user away from the current one.
+- `thread started` before the client has shown the stop: VS Code drops the stop of a thread at which it is just looking
+  (workbench/contrib/debug/browser/debugSession.ts, onDidThread cancels what handleStop has begun), and the user sees a
+  running thread. VS Code requests the top frame first, and the other frames when it has shown the top frame.
 """
 
 from raydap.core.model.client import Client
@@ -14,7 +15,7 @@ from raydap.protocol.types import Handle
 
 
 def changed(client: Client, thread: Thread) -> None:
-    """The client hears of it now, or else when it has shown the stop."""
+    """Notify a client of the new name of a thread, now or once the client has shown the stop."""
     if thread.handle not in client.view.threads:
         return
     client.view.renamed.add(thread.handle)
@@ -23,12 +24,12 @@ def changed(client: Client, thread: Thread) -> None:
 
 
 def listed(client: Client) -> None:
-    """The client has got all names."""
+    """Note that a client has received all names, so that it needs no notification."""
     client.view.renamed.clear()
 
 
 def shown(client: Client, handle: Handle) -> None:
-    """The client has the stack of a thread that is stopped."""
+    """Note that a client has the stack of a stopped thread, and notify it of a new name."""
     client.view.seen.add(handle)
     if handle in client.view.renamed:
         _tell(client, handle)

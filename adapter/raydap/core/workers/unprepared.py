@@ -1,7 +1,8 @@
-"""Workers without an agent: with `"reach": "any"` raydap starts one in each that something can stop, or that is chosen.
+"""Workers without an agent: with `"reach": "any"`, raydap starts an agent in each one that it has to attach.
 
-From then on they are like prepared ones: the agent calls, and prepared.py attaches. A worker that no agent can be
-started in keeps its reason in its entry. raydap tries again later, because the worker may be free by then.
+These are the workers that something can stop, and the ones that the user has chosen. With its agent a worker is like a
+prepared one: the agent calls, and prepared.py attaches. If no agent can be started in a worker, the worker's entry
+contains the reason. raydap tries again later, because the worker may be free by then.
 """
 
 from raydap.core.effects import InjectAgent
@@ -15,32 +16,35 @@ from raydap.errors import Code, Problem
 from raydap.protocol.types import WorkerKey
 
 ANSWER_TIMEOUT_S = 180.0
-"""Seconds for the runtime to try all ways; it answers in any case."""
+"""Seconds for the runtime to try all ways to start an agent. It answers in any case."""
 
 CALL_TIMEOUT_S = 20.0
-"""Seconds for an agent that is on its way to call raydap."""
+"""Seconds for an agent to call raydap after the runtime has started it."""
 
 RETRY_DELAY_S = (10.0, 300.0)
 """Seconds until raydap tries again to start an agent: the first delay, and the longest."""
 
 CONFIRMING_LISTS = 2
-"""How many lists of running workers must name a worker after a failure before the failure is reported. The end of a
-worker is no problem of the user's."""
+"""The number of lists of running workers that must contain a worker after a failure, before the failure is reported. If
+the worker has ended, the user needs no report."""
 
 RAYS_OWN = ("JobSupervisor",)
-"""Classes of actors in which Ray itself runs the entry points of jobs. They are left alone unless chosen."""
+"""Classes of actors in which Ray itself runs the entry points of jobs. raydap leaves them alone unless the user has
+chosen them."""
 
 _NO_CALL = "its agent does not call; it starts when the native code that it runs lets other threads run Python"
 
 
 def reaches_all(run: Run) -> bool:
-    """Whether the breakpoints are to hold in all workers, so that all that run have to be known."""
+    """Return whether the breakpoints apply to all workers, so that raydap needs the list of all that run."""
     return _may_inject(run) and run.auto_attach and run.breakpoints.can_stop
 
 
 def inject_needed(state: State) -> None:
-    """Starts the agents that are needed now. Called after a change of who runs, of what can stop workers, and of what
-    the user has chosen."""
+    """Start the agents that are needed now.
+
+    Called after a change of which workers run, of what can stop workers, or of what the user has chosen.
+    """
     run = state.run
     if run.settings is None or not _may_inject(run):
         return
@@ -71,7 +75,7 @@ def _injections(run: Run) -> list[tuple[Process, Injection]]:
 
 
 def try_at_once(run: Run, keys: list[WorkerKey]) -> None:
-    """The user wants these now, whatever has failed before."""
+    """Drop the waiting times after failures for these workers, because the user wants them now."""
     for key in keys:
         injection = run.processes[key].injection
         if injection is not None and not injection.under_way:
@@ -79,6 +83,7 @@ def try_at_once(run: Run, keys: list[WorkerKey]) -> None:
 
 
 def injected(state: State, event: AgentInjected) -> None:
+    """Handle the result of an attempt to start an agent; after a success, wait for the agent's call."""
     process = state.run.processes[event.worker]
     injection = process.injection
     if injection is None or not injection.under_way:
@@ -90,7 +95,10 @@ def injected(state: State, event: AgentInjected) -> None:
 
 
 def examine_again(state: State) -> None:
-    """Called at every Tick."""
+    """Fail the attempts whose agent has not called in time, and try again where a retry is due.
+
+    Called at every Tick.
+    """
     due = [(process, injection) for process, injection in _injections(state.run) if injection.until <= state.now]
     for process, injection in due:
         if injection.under_way:
@@ -100,9 +108,12 @@ def examine_again(state: State) -> None:
 
 
 def report_failures(state: State) -> None:
-    """Report the first failure of each worker that still runs. Workers with the same reason, such as no gdb, share one
-    message. Called after each list of running workers. The first list after a failure can be older than the end of
-    the worker."""
+    """Report the first failure of each worker that still runs.
+
+    Called after each list of running workers. Workers with the same reason, such as a missing gdb, share one message.
+    The first list after a failure can be older than the end of the worker, so a second list has to confirm that it
+    runs.
+    """
     run = state.run
     for process, injection in _injections(run):
         if process.alive is None or not injection.failure:
@@ -122,7 +133,7 @@ def _failed(state: State, process: Process, injection: Injection, reason: str) -
     injection.delay = min(injection.delay * 2, RETRY_DELAY_S[1]) or RETRY_DELAY_S[0]
     injection.until = state.now + injection.delay
     if process.alive is None:
-        return  # It has ended, or was attached meanwhile.
+        return  # It has ended, or was attached in the meantime.
     with state.run.processes.changing(process.key):
         process.problem = str(_problem(process.alive, reason))
     state.log("info", process.problem)
@@ -134,7 +145,10 @@ def _problem(row: PausedWorker, reason: str) -> Problem:
 
 
 def _may_inject(run: Run) -> bool:
-    """A launched program is prepared; others are left alone then."""
+    """Return whether raydap may start agents in running workers.
+
+    A launched program is prepared, and then other workers are left alone.
+    """
     return run.settings is not None and run.settings.reach == "any" and run.program is None and run.configured
 
 

@@ -1,7 +1,7 @@
-"""The list of workers, whether attached or not: raydap/workers and its event (docs/requests.md).
+"""The list of workers, attached or not: raydap/workers and its event (docs/requests.md).
 
-The transitions of workers, threads and paused workers mark what has changed; after each event only that is looked at.
-Entries are made only if somebody watches, because they are a tenth of the work of an attach.
+The transitions of workers, threads and paused workers mark what has changed, and after each event only that is
+examined. Entries are made only if a client watches the list, because they are a tenth of the work of an attach.
 """
 
 from collections import Counter
@@ -24,11 +24,14 @@ from raydap.protocol.raydap_messages import StoppedThread, WorkerEntry, WorkerLi
 from raydap.protocol.types import WorkerKey
 
 REMEMBERED = 100
-"""The number of ended workers whose last entry is kept: Ray says only some seconds later that a worker has crashed."""
+"""The number of ended workers whose last entry is kept: Ray reports a crash only some seconds later."""
 
 
 def tell_changes(state: State) -> None:
-    """Sends the entries that have changed to the clients that watch. Called after every event."""
+    """Send the entries that have changed to the clients that watch.
+
+    Called after every event.
+    """
     roster = state.run.roster
     if not roster.changed:
         return
@@ -46,25 +49,25 @@ def tell_changes(state: State) -> None:
     else:
         roster.stale.update(keys)
         for key in [key for key in keys if key not in roster.states]:
-            # An ended worker must not be kept until somebody watches.
+            # Entries of ended workers must not be kept until a client watches.
             _renew(state, key)
 
 
 def everything(state: State, view: View) -> WorkerList:
-    """All workers that there are now; alive ones only if the client asks for all."""
+    """Return all current workers for a client; alive ones only if the client requests all."""
     _renew_all(state)
     listed = _as_list(state, view, _for_view(view, state.run.roster.entries.values()))
     return msgspec.structs.replace(listed, cluster=state.run.where or UNSET)
 
 
 def current(state: State) -> list[WorkerEntry]:
-    """The entries of all workers that there are now."""
+    """Return the entries of all current workers."""
     _renew_all(state)
     return [each.entry for each in state.run.roster.entries.values()]
 
 
 def members(state: State) -> dict[str, Member]:
-    """All workers as members of groups, by their keys."""
+    """Return all current workers as members of groups, by their keys."""
     entries = current(state)
     ranks = state.run.ranks
     ranks.count(entries)
@@ -73,7 +76,7 @@ def members(state: State) -> dict[str, Member]:
 
 
 def renew_in_parts(state: State, client: Client) -> Flow[None]:
-    """Renews the entries that have changed, so that the functions above find few."""
+    """Renew the entries that have changed, in parts, so that the functions above have few left to renew."""
     yield from state.parts.for_each(list(state.run.roster.stale), partial(_renew, state), client)
 
 
@@ -83,7 +86,10 @@ def _renew_all(state: State) -> None:
 
 
 def tell(state: State, entries: Collection[RosterEntry]) -> None:
-    """Sends these entries to the clients that watch. Without entries the message has only the outage."""
+    """Send these entries to the clients that watch.
+
+    Without entries, the message reports only the outage, and whether the list is complete.
+    """
     for client in _watching(state):
         shown = _for_view(client.view, entries)
         if shown or not entries:
@@ -91,13 +97,16 @@ def tell(state: State, entries: Collection[RosterEntry]) -> None:
 
 
 def tell_complete(state: State) -> None:
-    """Tells those who watch when the list has become complete. If there are changes, these tell it."""
+    """Notify the clients that watch when the list has become complete.
+
+    If entries have changed, the message with the changes reports this.
+    """
     if _is_complete(state) and not state.run.roster.changed:
         tell(state, [])
 
 
 def _is_complete(state: State) -> bool:
-    """Whether Ray has said who runs, and raydap has found the agents of these."""
+    """Return whether Ray has listed the running workers and raydap has searched for their agents."""
     return state.run.processes.is_listed and state.run.agents_searched
 
 
@@ -124,7 +133,7 @@ def _seconds_to_retry(state: State, each: RosterEntry) -> float | UnsetType:
 
 
 def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
-    """Renews the entry of one worker. Returns it; None if it has not changed."""
+    """Renew the entry of one worker; return it, or None if it has not changed."""
     roster = state.run.roster
     roster.stale.pop(key, None)
     before, exit_reason = roster.entries.get(key), roster.exit_reasons.pop(key, None)
@@ -138,7 +147,7 @@ def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
     if exit_reason is not None:
         state.run.ranks.forget(key)
     if before is not None and before.only_all:
-        # It has ended, or nobody asks for all workers any more.
+        # It has ended, or no client requests all workers any more.
         gone = RosterEntry(state.now, msgspec.structs.replace(before.entry, state="gone", problem=""), only_all=True)
         return None if exit_reason is None else gone
     last = before or (None if exit_reason is None else roster.ended_entries.get(key))
@@ -153,7 +162,7 @@ def _renew(state: State, key: WorkerKey) -> RosterEntry | None:
 
 
 def _state(state: State, key: WorkerKey) -> WorkerState | None:
-    """The state of a worker that is attached, paused or alive; None for any other."""
+    """Return the state of a worker that is attached, paused or alive; None for any other."""
     worker = state.workers.get(key)
     if worker is not None and not worker.leaving:
         # A worker can stop before its attach is over.
@@ -161,13 +170,14 @@ def _state(state: State, key: WorkerKey) -> WorkerState | None:
         return current if worker.is_attached or current != "running" else "attaching"
     process = state.run.processes[key]
     if process.paused is not None:
-        # Ray's list lags: for a moment it still has a worker as paused that runs since it was detached.
+        # Ray's list lags: for a moment after a detach, it still contains the worker as paused.
         is_stale = key in state.cooling_down and process.paused.worker_type != "TARGET"
         return None if is_stale else "paused"
     return None if process.alive is None else "alive"
 
 
 def attached_state(worker: Worker) -> Literal["stopped", "held", "running"]:
+    """Return whether an attached worker is stopped, held at a barrier, or running."""
     threads = worker.threads.values()
     if any(thread.is_shown for thread in threads):
         return "stopped"
@@ -175,7 +185,7 @@ def attached_state(worker: Worker) -> Literal["stopped", "held", "running"]:
 
 
 def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
-    """The entry of a worker that has a state."""
+    """Return the current entry of a worker; None if it has no state."""
     progress = _state(state, key)
     worker = state.workers.get(key)
     if progress is None:
@@ -192,7 +202,7 @@ def _entry(state: State, key: WorkerKey) -> WorkerEntry | None:
 
 
 def label(state: State, key: WorkerKey) -> WorkerLabel:
-    """What Ray has said of a worker, whatever its state is."""
+    """Return the newest label from Ray for a worker in any state."""
     worker = state.workers.get(key)
     return state.run.processes[key].shown_label if worker is None else worker.label
 

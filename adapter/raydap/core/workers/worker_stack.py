@@ -1,7 +1,7 @@
 """The stacks of a worker's threads, read while they run or hang (raydap/stack).
 
-An attached worker is asked through its debugger, any other through its agent. Neither stops it. One that does not
-answer, or has no agent, is looked into from outside (native_code.py).
+An attached worker is queried through its debugger, any other through its agent. Neither stops the worker. If it does
+not answer or has no agent, its stacks are read from outside (native_code.py).
 """
 
 from collections.abc import Mapping
@@ -22,22 +22,28 @@ from raydap.protocol import stack_messages as messages
 from raydap.protocol.types import WorkerKey
 
 AGENT_TIMEOUT_S = 10.0
-"""Seconds for the stacks of a process that has an agent. It takes 0.1 s, and longer in one that computes."""
+"""Seconds for the stacks of a process that has an agent. They take 0.1 s, and longer in a process that computes."""
 
 TIMEOUT_S = 1.5
-"""Seconds for an attached worker, until it is looked into from outside. It takes 0.1 s, unless native code lets no
+"""Seconds for an attached worker before its stacks are read from outside. They take 0.1 s, unless native code lets no
 Python code run."""
 
 
 def of_worker(state: State, key: WorkerKey) -> Flow[messages.WorkerStack]:
-    """Raises ProblemError if it cannot be read."""
+    """Return the stacks of a worker.
+
+    Raises ProblemError if they cannot be read.
+    """
     shown = _shown_name(state, key)
     stacks, settings = yield from _read(state, key)
     return _as_message(shown, stacks, settings)
 
 
 def threads(state: State, key: WorkerKey) -> Flow[tuple[ThreadStack, ...]]:
-    """The same with what each thread waits for, if its agent or debugger says that, and with paths of the client."""
+    """Return the stacks of a worker with what each thread waits for, as far as the agent or the debugger reports it.
+
+    The paths are those of the client. There are no local variables. Raises ProblemError if the stacks cannot be read.
+    """
     stacks, settings = yield from _read(state, key, with_waits=True)
     folder = paths.workspace(settings)
     replace = msgspec.structs.replace
@@ -51,7 +57,10 @@ def threads(state: State, key: WorkerKey) -> Flow[tuple[ThreadStack, ...]]:
 
 
 def _read(state: State, key: WorkerKey, with_waits: bool = False) -> Flow[tuple[Stacks, AttachSettings]]:
-    """The stacks, and the settings by which their paths are mapped. Raises ProblemError."""
+    """Return the stacks of a worker, and the settings by which their paths are mapped.
+
+    Raises ProblemError if they cannot be read.
+    """
     worker, shown = state.workers.get(key), _shown_name(state, key)
     try:
         if worker is not None and worker.is_attached:
@@ -97,7 +106,7 @@ def _of_other(state: State, key: WorkerKey, question: Mapping[str, bool]) -> Flo
 
 
 def name(state: State, key: WorkerKey) -> str:
-    """The name of a worker that is not attached, for users."""
+    """Return the name, for users, of a worker that is not attached."""
     row = state.run.processes[key].row
     if row is None:
         return key
@@ -116,7 +125,10 @@ def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages
 
 
 def as_thread(stack: ThreadStack, folder: str | None) -> messages.ThreadStack:
-    """`folder` is the client's, to which paths may be relative."""
+    """Return a stack as a message.
+
+    `folder` is the client's folder for the files that jobs run as copies; None if it is unknown.
+    """
     frames = tuple(_frame(frame, folder) for frame in stack.frames)
     return messages.ThreadStack(
         name=stack.name, place=stack.place, is_users=stack.is_users, frames=frames, coroutine=stack.coroutine
@@ -135,7 +147,10 @@ def _frame(frame: ThreadFrame, folder: str | None) -> messages.StackFrame:
 
 
 def _thread_text(thread: messages.ThreadStack) -> str:
-    """Frames are innermost first, in the words of a traceback; the variables are those of the user's frames."""
+    """Return a stack as text, like a traceback but innermost frame first.
+
+    The variables of the user's frames are included.
+    """
     lines = [f"{'Coroutine' if thread.coroutine else 'Thread'} {thread.name}: {thread.place}"]
     for frame in thread.frames:
         lines.append(f'  File "{frame.path}", line {frame.line}, in {frame.name}')

@@ -1,11 +1,11 @@
 """Jobs with a `working_dir` or `py_modules`: their workers run copies of the client's folders (translate/paths.py).
 
-If the client says which folder that is (`workspaceFolder`, `pathMappings`), breakpoints and stacks are translated. If
-it does not, a breakpoint in one of its files cannot hit in the copy: then it is not verified, and the user is told once
-which argument is missing.
+If the client names its folder (`workspaceFolder`, `pathMappings`), breakpoints and stacks are translated. Otherwise a
+breakpoint in a file of the folder cannot hit in the copy. raydap then shows the breakpoint as not verified, and
+notifies the user once which argument is missing.
 
-Nothing names the client's folders of `py_modules`. A worker finds its copy of a file by the end of the path, and gets
-the breakpoint in the copy, too.
+No argument names the client's folders of `py_modules`. A worker finds its copy of a file by the end of the path, and
+gets the breakpoint in the copy, too.
 """
 
 from collections.abc import Iterable
@@ -21,11 +21,15 @@ from raydap.errors import Code, Problem, ProblemError
 from raydap.inworker import calls
 
 MAX_COPIES = 16
-"""Copies of one file that get its breakpoints. A job has one at most; what a worker answers is not trusted."""
+"""The number of copies of one file that may get its breakpoints. A job has one copy at most, but the answer of a worker
+is not trusted."""
 
 
 def find_package(worker: Worker, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[None]:
-    """Asks the worker for its `package`, once. Raises ProblemError if it does not answer."""
+    """Query the worker for its `package`, once.
+
+    Raises ProblemError if the worker does not answer.
+    """
     if worker.package_asked is None:
         worker.package_asked = start(_ask_package(worker, timeout_s))
     yield from worker.package_asked
@@ -39,7 +43,10 @@ def _ask_package(worker: Worker, timeout_s: float) -> Flow[None]:
 
 
 def _paths(worker: Worker, expression: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[list[str]]:
-    """Return the result, with one path at least. Raises ResultError, and ProblemError if the worker does not answer."""
+    """Return the paths that an expression results in, at least one.
+
+    Raises ResultError if there is none, and ProblemError if the worker does not answer.
+    """
     result = yield from query(worker, expression, timeout_s)
     if not isinstance(result, list) or not result or not isinstance(result[0], str):
         raise calls.ResultError("no paths")
@@ -47,10 +54,10 @@ def _paths(worker: Worker, expression: str, timeout_s: float = ANSWER_TIMEOUT_S)
 
 
 def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIMEOUT_S) -> Flow[list[str]]:
-    """Ask the worker for its copies of a client's file in `py_modules`, once. Return those that are new.
+    """Query the worker, once, for its copies of a client's file in `py_modules`; return the new ones.
 
-    A copy has the breakpoints of one file: the first that was asked for, if two files have the same end of their paths.
-    Raises ProblemError if the worker does not answer.
+    A copy has the breakpoints of one file: if the paths of two files have the same end, those of the first that was
+    requested. Raises ProblemError if the worker does not answer.
     """
     yield from find_package(worker)
     if not path or not worker.has_modules or path in worker.module_copies:
@@ -60,7 +67,7 @@ def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIME
     except calls.ResultError:
         return []
     if path in worker.module_copies:
-        # It was asked for twice at the same time.
+        # Two flows have queried for the same file at the same time.
         return []
     taken = {"", path, *(copy for found in worker.module_copies.values() for copy in found)}
     worker.module_copies[path] = [copy for copy in copies if copy not in taken][:MAX_COPIES]
@@ -68,8 +75,10 @@ def find_module_copies(worker: Worker, path: str, timeout_s: float = ANSWER_TIME
 
 
 def without_copies(state: State, worker: Worker, path: str, answers: object) -> Flow[object]:
-    """A worker's answers to setBreakpoints, not verified if it runs a copy of this file and the client's folder is
-    unknown."""
+    """Return a worker's answers to setBreakpoints, marked as not verified if the breakpoints cannot hit.
+
+    They cannot hit if the worker runs a copy of this file and the client's folder is unknown.
+    """
     if paths.workspace(worker.settings) is not None:
         return answers
     with suppress(ProblemError):
@@ -90,7 +99,10 @@ def without_copies(state: State, worker: Worker, path: str, answers: object) -> 
 
 
 def look_for_copies(state: State, worker: Worker, shown: Iterable[str]) -> None:
-    """Takes the paths of a stack that were not shown before."""
+    """Warn the user if paths of a stack show that the job runs a copy of a folder.
+
+    `shown` are the paths that no earlier stack contained.
+    """
     if not worker.settings.path_mappings and any(paths.is_in_working_dir(path) for path in shown):
         _tell(state, "the folder that the job was submitted from")
 

@@ -1,16 +1,18 @@
-"""Starts the agent in a program before the program's first line, or gets it ready to start; runs there, and in the
-Pythons that the program starts (python_commands.py), which may be older than those that raydap supports.
+"""The start of an agent in a program before the program's first line; runs in the program and its Pythons.
 
-A program that raydap launches calls it at once, and one of `raydap run --wait` when there is one. Any other begins at
-once, and its agent starts when `ray.init` has joined a cluster: before that nobody could know whose it is.
+The Pythons that the program starts (python_commands.py) may be older than the versions that raydap supports.
 
-Python imports a module of this name when it begins, from a folder in PYTHONPATH that raydap adds (runtime/agents.py).
-So the program is an ordinary one: its command line, `__main__` and tracebacks are what they would be without raydap.
-What raydap has added to the environment is taken out at once, so that no other process has it, and a sitecustomize of
-the user's own is imported then.
+A program that raydap launches calls that raydap at once. A program of `raydap run --wait` waits until a raydap debugs
+it. Any other program begins at once, and its agent starts when `ray.init` has joined a cluster, because the cluster is
+not known earlier.
 
-This file imports no module that Python has not imported yet, but where it has to (light_start.py). It runs in each
-Python that a program starts, and those are many.
+Python imports a module of this name when it begins, from a folder that raydap adds to PYTHONPATH
+(runtime/prepared_environment.py). So the program's command line, `__main__` and tracebacks are the same as without
+raydap. raydap's additions to the environment are removed at once, so that no other process inherits them. Then a
+sitecustomize of the user's own is imported.
+
+This file imports only modules that Python has imported already, except where it cannot avoid it (light_start.py): it
+runs in each of the many Pythons that a program starts.
 """
 
 import marshal
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 
 def start_agent() -> None:
+    """Remove raydap's variables, run an idle agent's modules, and start the agent if raydap has sent settings."""
     folder = os.path.dirname(os.path.abspath(__file__))
     settings = from_json(os.environ.pop("RAYDAP_AGENT", "{}"))
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
@@ -31,11 +34,11 @@ def start_agent() -> None:
     own_path = settings.get("pythonpath", os.pathsep.join(left) if left else None)
     if own_path is not None:
         os.environ["PYTHONPATH"] = own_path
-    # The program may start an older Python.
+    # A program may start a Python that is older than raydap supports.
     if os.environ.get("RAYDAP") == "off" or sys.version_info < (3, 10):
         return
-    # This file is imported while `site` is. pydevd, in a thread of the agent, imports `site`, too, and would wait for
-    # the end of that import, which waits for pydevd.
+    # `site` imports this file while `site` itself is being imported. pydevd, in a thread of the agent, imports `site`,
+    # too: it would wait for the end of the first import, which waits for pydevd.
     vars(sys.modules["site"].__spec__)["_initializing"] = False
     sources = os.path.dirname(folder)
     if settings.get("temporary"):
@@ -60,7 +63,7 @@ def start_agent() -> None:
 
 
 def from_json(text: str) -> "dict[str, Any]":
-    """Do what json.loads does, with the function in C that it uses (json/scanner.py)."""
+    """Do what json.loads does, with the C function that it uses (json/scanner.py)."""
     try:
         from _json import make_scanner
     except ImportError:
@@ -79,9 +82,10 @@ def from_json(text: str) -> "dict[str, Any]":
 
 
 def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
-    """The modules of the idle agent, the rest of it, and what a driver of Ray needs: lists that are marshalled.
+    """Return the modules of the idle agent, the rest of an agent, and the driver's part: marshalled lists.
 
-    It comes from one file beside Python's own compiled files, if that is as new as the sources.
+    They come from one file beside Python's own compiled files, if that file is as new as the sources. Otherwise compile
+    the sources, and write the file.
     """
     external: Any = sys.modules["_frozen_importlib_external"]
     path = external.cache_from_source(os.path.join(sources, "start_code.py"))[: -len("pyc")] + "marshal"
@@ -99,7 +103,7 @@ def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
             else:
                 return code
     except (OSError, EOFError, ValueError, TypeError):
-        pass  # There is none yet, or it is damaged.
+        pass  # The file does not exist yet, or is damaged.
     names: dict[str, Any] = {}
     with open(os.path.join(sources, "agent_code.py"), encoding="utf-8") as source:
         exec(compile(source.read(), "<raydap agent>", "exec"), names)
@@ -109,18 +113,20 @@ def start_code(sources: str) -> "tuple[bytes, bytes, bytes]":
 
 
 class RayFinder:
-    """Gets the driver's part ready when the program imports `ray` (driver_setup.py); `code` is that of this part.
-
-    The other arguments are those of DriverSetup.
-    """
+    """A finder that prepares the driver's part when the program imports `ray` (driver_setup.py)."""
 
     def __init__(self, code: bytes, raydap: str, sources: str, children: bool) -> None:
         self.code = code
+        """The marshalled modules of the driver's part."""
         self.raydap = raydap
+        """As in DriverSetup. If the program waits for a raydap, start_agent sets it."""
         self.sources = sources
+        """The `folder` of DriverSetup."""
         self.children = children
+        """As in DriverSetup."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
+        """Find `ray` through a DriverSetup, once. Return None for other modules."""
         if name != "ray":
             return None
         finders: list[Any] = sys.meta_path
@@ -136,7 +142,7 @@ class RayFinder:
 
 
 def remove_at_exit(folder: str) -> None:
-    """What job_start.py has made. A forked child of the program leaves it to the program."""
+    """Remove the folder, which job_start.py has made, when the program ends. Forked children keep it."""
     import atexit
 
     pid = os.getpid()
@@ -151,7 +157,7 @@ def remove_at_exit(folder: str) -> None:
 
 
 def run(code: bytes) -> "dict[str, Any]":
-    """Run modules of the package `_raydap_agent`, which no finder of the process knows; return them by their names."""
+    """Run modules of the package `_raydap_agent`, which no finder of the process finds; return them by name."""
     sys.modules.setdefault("_raydap_agent", type(sys)("_raydap_agent"))
     modules: dict[str, Any] = {}
     for name, each in marshal.loads(code):
@@ -164,7 +170,7 @@ def run(code: bytes) -> "dict[str, Any]":
 try:
     start_agent()
 except KeyboardInterrupt:
-    # The program has not begun, so there is nothing to tell where it was. Python would print its own traceback.
+    # The program has not begun, so Python's traceback would only show raydap's code. End by the signal without it.
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -177,6 +183,6 @@ try:
     import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
 except ImportError as error:
     if error.name != "sitecustomize":
-        raise  # It is that of the user, and Python reports it as without raydap.
-    # There is none of the user's; `import` wants to find the one that it is importing.
+        raise  # The user's own sitecustomize has failed. Python reports this as it does without raydap.
+    # The user has none. The running import of this file needs its entry in sys.modules.
     sys.modules["sitecustomize"] = own

@@ -1,14 +1,15 @@
-"""Starts the agent in each worker of a cluster that was started for it; runs there, before the worker's first task.
+"""The start of an agent in each worker of a cluster that was started for raydap; runs there before the first task.
 
-`ray start` gets this folder in PYTHONPATH, and `site.execsitecustomize` as the setup hook of all workers (`raydap
-prepare`). Python imports this file when it begins; from then on the function of that name starts the agent. Where the
-file is not found, as in a worker with its own PYTHONPATH or container, the name is that of Python's own function, which
-does nothing a second time. Ray ends a worker whose hook it cannot import.
+`raydap prepare` prints a command that starts such a cluster, with this folder in PYTHONPATH and with
+`site.execsitecustomize` as the setup hook of all workers. Python imports this file when it begins, and from then on the
+function of that name starts the agent. Where Python does not find this file, as in a worker with its own PYTHONPATH or
+container, the name still is that of Python's own function, which does nothing a second time. So each worker can import
+its hook. Ray ends a worker that cannot.
 
-raydap need not be installed in the Python of the cluster. The workers of a program that brings its own hook, such as
-those of `raydap run`, have that hook instead.
+raydap need not be installed in the Python of the cluster. If a program has a hook of its own, as with `raydap run`, its
+workers call that hook instead.
 
-This file imports no module that Python has not imported yet: it runs in each Python of the cluster.
+This file imports only modules that Python has imported already: it runs in each Python of the cluster.
 """
 
 import os
@@ -24,7 +25,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def starting(original: "Callable[[], None]") -> "Callable[[], None]":
-    """Return what takes the place of site.execsitecustomize, the original."""
+    """Return the replacement of `original`, which is site.execsitecustomize."""
 
     def execsitecustomize() -> None:
         """Ray ends a worker whose hook raises, so nothing here does."""
@@ -39,6 +40,7 @@ def starting(original: "Callable[[], None]") -> "Callable[[], None]":
 
 
 def start_agent() -> None:
+    """Start the agent of this worker. Raise nothing."""
     folder = os.path.dirname(FOLDER)
     try:
         setup, agent_code = (run(os.path.join(folder, name)) for name in ("worker_setup.py", "agent_code.py"))
@@ -49,7 +51,7 @@ def start_agent() -> None:
 
 
 def run(path: str) -> "dict[str, Any]":
-    """Run a file that imports no other; return its names."""
+    """Run a file that imports no other file of raydap; return its names."""
     names: dict[str, Any] = {}
     with open(path, encoding="utf-8") as source:
         exec(compile(source.read(), "<raydap agent>", "exec"), names)
@@ -64,6 +66,6 @@ try:
     import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
 except ImportError as error:
     if error.name != "sitecustomize":
-        raise  # It is that of the user, and Python reports it as without raydap.
-    # There is none of the user's; `import` wants to find the one that it is importing.
+        raise  # The user's own sitecustomize has failed. Python reports this as it does without raydap.
+    # The user has none. The running import of this file needs its entry in sys.modules.
     sys.modules["sitecustomize"] = own

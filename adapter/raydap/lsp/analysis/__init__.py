@@ -1,1 +1,1 @@
-"""What a file's text says about Ray: pure functions that read a syntax tree and run nothing of the user's."""
+"""The static analysis of a file: pure functions that read its syntax tree, and never run the user's code."""

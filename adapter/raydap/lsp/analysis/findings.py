@@ -1,4 +1,4 @@
-"""What a rule says about a place in a file."""
+"""The results of rules: findings, their places in a file, and fixes."""
 
 import ast
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A part of a file as Python's syntax trees give it: lines from 1, columns from 0 in bytes of UTF-8."""
+    """A part of a file, as in Python's syntax trees: lines count from 1, and columns from 0 in bytes of UTF-8."""
 
     line: int
     column: int
@@ -15,7 +15,7 @@ class Span(NamedTuple):
 
 
 def span(node: ast.expr | ast.stmt | ast.keyword) -> Span:
-    """Where a node is. `ast.parse` sets the ends of all nodes."""
+    """Return the span of a node, which must come from `ast.parse`."""
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
     return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
@@ -23,7 +23,7 @@ def span(node: ast.expr | ast.stmt | ast.keyword) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Puts `text` in the place of a part of the file."""
+    """A replacement of a part of a file by `text`."""
 
     span: Span
     text: str
@@ -31,17 +31,21 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What a click can mend. `title` says what it does, beginning with a verb."""
+    """Edits that the editor offers for a finding."""
 
     title: str
+    """A text for the user, which begins with a verb."""
     edits: tuple[Edit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`code` names the rule that speaks; `message` is one or two sentences for the user."""
+    """A problem that a rule has found in a file."""
 
     code: str
+    """The code of the rule, such as `local-mode`."""
     span: Span
     message: str
+    """One or two sentences for the user."""
     fixes: tuple[Fix, ...] = ()
+    """The preferred fix comes first."""

@@ -1,4 +1,4 @@
-"""Reads a text again after each change, and only those of its statements that have changed."""
+"""An incremental reader, which parses only the changed statements of a text."""
 
 import ast
 from itertools import takewhile
@@ -8,7 +8,7 @@ from raydap.protocol.python_source import parse_module
 
 
 class IncrementalReader:
-    """Remembers the last text that could be parsed. A statement of the module is read as a whole."""
+    """A reader that keeps the last text that could be parsed, and parses only changed top-level statements."""
 
     def __init__(self) -> None:
         self._tree = ast.Module([], [])
@@ -17,18 +17,18 @@ class IncrementalReader:
         self._parts: list[Part] = []
 
     def read(self, lines: list[bytes]) -> Program:
-        """`lines` have their ends. Raises what `parse_module` does."""
+        """Return the program with these lines, which contain their line ends. Raises what `parse_module` raises."""
         try:
             parts = self._changed(lines)
         except SyntaxError:
-            # What has changed is no statement alone. It may be one with its neighbours, such as an `else`.
+            # The changed lines, such as an `else`, may be valid only together with their neighbours.
             parts = self._read(lines, 0)
         self._lines, self._parts = lines, parts
         self._tree.body = [statement for part in parts for statement in part.statements]
         return Program(self._module, parts)
 
     def goes_on(self, line: int) -> bool:
-        """Whether a string, or a statement by its backslash, goes on over the end of a line of the last text."""
+        """Return whether a line of the last text ends in a string, or with a backslash that continues its statement."""
         if self._lines[line - 1].rstrip().endswith(b"\\"):
             return True
         return any(
@@ -39,7 +39,7 @@ class IncrementalReader:
         )
 
     def _changed(self, lines: list[bytes]) -> list[Part]:
-        """The parts of the new text. Those whose lines are as they were, before and after the change, are kept."""
+        """Return the parts of a new text. The parts before and after the changed lines are kept."""
         shortest = min(len(lines), len(self._lines))
         same_before = _count_equal(lines, self._lines, shortest)
         same_after = _count_equal(lines[::-1], self._lines[::-1], shortest - same_before)
@@ -59,7 +59,7 @@ class IncrementalReader:
         return [*before, *between, *after]
 
     def _read(self, lines: list[bytes], offset: int) -> list[Part]:
-        """Parses lines of which `offset` others are before."""
+        """Return the parts of lines that follow `offset` other lines of the file."""
         text = b"".join(lines).decode("utf-8", "surrogatepass")
         groups: list[list[ast.stmt]] = []
         for statement in parse_module(text).body:
@@ -82,7 +82,7 @@ def _count_equal(one: list[bytes], other: list[bytes], limit: int) -> int:
 
 
 def _begin(statement: ast.stmt) -> int:
-    """The line that a statement begins in, with its decorators."""
+    """Return the first line of a statement and its decorators."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 

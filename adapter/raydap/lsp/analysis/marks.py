@@ -1,4 +1,4 @@
-"""The places of a file that live workers are shown at."""
+"""The places in a file where live workers are shown."""
 
 import ast
 from dataclasses import dataclass
@@ -9,35 +9,39 @@ from raydap.lsp.analysis.syntax import Call
 
 
 class MarkKind(Enum):
-    """What is at the place: a function that Ray starts, a class of actors, or a call of breakpoint()."""
+    """The code at a place where workers are shown."""
 
     FUNCTION = auto()
+    """A function or method that Ray starts."""
     CLASS = auto()
+    """A class that Ray starts, such as an actor class or a Serve deployment."""
     BREAKPOINT = auto()
+    """A call of `breakpoint()`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`line` is where it is shown. `first` to `last` are the lines of its code. All lines count from 1.
-
-    `name` is that of the function or class, with the names of what it is in: "Trainer.step".
-    """
+    """A place where live workers are shown. All lines count from 1."""
 
     kind: MarkKind
     line: int
+    """The line where the workers are shown."""
     first: int
+    """The first line of the code whose workers are shown."""
     last: int
+    """The last line of this code."""
     name: str
+    """The qualified name of the function or class, such as `Trainer.step`; "" for a call of `breakpoint()`."""
 
 
 def _next_line(call: Call) -> int:
-    """The line of the next statement, where debugpy shows a thread that stops at a breakpoint()."""
+    """Return the line of the next statement, where debugpy shows a thread that stops at a `breakpoint()`."""
     statements = (node for node in ast.walk(call.scope.node) if isinstance(node, ast.stmt))
     return min((node.lineno for node in statements if node.lineno > call.node.lineno), default=call.node.lineno)
 
 
 def marks(file: PythonFile) -> list[Mark]:
-    """In the order of the source."""
+    """Return the marks of a file in the order of the source."""
     found = []
     for scope in file.workers.started():
         node = scope.node

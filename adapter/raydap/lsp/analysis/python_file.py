@@ -1,4 +1,4 @@
-"""A Python file as the rules see it."""
+"""The input of the rules: a parsed Python file."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,9 @@ from raydap.lsp.analysis.worker_code import WorkerCode
 
 @dataclass(frozen=True, slots=True)
 class PythonFile:
-    """`lines` are those of Python, which ends a line only at CR, LF or both. They have their ends."""
+    """A parsed Python file."""
 
     lines: list[bytes]
+    """The lines with their line ends. Like Python, a line ends only at CR, LF or both."""
     program: Program
     workers: WorkerCode

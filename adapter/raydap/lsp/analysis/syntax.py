@@ -1,4 +1,4 @@
-"""What one pass over a syntax tree finds: scopes, calls, assignments and dictionaries. No code is run."""
+"""The scopes, calls, assignments and dictionaries of a file, found in one pass over its syntax tree."""
 
 import ast
 import builtins
@@ -9,43 +9,54 @@ from typing import Any, TypeAlias
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 Binding: TypeAlias = "str | Scope | ast.expr | Annotated | Entered | None"
-"""What a name is bound to: an imported name with its dots, a function or class, an assigned value, or anything else."""
+"""An object that a name is bound to.
+
+A string is the whole name of an import, a scope is a function or class, and an expression is an assigned value. None is
+anything else.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """A parameter with an annotation."""
+    """The binding of a parameter with an annotation."""
 
     annotation: ast.expr
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """The name of a `with`, and the expression that it enters."""
+    """The binding of the name in `with expression as name`."""
 
     expression: ast.expr
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """The module, a function or a class. `name` is qualified as in `__qualname__`, without `<locals>`."""
+    """The module, a function, or a class."""
 
     node: ast.Module | ast.ClassDef | FunctionNode
     name: str
+    """The qualified name, like `__qualname__` without `<locals>`; "" for the module."""
     parent: "Scope | None"
+    """The scope around this one; None for the module."""
     names: dict[str, list[Binding]] = field(default_factory=dict)
+    """The names that are bound in this scope, each with all of its bindings."""
     children: "list[Scope]" = field(default_factory=list)
+    """The scopes directly in this one, in the order of the source."""
     outer: "dict[str, Scope]" = field(default_factory=dict)
-    """The names that a `global` or `nonlocal` statement declares here, each with the scope that it belongs to."""
+    """The names that `global` and `nonlocal` statements declare here, each with the scope that the name belongs to."""
 
     @property
     def is_class(self) -> bool:
+        """Whether this is the scope of a class."""
         return isinstance(self.node, ast.ClassDef)
 
     def bind(self, name: str, binding: Binding) -> None:
+        """Add a binding of a name, in the scope that a `global` or `nonlocal` statement declares for it."""
         self.outer.get(name, self).names.setdefault(name, []).append(binding)
 
     def declare_outer(self, node: ast.Global | ast.Nonlocal) -> None:
+        """Find the scopes of the names in a `global` or `nonlocal` statement, and add them to `outer`."""
         *functions, module = [one for one in self.enclosing() if one is not self and not one.is_class] or [self]
         for name in node.names:
             if isinstance(node, ast.Global):
@@ -56,7 +67,7 @@ class Scope:
                 self.outer[name] = owner
 
     def enclosing(self) -> "Iterator[Scope]":
-        """This scope, then those around it, innermost first."""
+        """Yield this scope and the scopes around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
@@ -65,21 +76,21 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A call, and where it is. `tries` are the try statements of its function in whose body it is, outermost first.
-
-    `name` is the whole name of the function (see `Program.dotted`).
-    """
+    """A call in the source."""
 
     node: ast.Call
     scope: Scope
     statement: ast.stmt
+    """The innermost statement around the call."""
     tries: tuple[ast.Try, ...]
+    """The `try` statements of the same function with the call in their bodies, outermost first."""
     name: str = ""
+    """The whole name of the function (see `Program.dotted`); set by `Program`."""
 
 
 @dataclass(slots=True, eq=False)
 class Assignment:
-    """`target = value`, or `target |= value`. A statement with several targets has an assignment for each."""
+    """An assignment to one target, or `target |= value`. A statement with several targets has several assignments."""
 
     target: ast.expr
     value: ast.expr
@@ -89,23 +100,30 @@ class Assignment:
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """What the pass has found in statements of the module that share no line with others, in the order of the source.
+    """The results of the pass over some statements of the module, which share no line with other statements.
 
-    `names` are those that they bind in the module. `nodes` are all nodes whose place is asked for.
+    All lists are in the order of the source.
     """
 
     statements: list[ast.stmt]
     names: dict[str, list[Binding]] = field(default_factory=dict)
+    """The names that the statements bind in the module."""
     scopes: list[Scope] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
+    """The assignments with `=`, `:=` or an annotation."""
     unions: list[Assignment] = field(default_factory=list)
+    """The assignments with `|=`."""
     dictionaries: list[tuple[ast.Dict, Scope]] = field(default_factory=list)
     nodes: list[Any] = field(default_factory=list)
+    """All nodes that have line numbers, which incremental.py moves when lines above are added or removed."""
 
 
 class Program:
-    """A whole file. `module` is the scope that the parts were read with; its names become those of all parts."""
+    """A whole file, made of its parts.
+
+    `module` is the scope with which the parts were read. Its names become the names of all parts.
+    """
 
     def __init__(self, module: Scope, parts: list[Part]) -> None:
         self.module = module
@@ -119,8 +137,11 @@ class Program:
         for part in parts:
             for name, bindings in part.names.items():
                 module.names.setdefault(name, []).extend(bindings)
-        # The whole name of each imported name, by the identity of its list of bindings: a name may have thousands.
         self._roots: dict[int, str] = {}
+        """The whole name of each imported name, by the identity of its list of bindings.
+
+        It is found once for each list, because a list may contain thousands of bindings.
+        """
         self._calls: dict[str, list[Call]] = {}
         for call in self.calls:
             call.name = self.dotted(call.node.func, call.scope)
@@ -139,11 +160,11 @@ class Program:
         )
 
     def calls_of(self, *names: str) -> list[Call]:
-        """The calls of functions with these whole names (see `dotted`)."""
+        """Return the calls of the functions with these whole names (see `dotted`)."""
         return [call for name in names for call in self._calls.get(name, ())]
 
     def bindings(self, name: str, scope: Scope) -> list[Binding] | None:
-        """All that the name may be bound to where `scope` uses it; None if the file does not bind it."""
+        """Return all bindings that a name may have where `scope` uses it; None if the file does not bind the name."""
         for place in scope.enclosing():
             if name in place.outer:
                 return place.outer[name].names.get(name)
@@ -152,9 +173,10 @@ class Program:
         return None
 
     def dotted(self, expression: ast.expr, scope: Scope) -> str:
-        """The whole name of what an expression stands for ("ray.remote" for `r.remote` after `import ray as r`).
+        """Return the whole name of the object that an expression refers to.
 
-        Builtins are in "builtins". It is "" for all that is neither imported nor a builtin.
+        It is "ray.remote" for `r.remote` after `import ray as r`. The name of a builtin begins with "builtins.". The
+        name is "" for an object that is neither imported nor a builtin.
         """
         attributes: list[str] = []
         while isinstance(expression, ast.Attribute):
@@ -166,7 +188,7 @@ class Program:
         if bindings is None:
             root = f"builtins.{expression.id}" if hasattr(builtins, expression.id) else ""
         else:
-            # A second import is one for another version, such as that in `except ImportError`.
+            # Only the first import counts. Others are for other versions, such as an import in `except ImportError`.
             if id(bindings) not in self._roots:
                 is_imported = all(isinstance(one, str) for one in bindings)
                 self._roots[id(bindings)] = bindings[0] if is_imported else ""  # type: ignore[assignment]
@@ -174,7 +196,7 @@ class Program:
         return ".".join([root, *reversed(attributes)]) if root else ""
 
     def definition(self, expression: ast.expr, scope: Scope) -> Scope | None:
-        """The function or class of this file that an expression names; a lambda is its own definition."""
+        """Return the function or class of this file that an expression names, else None. A lambda names itself."""
         if isinstance(expression, ast.Lambda):
             return self._lambdas.get(expression)
         if not isinstance(expression, ast.Name):
@@ -183,7 +205,7 @@ class Program:
         return found[-1] if found else None
 
     def value(self, expression: ast.expr, scope: Scope) -> ast.expr:
-        """The expression itself, or what was assigned to the name that it is, if that was one thing only."""
+        """Return the value of a name that is assigned exactly once; for any other expression, the expression."""
         if isinstance(expression, ast.Name):
             bindings = self.bindings(expression.id, scope)
             if bindings is not None and len(bindings) == 1 and isinstance(bindings[0], ast.expr):
@@ -205,12 +227,15 @@ _DEFINITIONS = (*DECORATED, ast.Lambda)
 
 
 def read_part(statements: list[ast.stmt], module: Scope) -> Part:
-    """The pass over statements of a module."""
+    """Read some statements of a module. `module` is the scope of the whole module."""
     return _Reader(statements, module).part
 
 
 class _Reader:
-    """Walks with a stack of its own, because an expression may be nested deeper than Python's calls may."""
+    """The pass over some statements.
+
+    It has a stack of its own, because expressions may be nested deeper than Python's recursion limit.
+    """
 
     def __init__(self, statements: list[ast.stmt], module: Scope) -> None:
         self.part = Part(statements)
@@ -307,7 +332,7 @@ class _Reader:
     def _assign(
         self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, scope: Scope, statement: ast.stmt
     ) -> ast.expr | None:
-        """Returns the target if it needs no visit."""
+        """Record an assignment; return its target if the target needs no visit, else None."""
         if isinstance(node, ast.Assign) and len(node.targets) != 1:
             self.part.assignments += [Assignment(target, node.value, scope, statement) for target in node.targets]
             return None

@@ -1,4 +1,4 @@
-"""Where the variables of a stopped function are used."""
+"""The places where the variables of a function are used, for showing their values at a stop."""
 
 import ast
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
 
 
 class Use(NamedTuple):
-    """A name, and where it stands."""
+    """One use of a variable."""
 
     span: Span
     name: str
@@ -21,14 +21,14 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """A function, or the module: the names used in it, once for each line, in the order of the source. Functions and
-    classes inside it are blocks of their own."""
+    """A function or the module, without the functions and classes inside it."""
 
     uses: list[Use]
+    """The names that are used, once for each line, in the order of the source."""
 
 
 class Blocks:
-    """Those of one text. A text that cannot be parsed has none."""
+    """The blocks of one text. A text that cannot be parsed has only an empty module."""
 
     def __init__(self, text: str) -> None:
         self._blocks: dict[ast.AST, Block] = {}
@@ -39,9 +39,9 @@ class Blocks:
         self._functions = [node for node in ast.walk(self._module) if isinstance(node, _FUNCTIONS)]
 
     def around(self, line: int) -> Block:
-        """The innermost one that a line is in. `line` counts from 1."""
+        """Return the innermost block around a line, which counts from 1."""
         functions = [node for node in self._functions if node.lineno <= line <= (node.end_lineno or 0)]
-        # Those around a line contain one another, so the innermost begins last.
+        # Functions around the same line are nested, so the innermost one begins last.
         node = max(functions, key=lambda one: one.lineno, default=self._module)
         if node not in self._blocks:
             self._blocks[node] = Block(_uses(node))

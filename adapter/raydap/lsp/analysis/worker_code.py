@@ -1,4 +1,4 @@
-"""Which functions of a file run in a worker, and as what."""
+"""The functions of a file that run in workers, and their roles there."""
 
 import ast
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ _TUNE_CALLS = {
 _CALLERS = {"builtins.filter", "builtins.map", "functools.partial", "functools.reduce"}
 """Functions that call their first argument, or return a function that does."""
 _MAX_HOPS = 100
+"""The number of names that are followed to find the origin of an object."""
 _BREAKPOINTS = (
     "builtins.breakpoint",
     "ray.util.pdb.set_trace",
@@ -28,16 +29,19 @@ _BREAKPOINTS = (
 )
 _TUNE_WRAPPERS = {"ray.tune.with_parameters", "ray.tune.with_resources"}
 _FUNCTION_KEYWORDS = {"fn", "func", "train_loop_per_worker", "trainable", "run_or_experiment"}
+"""The keyword arguments of Ray's functions that are functions to run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Why a function runs in a worker. `text` is for a sentence ("the task `train`"); `kind` is one of those below.
-    `called`: Ray does not start it, but worker code calls it."""
+    """The reason why a function runs in a worker."""
 
     kind: str
+    """TASK, ACTOR, DATA, TRAIN, TUNE, SERVE or POOL."""
     text: str
+    """A description for a sentence, such as ``the task `train` ``."""
     called: bool = False
+    """Whether Ray does not start the function itself, but code of a worker calls it."""
 
 
 TASK, ACTOR, DATA, TRAIN, TUNE, SERVE, POOL = "task", "actor", "data", "train", "tune", "serve", "pool"
@@ -59,22 +63,24 @@ class WorkerCode:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._roles: dict[Scope, Role] = {}
+        """The role of each function that runs in workers."""
         self._classes: dict[Scope, None] = {}
-        # The origin of each name, by the identity of its list of bindings; None while it is searched for.
+        """The classes that Ray starts, as an ordered set."""
         self._origins: dict[int, str | None] = {}
+        """The origin of each name, by the identity of its list of bindings; None while it is being searched."""
         for scope, kind in self._marked():
             self._add(scope, kind)
         self._follow_calls()
 
     def role(self, scope: Scope) -> Role | None:
-        """Why code directly in `scope` runs in a worker; None if it does not, as far as the file says."""
+        """Return the role of code directly in `scope`; None if nothing in the file shows that workers run it."""
         for place in scope.enclosing():
             if place in self._roles:
                 return self._roles[place]
         return None
 
     def is_decorated(self, scope: Scope) -> bool:
-        """Return whether a decorator of Ray replaces the function or class by another object."""
+        """Return whether one of Ray's decorators replaces the function or class by another object."""
         return (
             isinstance(scope.node, DECORATED)
             and scope.parent is not None
@@ -82,20 +88,21 @@ class WorkerCode:
         )
 
     def started(self) -> Iterator[Scope]:
-        """The functions and classes that Ray starts, such as tasks, actors and their methods."""
+        """Yield the functions and classes that Ray starts, such as tasks, actors and their methods."""
         yield from self._classes
         for scope, role in self._roles.items():
             if not role.called and not isinstance(scope.node, ast.Lambda):
                 yield scope
 
     def breakpoints(self) -> Iterator[tuple[Call, Role]]:
-        """The calls of breakpoint(), and of what it stands for, that run in workers."""
+        """Yield the calls of `breakpoint()`, or of Ray's functions behind it, in code of workers, with their roles."""
         for call in self._program.calls_of(*_BREAKPOINTS):
             role = self.role(call.scope)
             if role is not None:
                 yield call, role
 
     def _marked(self) -> Iterator[tuple[Scope, str]]:
+        """Yield the functions and classes that the file gives to Ray, by a decorator or a call, with their kinds."""
         program = self._program
         for scope in program.scopes:
             if isinstance(scope.node, DECORATED) and scope.parent is not None:
@@ -117,7 +124,7 @@ class WorkerCode:
         return TASK if name == "ray.remote" else SERVE if name in DEPLOYMENTS else ""
 
     def _call_kind(self, call: Call) -> str:
-        """As what the functions run that this call gets; "" if it is none of Ray's."""
+        """Return the kind of role that a call gives to the functions in its arguments; "" if it does not call Ray."""
         function = call.node.func
         if isinstance(function, ast.Call):
             # ray.remote(num_cpus=1)(f)
@@ -143,7 +150,10 @@ class WorkerCode:
         return ""
 
     def _origin(self, expression: ast.expr, scope: Scope, hops: int = 0) -> str | None:
-        """Return the name of the function that makes the first object of a chain of methods; None in a circle."""
+        """Return the whole name of the function that makes the first object of a chain of methods.
+
+        Return "" if it is not known, and None if the search comes back to a name whose origin is being searched.
+        """
         while True:
             if isinstance(expression, ast.Call):
                 name = self._program.dotted(expression.func, scope)
@@ -158,7 +168,11 @@ class WorkerCode:
                 return ""
 
     def _origin_of_name(self, bindings: list[Binding], scope: Scope, hops: int) -> str | None:
-        """Return the origin that all values of a name have, such as in `ds = ds.map(f)`; "" if they differ."""
+        """Return the origin that all bindings of a name have; "" if they differ.
+
+        All functions of ray.data count as the same origin. In `ds = ds.map(f)` the name is its own origin, so this
+        binding does not count.
+        """
         key = id(bindings)
         if key not in self._origins:
             self._origins[key] = None
@@ -176,7 +190,7 @@ class WorkerCode:
         return self._origin(binding, scope, hops) if isinstance(binding, ast.expr) else ""
 
     def _unwrapped(self, expression: ast.expr, scope: Scope) -> ast.expr:
-        """The trainable in `tune.with_resources(trainable, ...)`."""
+        """Return the trainable in `tune.with_resources(trainable, ...)`; for any other expression, its value."""
         expression = self._program.value(expression, scope)
         while isinstance(expression, ast.Call) and expression.args:
             if self._program.dotted(expression.func, scope) not in _TUNE_WRAPPERS:
@@ -185,6 +199,7 @@ class WorkerCode:
         return expression
 
     def _add(self, scope: Scope, kind: str) -> None:
+        """Give a role to a function, or to the methods of a class and of its base classes in this file."""
         if not scope.is_class:
             self._roles.setdefault(scope, Role(kind, _TEXTS[kind].format(scope.name)))
             return
@@ -196,7 +211,7 @@ class WorkerCode:
                     self._roles.setdefault(method, Role(kind, _TEXTS[kind].format(method.name)))
 
     def with_bases(self, scope: Scope) -> list[Scope]:
-        """Return a class and the classes of this file that it inherits from, each once."""
+        """Return a class and its direct and indirect base classes in this file, each once."""
         found = [scope]
         known = {scope}
         for one in found:
@@ -209,7 +224,7 @@ class WorkerCode:
         return found
 
     def _follow_calls(self) -> None:
-        """Add the functions that worker code calls by their plain name, or by `map` and the like."""
+        """Give roles to the functions that code of workers calls by their plain names, or by `map` and the like."""
         calls: dict[Scope, list[Call]] = {}
         for call in self._program.calls:
             if isinstance(call.node.func, ast.Name) or call.name in _CALLERS:
@@ -236,7 +251,7 @@ def _last_name(expression: ast.expr) -> str:
 
 
 def _type_of(annotation: ast.expr) -> ast.expr:
-    """Return the type that an annotation names: it may be a string, and stand in `X | None` or `Optional[X]`."""
+    """Return the type that an annotation names, also in a string, in `X | None` or in `Optional[X]`."""
     if isinstance(annotation, ast.BinOp) and isinstance(annotation.right, ast.Constant):
         annotation = annotation.left
     elif isinstance(annotation, ast.Subscript) and _last_name(annotation.value) == "Optional":
@@ -251,7 +266,7 @@ def _type_of(annotation: ast.expr) -> ast.expr:
 
 
 def _functions(call: ast.Call) -> Iterator[ast.expr]:
-    """The arguments of a call of Ray's that may be functions to run."""
+    """Yield the arguments of a call that may be functions for Ray to run."""
     yield from call.args[:2]
     for keyword in call.keywords:
         if keyword.arg in _FUNCTION_KEYWORDS:

@@ -1,1 +1,1 @@
-"""What the workers of running sessions do, shown in the source."""
+"""The workers of running debug sessions, shown in the source."""

@@ -1,4 +1,4 @@
-"""Live workers as LSP shows them: code lenses and hovers."""
+"""The code lenses and hovers for live workers."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -18,14 +18,17 @@ COMMANDS = {
     "raydap.stepStopped": "step all",
     "raydap.compareStopped": "compare",
 }
-"""What a lens offers for the workers that are stopped at it, if the client has the command: the server only looks. The
-argument of a command are the ids of the stopped threads, by the keys of their workers (docs/requests.md)."""
+"""The titles of the commands that lenses offer for stopped workers.
+
+The client executes the commands, because the server is only an observer of the session. A command's argument contains
+the ids of the stopped threads, by the keys of their workers (docs/requests.md).
+"""
 
 
 def lenses(
     document: Document, sessions: Sequence[SessionState], commands: Collection[str] = ()
 ) -> list[types.CodeLens]:
-    """What is said above each place where workers are, and the `commands` that the client has."""
+    """Return a lens with a text for each place that workers are at, and lenses for the client's `commands`."""
     path = to_fs_path(document.uri)
     if not path or not sessions:
         return []
@@ -34,7 +37,7 @@ def lenses(
         shown = lens(mark, path, sessions)
         if shown is not None:
             start = types.Position(mark.line - 1, 0)
-            # Editors show a command without a name as a text.
+            # Editors show a command without a name as plain text.
             titles = [types.Command(shown.text, "")]
             if shown.stopped:
                 titles += [types.Command(COMMANDS[name], name, arguments=[shown.stopped]) for name in commands]
@@ -43,7 +46,7 @@ def lenses(
 
 
 def hover(document: Document, position: types.Position, sessions: Sequence[SessionState]) -> types.Hover | None:
-    """Lists the workers of the function or class whose name is at a position."""
+    """Return a hover that lists the workers of the function or class whose name is at a position."""
     path = to_fs_path(document.uri)
     if not path or not sessions:
         return None

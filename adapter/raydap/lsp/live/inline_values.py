@@ -1,4 +1,4 @@
-"""The values of variables where workers are stopped, as LSP shows them: inline values, and hints."""
+"""The inline values and inlay hints that show the variables of stopped workers."""
 
 import asyncio
 from typing import NamedTuple
@@ -13,13 +13,17 @@ from raydap.lsp.live.sessions import Sessions
 from raydap.lsp.live.value_texts import Values, value_text
 
 PATIENCE_S = 1.0
-"""How long an answer waits for workers. Then it says how many it speaks for; a refresh follows when others answer."""
+"""Seconds that an answer waits for the values of all stops.
+
+After that the answer contains the values that have arrived, and a text with the number of their stops. When further
+values arrive, the client is refreshed.
+"""
 
 
 async def inline_values(
     document: Document, params: types.InlineValueParams, sessions: Sessions
 ) -> list[types.InlineValue]:
-    """Those in the function that the editor shows a stop in, of all workers that are stopped in it."""
+    """Return the values in the function where the editor shows a stop, from all workers that are stopped in it."""
     line = params.context.stopped_location.end.line + 1
     texts = await _texts(document, sessions, line)
     _, positions = document.now()
@@ -27,7 +31,7 @@ async def inline_values(
 
 
 async def inlay_hints(document: Document, wanted: types.Range, sessions: Sessions) -> list[types.InlayHint]:
-    """The same for editors without inline values: at the ends of the lines of all functions with stops."""
+    """Return the values in all functions with stops, at the ends of lines, for editors without inline values."""
     lines: dict[int, list[str]] = {}
     for one in await _texts(document, sessions, None):
         if _is_in(one, wanted):
@@ -40,7 +44,7 @@ async def inlay_hints(document: Document, wanted: types.Range, sessions: Session
 
 
 class _Text(NamedTuple):
-    """What stands at a place."""
+    """A text beside a variable or at the line of a stop."""
 
     span: Span
     text: str
@@ -51,7 +55,10 @@ def _is_in(text: _Text, place: types.Range) -> bool:
 
 
 async def _texts(document: Document, sessions: Sessions, line: int | None) -> list[_Text]:
-    """With a `line`, which counts from 1, only those of the function around it, if a worker is stopped there."""
+    """Return the texts of all functions with stops, after waiting at most PATIENCE_S for values.
+
+    With a `line`, which counts from 1, return only the texts of the function around it, if a worker is stopped there.
+    """
     path = to_fs_path(document.uri)
     deadline = asyncio.get_running_loop().time() + PATIENCE_S
     while path and sessions.clients:
@@ -64,7 +71,7 @@ async def _texts(document: Document, sessions: Sessions, line: int | None) -> li
 
 
 def _known(document: Document, path: str, sessions: Sessions, line: int | None) -> tuple[list[_Text], bool]:
-    """Returns the texts for the values that are known, and whether all values are. Asks the workers for the others."""
+    """Return the texts for the values that have been read, and whether all have been; request the others."""
     blocks, _ = document.now()
     complete = not any(client.state.is_looking for client in sessions.clients)
     lines: dict[Block, list[int]] = {}
@@ -81,7 +88,7 @@ def _known(document: Document, path: str, sessions: Sessions, line: int | None) 
                 else:
                     values.setdefault(block, []).append(found)
     if line is not None and not any(line in stopped for stopped in lines.values()):
-        # The editor has been told of the stop, and this server not yet. Or it is a stop of another debugger.
+        # The editor has received the stop before this server, or it is a stop of another debugger.
         return [], False
     texts = []
     for block, stopped in lines.items():
@@ -91,7 +98,7 @@ def _known(document: Document, path: str, sessions: Sessions, line: int | None) 
 
 
 def _of_block(block: Block, last: int, known: list[Values], count: int) -> list[_Text]:
-    """The texts up to the line of a stop, from `known` of `count` stops."""
+    """Return the texts of a function up to the line `last`, from the `known` values of `count` stops."""
     uses = [use for use in block.uses if use.span.line <= last]
     texts = []
     for use in uses:

@@ -1,4 +1,4 @@
-"""Takes part in one debug session as an observer, and tells the state of its workers (docs/requests.md)."""
+"""An observer of one debug session, which keeps the state of its workers (docs/requests.md)."""
 
 import asyncio
 import logging
@@ -16,15 +16,17 @@ from raydap.tasks import Tasks
 log = logging.getLogger(__name__)
 
 MAX_LOOKS = 4
-"""Stops that are looked into at a time. Hundreds of workers may stop at once; the user's own requests come first."""
+"""The number of stops that are read at a time. Hundreds of workers may stop together, and the user's own requests must
+not wait for them."""
 
 
 class SessionClient:
-    """Follows one session from `follow` on, until it ends. `changed` is called after each change of `state`."""
+    """The client of one session. `changed` is called after each change of `state` and at the end of the session."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.state = SessionState()
         self.has_begun = False
+        """Whether the client takes part in the session now."""
         self._changed = changed
         self._connection = DapConnection(self._on_event, lambda _: self._over.set())
         self._over = asyncio.Event()
@@ -33,8 +35,10 @@ class SessionClient:
         self._read: set[int] = set()
 
     async def follow(self, connect: Connect) -> None:
-        """Waits for the session to begin, and returns when it is over. Raises OSError, ProblemError and
-        SessionError."""
+        """Connect to the session, wait until it begins, and return when it is over.
+
+        Raises OSError, ProblemError and SessionError.
+        """
         request = self._connection.request
         try:
             await self._connection.open(connect)
@@ -66,7 +70,7 @@ class SessionClient:
         self._changed()
 
     async def _look(self, thread: int) -> None:
-        """Asks where a thread has stopped. It may run on meanwhile; then there is no answer that counts."""
+        """Request the place of a stopped thread. The answer is dropped if the thread has been resumed by then."""
         count = self.state.expect(thread)
         async with self._free:
             if not self.state.is_expected(thread, count):
@@ -82,7 +86,7 @@ class SessionClient:
             self._changed()
 
     def read_values(self, thread: int, stop: Stop) -> None:
-        """Asks for the values of the variables at a stop, once."""
+        """Request the values of the variables at a stop, unless they have been requested already."""
         count = self.state.number(thread)
         if count not in self._read:
             self._read.add(count)
@@ -95,7 +99,7 @@ class SessionClient:
                 return
             try:
                 scopes = (await self._connection.request("scopes", {"frameId": stop.frame}))["scopes"]
-                # The first scope is that of the function's own variables.
+                # The first scope contains the function's own variables.
                 reference = scopes[0]["variablesReference"]
                 found = (await self._connection.request("variables", {"variablesReference": reference}))["variables"]
                 values = {one["name"]: Value(one["value"], one.get("type", "")) for one in found}

@@ -1,4 +1,4 @@
-"""What is known of one session's workers. No I/O."""
+"""The state of one session's workers. No I/O."""
 
 import os
 import time
@@ -13,34 +13,47 @@ from raydap.protocol.raydap_messages import WorkerEntry
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where a thread is stopped: its top frame. `line` counts from 1, `frame` is its id."""
+    """The place where a thread is stopped: its top frame."""
 
     path: str
     line: int
+    """Counted from 1."""
     frame: int = 0
+    """The id of the frame in the session."""
 
 
 class SeenWorker(NamedTuple):
-    """A worker, the seconds since its state began, and the places where its threads are stopped, by their ids."""
+    """A worker at the present time."""
 
     entry: WorkerEntry
     age_s: float
+    """Seconds since the state of the worker began."""
     stops: dict[int, Stop]
+    """The places where threads of the worker are stopped, by the threads' ids."""
 
 
 class SessionState:
-    """The workers by their keys; the stops, and the values of variables there, by their threads."""
+    """The workers of one session, with the places of their stops and the values there.
+
+    Each stop has a number, because a thread may stop again before the answer about its earlier stop arrives.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, tuple[WorkerEntry, float]] = {}
+        """The workers by their keys, each with the time (`time.monotonic`) when its state began."""
         self._stops: dict[int, Stop] = {}
+        """The places of stops, by thread."""
         self._values: dict[int, Values] = {}
+        """The values at stops, by thread."""
         self._counts: dict[int, int] = {}
+        """The numbers of stops, by thread."""
         self._unknown: set[int] = set()
+        """The threads whose places have been requested and have not arrived."""
         self._count = 0
+        """The number of the last stop."""
 
     def take(self, entries: Iterable[WorkerEntry]) -> None:
-        """Takes workers that are new or have changed."""
+        """Take workers that are new or have changed."""
         for entry in entries:
             if entry.state in ("gone", "detached"):
                 self._entries.pop(entry.key, None)
@@ -48,7 +61,7 @@ class SessionState:
                 self._entries[entry.key] = entry, time.monotonic() - entry.age
 
     def expect(self, thread: int) -> int:
-        """A thread has stopped, and its place is asked for. Returns the number of the stop."""
+        """Begin a stop of a thread, whose place is being requested; return the number of the stop."""
         self.forget(thread)
         self._count += 1
         self._counts[thread] = self._count
@@ -56,20 +69,20 @@ class SessionState:
         return self._count
 
     def is_expected(self, thread: int, count: int) -> bool:
-        """Whether a thread is still at the stop with this number."""
+        """Return whether a thread is still at the stop with this number."""
         return self._counts.get(thread) == count
 
     def number(self, thread: int) -> int:
-        """The number of the stop that a thread is at."""
+        """Return the number of the stop that a thread is at. Raises KeyError if the thread is not stopped."""
         return self._counts[thread]
 
     @property
     def is_looking(self) -> bool:
-        """Whether the place of a stop is still asked for."""
+        """Whether the place of any stop has been requested and has not arrived."""
         return bool(self._unknown)
 
     def put(self, thread: int, count: int, stop: Stop | None) -> bool:
-        """The place of a stop is known; None if it is in no file. False if the thread has run on since."""
+        """Set the place of a stop, None if it is not in a file; return False if the thread has been resumed."""
         if not self.is_expected(thread, count):
             return False
         self._unknown.discard(thread)
@@ -78,29 +91,29 @@ class SessionState:
         return True
 
     def put_values(self, thread: int, count: int, values: Values) -> bool:
-        """The values of a stop are known, none if they cannot be read. False if the thread has run on since."""
+        """Set the values at a stop, {} if they cannot be read; return False if the thread has been resumed."""
         if not self.is_expected(thread, count):
             return False
         self._values[thread] = values
         return True
 
     def values(self, thread: int) -> Values | None:
-        """Those of the stop that a thread is at; None if they are not known yet."""
+        """Return the values at the stop of a thread; None if they have not arrived."""
         return self._values.get(thread)
 
     def stops(self, path: str) -> dict[int, Stop]:
-        """The stops in a file, by their threads."""
+        """Return the stops in a file, by thread."""
         return {thread: stop for thread, stop in self._stops.items() if same_file(stop.path, path)}
 
     def forget(self, thread: int) -> None:
-        """A thread runs on, or is gone."""
+        """Drop the stop of a thread that has been resumed or has ended."""
         self._stops.pop(thread, None)
         self._values.pop(thread, None)
         self._counts.pop(thread, None)
         self._unknown.discard(thread)
 
     def workers(self) -> Iterator[SeenWorker]:
-        """All workers. A stop whose place is not known yet is left out."""
+        """Yield all workers, without stops whose places have not arrived."""
         now = time.monotonic()
         for entry, since in self._entries.values():
             threads = (thread.thread_id for thread in entry.threads)
@@ -109,6 +122,7 @@ class SessionState:
 
 
 def same_file(one: str, other: str) -> bool:
+    """Return whether two paths are the same after links are resolved."""
     return _real(one) == _real(other)
 
 

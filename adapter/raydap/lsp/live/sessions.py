@@ -1,4 +1,4 @@
-"""Takes part in all debug sessions of this user on this machine."""
+"""The observers of all debug sessions that this user has on this machine."""
 
 import asyncio
 import logging
@@ -16,14 +16,14 @@ from raydap.transport import runtime_folder
 log = logging.getLogger(__name__)
 
 LOOK_INTERVAL_S = 2.0
-"""Seconds between two looks into the folder of the sessions."""
+"""Seconds between two searches for sessions."""
 
 RETRY_DELAY_S = 10.0
-"""Seconds until a session that could not be joined is tried again."""
+"""Seconds until raydap tries again to join a session, after a failure."""
 
 
 class Sessions:
-    """Looks for sessions from `start` on. `changed` is called after each change of their workers."""
+    """The sessions that have been found since `start`. `changed` is called after each change of their workers."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._on_change = changed
@@ -34,25 +34,27 @@ class Sessions:
 
     @property
     def clients(self) -> list[SessionClient]:
-        """Those of the sessions that have begun."""
+        """The clients of the sessions that have begun."""
         return [client for client in self._clients.values() if client.has_begun]
 
     @property
     def states(self) -> list[SessionState]:
+        """The states of the sessions that have begun."""
         return [client.state for client in self.clients]
 
     async def wait_change(self, timeout_s: float) -> None:
-        """Returns at the next change, or when the time is over."""
+        """Wait for the next change, at most `timeout_s`."""
         with suppress(asyncio.TimeoutError):
             await wait_for(self._change.wait(), timeout_s)
 
     def start(self) -> None:
-        """Does nothing from the second time on."""
+        """Start to search for sessions; further calls do nothing."""
         if not self._started:
             self._started = True
             self._tasks.spawn(self._look())
 
     def close(self) -> None:
+        """Stop searching, and leave all sessions."""
         self._tasks.cancel()
 
     def _changed(self) -> None:
@@ -69,7 +71,7 @@ class Sessions:
             await asyncio.sleep(LOOK_INTERVAL_S)
 
     async def _follow(self, name: str, client: SessionClient, connect: Connect) -> None:
-        """Follows one session. When it is over, it is followed anew if it is found again."""
+        """Follow one session until it is over. After that, `_look` may find it again."""
         try:
             await client.follow(connect)
         except (OSError, SessionError, ProblemError) as error:
@@ -80,7 +82,10 @@ class Sessions:
 
 
 def _found() -> Mapping[str, Connect]:
-    """The ways to all sessions, by their names. What leads there is imported when there is something."""
+    """Return how to connect to each session, by the sessions' names.
+
+    The modules for that are imported only if the runtime folder is not empty.
+    """
     try:
         if any(runtime_folder.directory().iterdir()):
             from raydap.client import session_connections

@@ -1,4 +1,4 @@
-"""What is said of one variable in many workers. No I/O."""
+"""The text for the values of one variable in many workers. No I/O."""
 
 import math
 import re
@@ -10,27 +10,35 @@ from raydap.presentation.numbers import digits, number
 from raydap.presentation.short_text import in_one_line
 
 MAX_CHARACTERS = 40
-"""A longer value is cut."""
+"""The largest number of characters of a value. A longer value is cut."""
 
 _MAX_GROUPS = 3
+"""If there are more different values, only their number is shown."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _SAYS_NOTHING = re.compile(r"<.* at 0x[0-9a-fA-F]+>$|<(module|class|function|built-in|bound method) ", re.DOTALL)
+"""Matches values that do not help the user, such as modules and objects without a `__repr__` of their own."""
 
 
 class Value(NamedTuple):
-    """A variable as debugpy gives it: `repr()` of what it is bound to, and the name of its type."""
+    """The value of a variable as debugpy sends it."""
 
     text: str
+    """The `repr()` of the value."""
     type: str
+    """The name of its type."""
 
 
 Values = Mapping[str, Value]
-"""The variables of one stop, by their names."""
+"""The variables at one stop, by their names."""
 
 
 def value_text(name: str, values: Sequence[Value]) -> str:
-    """One value if all agree, else the range of numbers or the most frequent values; "" if that would say nothing."""
+    """Return a text such as `mode 'train' (7), 'eval' (1)` for the values of a variable.
+
+    It contains the value if all workers agree, otherwise the range of numbers or the different values with their
+    counts. It is "" if no value helps the user.
+    """
     told = [value for value in values if not _SAYS_NOTHING.match(value.text)]
     if not told:
         return ""
@@ -47,7 +55,7 @@ def value_text(name: str, values: Sequence[Value]) -> str:
 
 
 def _range(numbers: Sequence[float]) -> str:
-    """Like "0.29 to 0.33, 1 nan"."""
+    """Return the range of numbers, such as `0.29 to 0.33, 1 nan`."""
     finite = [number for number in numbers if math.isfinite(number)]
     parts = []
     if finite:

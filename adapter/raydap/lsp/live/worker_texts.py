@@ -1,4 +1,4 @@
-"""What is said of live workers at a place in the source. No I/O."""
+"""The texts of lenses and hovers about live workers. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,23 +10,28 @@ from raydap.presentation.safe_text import one_line
 from raydap.protocol.raydap_messages import WorkerEntry
 
 MAX_LISTED = 20
-"""Workers that a hover lists."""
+"""The number of workers that a hover lists."""
 
 _RUNNING = ("running", "held", "alive")
 
 _RANKS = {state: rank for rank, state in enumerate(("stopped", "held", "attaching", "running", "paused", "alive"))}
-"""Two sessions may see the same worker. The state with the lower rank is shown, because it says more."""
+"""The order of a worker's states in two sessions that see the same worker. The lower one is shown, because it is more
+exact."""
 
 
 class Lens(NamedTuple):
-    """What is shown above a mark, and the threads that are stopped in its code, by the keys of their workers."""
+    """The text above a mark, and the stops in its code."""
 
     text: str
     stopped: dict[str, list[int]]
+    """The ids of the threads that are stopped in the mark's code, by the keys of their workers."""
 
 
 def lens(mark: Mark, path: str, sessions: Iterable[SessionState]) -> Lens | None:
-    """How many workers are stopped in the code of a mark, run it, or wait there for a debugger; None if none does."""
+    """Return a lens that counts the workers that are stopped in the code of a mark, run it, or wait for a debugger.
+
+    Return None if there is no such worker.
+    """
     stopped: dict[str, list[int]] = {}
     running = paused = 0
     for entry, _, stops in _workers(sessions):
@@ -42,7 +47,10 @@ def lens(mark: Mark, path: str, sessions: Iterable[SessionState]) -> Lens | None
 
 
 def hover_text(mark: Mark, path: str, sessions: Iterable[SessionState]) -> str:
-    """Markdown: who runs the function or class of a mark, where, and for how long; "" if nobody does."""
+    """Return a table in Markdown of the workers that run the function or class of a mark, with their states.
+
+    Return "" if there is no such worker.
+    """
     rows: list[tuple[str, str]] = []
     for entry, age_s, stops in _workers(sessions):
         here = _stops_in(mark, path, stops)
@@ -67,12 +75,12 @@ _STATES = {
 
 
 def mark_of(word: str, marks: Sequence[Mark]) -> Mark | None:
-    """The function or class that a word of the source names."""
+    """Return the first mark of a function or class with this name; None if there is none."""
     return next((mark for mark in marks if word and mark.name.rpartition(".")[2] == word), None)
 
 
 def _workers(sessions: Iterable[SessionState]) -> Iterable[SeenWorker]:
-    """Each worker once."""
+    """Return each worker once, with the most exact state that a session has."""
     found: dict[str, SeenWorker] = {}
     for session in sessions:
         for worker in session.workers():
@@ -83,7 +91,7 @@ def _workers(sessions: Iterable[SessionState]) -> Iterable[SeenWorker]:
 
 
 def _stops_in(mark: Mark, path: str, stops: Mapping[int, Stop]) -> dict[int, Stop]:
-    """Those in the code of a mark."""
+    """Return the stops in the code of a mark."""
     return {
         thread: stop
         for thread, stop in stops.items()
@@ -92,7 +100,10 @@ def _stops_in(mark: Mark, path: str, stops: Mapping[int, Stop]) -> dict[int, Sto
 
 
 def _runs(entry: WorkerEntry, mark: Mark) -> bool:
-    """Whether a worker is an actor of the class, or runs the function now. Ray does not say what these are in."""
+    """Return whether a worker is an actor of a mark's class, or runs a mark's function now.
+
+    Only the names are compared, because Ray does not report the modules of functions and classes.
+    """
     names = mark.name.split(".")
     if mark.kind is MarkKind.CLASS:
         return entry.actor == names[-1]
@@ -101,5 +112,8 @@ def _runs(entry: WorkerEntry, mark: Mark) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """Return a name as code: Markdown shows no images and makes no links there. A table cell ends at a bar."""
+    """Return a name as inline code for a cell of a Markdown table.
+
+    Inline code contains no images and no links. A bar is escaped, because it would end the cell.
+    """
     return "`" + one_line(text).replace("`", "'").replace("|", "\\|") + "`"

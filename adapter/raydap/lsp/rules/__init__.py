@@ -1,1 +1,1 @@
-"""The rules of the diagnostics: `rule_table.py` lists them, a topic is a file."""
+"""The rules of the diagnostics, with a file for each topic; `rule_table.py` lists them."""

@@ -1,4 +1,4 @@
-"""The arguments of a call in the source, and the edit that takes one out."""
+"""The arguments of a call in the source, and the edit that removes one."""
 
 import ast
 
@@ -7,19 +7,19 @@ from raydap.lsp.analysis.python_file import PythonFile
 
 
 def argument_spans(call: ast.Call) -> list[Span]:
-    """Return the places of the arguments of a call, in the order of the source."""
+    """Return the spans of the arguments of a call, in the order of the source."""
     return sorted([*map(span, call.args), *map(span, call.keywords)])
 
 
 def remove_argument(file: PythonFile, call: ast.Call, keyword: ast.keyword) -> Edit | None:
-    """Return the edit that removes an argument with its comma; None if a bracket or comment is in between."""
+    """Return the edit that removes an argument with its comma; None if a parenthesis or comment is in between."""
     place = span(keyword)
     arguments = argument_spans(call)
     index = arguments.index(place)
     if index > 0:
         previous = arguments[index - 1]
         if text_between(file, previous, place).strip() != b",":
-            # A parenthesis that belongs to the argument before is no part of its span.
+            # The span of a parenthesized argument does not contain its parentheses.
             return None
         return Edit(Span(previous.end_line, previous.end_column, place.end_line, place.end_column), "")
     if len(arguments) > 1:
@@ -32,7 +32,7 @@ def remove_argument(file: PythonFile, call: ast.Call, keyword: ast.keyword) -> E
 
 
 def text_between(file: PythonFile, one: Span, other: Span) -> bytes:
-    """Return the text from the end of a part of the file to the beginning of a later one."""
+    """Return the text from the end of `one` to the beginning of `other`, which comes later in the file."""
     if one.end_line == other.line:
         return file.lines[one.end_line - 1][one.end_column : other.column]
     first, *middle = file.lines[one.end_line - 1 : other.line - 1]

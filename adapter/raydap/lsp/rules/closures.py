@@ -1,4 +1,4 @@
-"""Debuggers, frames and tracebacks that a worker's function takes along, which Ray cannot pickle."""
+"""The rule for functions of workers that capture a debugger, frame or traceback, which Ray cannot pickle."""
 
 import ast
 from collections.abc import Iterator
@@ -21,20 +21,22 @@ _OBJECTS = {
     "sys.exc_info": "a traceback",
     "cProfile.Profile": "a profiler",
 }
-"""What these calls return cannot be pickled by cloudpickle (measured with that of Ray 2.60)."""
+"""The functions whose results cloudpickle cannot pickle, with the kind of object (measured with Ray 2.60)."""
 
 _EXC_INFO = "sys.exc_info"
 _ANY = ""
+"""Stands for any kind of object in `_ATTRIBUTES`."""
 _ATTRIBUTES = {
     "__traceback__": ("a traceback", _ANY),
     "tb_next": ("a traceback", "a traceback"),
     "tb_frame": ("a frame", "a traceback"),
     "f_back": ("a frame", "a frame"),
 }
-"""The kind of each attribute, and the kind of the objects that have it."""
+"""The kind of each attribute's value, and the kind of the objects that have the attribute."""
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rule `debugger-in-closure`, at most one for each function."""
     bound = _bound(file)
     if not bound:
         return
@@ -56,7 +58,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
 
 
 def _is_script(file: PythonFile) -> bool:
-    """Return whether the file surely runs as a program. Ray pickles all functions of a program by value."""
+    """Return whether the file certainly runs as a program, whose functions Ray pickles by value."""
     program = file.program
     for call in program.calls:
         is_remote = isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "remote"
@@ -66,10 +68,10 @@ def _is_script(file: PythonFile) -> bool:
 
 
 def _is_taken_by_value(file: PythonFile, scope: Scope) -> bool:
-    """Return whether Ray pickles a function by value, also if its module can be imported.
+    """Return whether Ray pickles a function by value even if its module can be imported.
 
-    It takes a function or class by reference if its module has it under its name. After `@ray.remote` or
-    `@serve.deployment` the module has another object there (measured with Ray 2.60).
+    Ray pickles a function or class by reference if its module contains it under its name. After `@ray.remote` or
+    `@serve.deployment` the name refers to another object (measured with Ray 2.60).
     """
     places = [place for place in scope.enclosing() if place.parent is not None]
     return (
@@ -80,9 +82,9 @@ def _is_taken_by_value(file: PythonFile, scope: Scope) -> bool:
 
 
 def _bound(file: PythonFile) -> dict[int, str]:
-    """Return the kind of object of each name that is bound once, by the identity of its list of bindings.
+    """Return the kinds of the names that are bound once, to an object that cannot be pickled.
 
-    A worker's own objects are left out.
+    The keys are the identities of the names' lists of bindings. Names that code of workers binds are left out.
     """
     found: dict[int, str] = {}
     for one in file.program.assignments:
@@ -97,7 +99,7 @@ def _bound(file: PythonFile) -> dict[int, str]:
 
 
 def _unpacked(file: PythonFile, assignment: Assignment) -> tuple[str, str] | None:
-    """Return the name to which an object is assigned that cannot be pickled, and the kind of the object."""
+    """Return the name that is assigned an object that cannot be pickled, and the kind of the object; else None."""
     target, value = assignment.target, assignment.value
     if isinstance(target, ast.Name):
         what = _object(file, value, assignment.scope)
@@ -110,6 +112,7 @@ def _unpacked(file: PythonFile, assignment: Assignment) -> tuple[str, str] | Non
 
 
 def _object(file: PythonFile, value: ast.expr, scope: Scope) -> str | None:
+    """Return the kind of the object that an expression yields; None if the object can be pickled."""
     attributes = []
     while isinstance(value, ast.Attribute) and value.attr in _ATTRIBUTES:
         attributes.append(value.attr)
@@ -127,7 +130,7 @@ def _object(file: PythonFile, value: ast.expr, scope: Scope) -> str | None:
 
 
 def _loads(scope: Scope) -> Iterator[ast.Name]:
-    """Yield the names that a function reads, without the names that its inner functions read."""
+    """Yield the names that a function reads, except in its inner functions and classes."""
     body = scope.node.body
     waiting: list[ast.AST] = list(body) if isinstance(body, list) else [body]
     while waiting:

@@ -1,4 +1,4 @@
-"""The variables of the environment that Ray's debugger looks at: their names and their values.
+"""The rules for the names and values of the environment variables of Ray's debugger.
 
 Source: ray/util/rpdb.py, which compares RAY_DEBUG with "1" and "legacy", and RAY_DEBUG_POST_MORTEM with "1".
 """
@@ -18,32 +18,34 @@ POST_MORTEM = "RAY_DEBUG_POST_MORTEM"
 VALUES = {DEBUG: ("1", "0", "legacy"), POST_MORTEM: ("1", "0")}
 
 _OTHERS = ("RAY_DEBUG_BUILD", "RAY_DEBUG_DISABLE_MEMORY_MONITOR")
-"""Variables of Ray that have nothing to do with its debugger."""
+"""Variables of Ray that begin like those of its debugger and have nothing to do with it."""
 
 _TRUE = ("true", "yes", "on", "enable", "enabled", "y", "t", "1")
+"""Values in place of which the user probably needs "1"; for any other wrong value the fix is "0"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable that is set. `value` is None if it is not a constant; then `value_span` is not used.
-
-    `is_text` is false for a constant of another type than `str`. `quote` is what strings are written with.
-    `siblings` are the names that are set together with this one, which a fix must not repeat.
-    `is_shared`: the statement sets other things to the same value.
-    """
+    """An environment variable that a file sets."""
 
     name: str
     name_span: Span
     value: str | None
+    """The value as text; None if it is not a constant."""
     value_span: Span
+    """Used only if `value` is not None."""
     is_text: bool = True
+    """Whether the value is a `str`; false for a constant of another type."""
     quote: str = '"'
+    """The quotation mark of the name in the source; "" if the name is a keyword argument."""
     siblings: frozenset[str] = frozenset()
+    """The names that are set together with this one, and that a fix must not repeat."""
     is_shared: bool = False
+    """Whether the statement assigns the value to other targets, too."""
 
 
 def check(variable: Variable) -> Iterator[Finding]:
-    """The findings about one variable, wherever it is set."""
+    """Yield the findings about one variable, for a Python file or a launch.json."""
     name = variable.name
     if name not in VALUES:
         if name not in _OTHERS:

@@ -1,4 +1,4 @@
-"""Where a Python file sets variables of the environment: `os.environ`, `os.putenv`, and `env_vars` of a runtime_env."""
+"""The rules for environment variables in Python files: `os.environ`, `os.putenv`, and `env_vars` of a runtime_env."""
 
 import ast
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _RUNTIME_ENV = "runtime_env"
 
 
 def check_variables(file: PythonFile) -> Iterator[Finding]:
-    """Names and values."""
+    """Yield the findings about the names and values of variables."""
     for variable, _, _ in _of_process(file):
         yield from debug_variables.check(variable)
     for dictionary in _of_runtime_envs(file):
@@ -28,7 +28,7 @@ def check_variables(file: PythonFile) -> Iterator[Finding]:
 
 
 def check_order(file: PythonFile) -> Iterator[Finding]:
-    """Yield a finding for each variable that is set when Ray has surely made the environment of its workers."""
+    """Yield a finding for each variable that is certainly set after ray.init, when workers no longer receive it."""
     starts = file.program.calls_of("ray.init")
     if not starts:
         return
@@ -51,7 +51,7 @@ def check_order(file: PythonFile) -> Iterator[Finding]:
 
 
 def _of_process(file: PythonFile) -> Iterator[tuple[Variable, Scope, ast.stmt]]:
-    """The variables that the file sets in the environment of its own process, and where it does so."""
+    """Yield the variables that the file sets in the environment of its own process, with their scope and statement."""
     program = file.program
     for one in program.assignments:
         target = one.target
@@ -96,7 +96,7 @@ def _of_dictionary(file: PythonFile, dictionary: ast.Dict) -> Iterator[Variable]
 
 
 def _of_runtime_envs(file: PythonFile) -> Iterator[ast.Dict]:
-    """Yield the dictionaries under the key `env_vars`, or under such an argument of a runtime_env, each once."""
+    """Yield each dictionary that is the value of a key `env_vars`, or of such an argument of a runtime_env, once."""
     program = file.program
     found: dict[int, ast.Dict] = {}
 
@@ -117,7 +117,7 @@ def _of_runtime_envs(file: PythonFile) -> Iterator[ast.Dict]:
             if keyword.arg == _RUNTIME_ENV:
                 runtime_envs.add(program.value(keyword.value, call.scope))
     for call in program.calls:
-        # Other programs have an argument of this name, too.
+        # Functions of other packages have an argument of this name, too.
         if call.name.startswith("ray.") or call.node in runtime_envs:
             for keyword in call.node.keywords:
                 if keyword.arg == _ENV_VARS:
@@ -126,7 +126,7 @@ def _of_runtime_envs(file: PythonFile) -> Iterator[ast.Dict]:
 
 
 def _variable(file: PythonFile, key: ast.expr, value: ast.expr) -> Variable | None:
-    """None if the name is not written there as a string."""
+    """Return the variable with this name and value; None if the name is not a string constant."""
     if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
         return None
     text, is_text = _constant(value)
@@ -136,16 +136,17 @@ def _variable(file: PythonFile, key: ast.expr, value: ast.expr) -> Variable | No
 
 
 def _constant(value: ast.expr) -> tuple[str | None, bool]:
-    """The text of a constant, and whether it is a string."""
+    """Return the text of a constant, and whether it is a string; `None, True` for any other expression."""
     if not isinstance(value, ast.Constant) or value.value is None:
         return None, True
     return str(value.value), isinstance(value.value, str)
 
 
 def _move(file: PythonFile, order: Order, statement: ast.stmt, init: Call) -> tuple[Fix, ...]:
-    """Return the fix that moves the statement before that of ray.init, if that surely changes nothing else.
+    """Return the fix that moves the statement before that of ray.init, if this certainly changes nothing else.
 
-    The statement sets a constant, follows ray.init directly, and each of both has its lines for itself.
+    The statement must set a constant and directly follow that of ray.init, and neither may share a line with another
+    statement.
     """
     if not order.is_next(init.statement, statement) or not order.needs_only_imports(statement, init):
         return ()

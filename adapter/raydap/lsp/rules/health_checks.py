@@ -1,6 +1,6 @@
-"""Stops in Serve deployments that make Serve end the replica.
+"""The rule for stops in Serve deployments that make Serve end the replica.
 
-A stop in an `async` function holds the event loop of the replica's code. Serve runs other functions in threads, and
+A stop in an `async` function blocks the event loop of the replica's code. Serve runs other functions in threads, and
 `__init__` before the first health check, so a stop there is harmless (measured with Ray 2.60).
 """
 
@@ -25,13 +25,16 @@ _NO_PROBES = f'{_OPTIONS}={{"runtime_env": {{"env_vars": {{"{_PROBES}": "0"}}}}}
 
 
 class _Deployment(NamedTuple):
-    """The call or name of `serve.deployment`, and whether the class has a `check_health`; None if that is unknown."""
+    """A deployment of the file."""
 
     made_by: ast.expr
+    """The call of `serve.deployment`, or its name if it is a decorator without a call."""
     checks_health: bool | None
+    """Whether the deployment has a method `check_health`; None if a base class is not in the file."""
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rule `health-check-while-stopped`."""
     stops = [call for call, role in file.workers.breakpoints() if role.kind == SERVE and _holds_loop(call.scope)]
     if not stops:
         return
@@ -44,7 +47,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
         keywords = deployment.made_by.keywords if isinstance(deployment.made_by, ast.Call) else []
         given = {keyword.arg: keyword for keyword in keywords}
         if None in given:
-            # An unknown `**options` may set the limit.
+            # A `**options` may set the limit.
             continue
         limit = given.get(_TIMEOUT)
         if deployment.checks_health:
@@ -96,6 +99,7 @@ def _is_deployment(file: PythonFile, expression: ast.expr, scope: Scope) -> bool
 
 
 def _checks_health(file: PythonFile, scope: Scope) -> bool | None:
+    """Return whether a deployment has a method `check_health`; None if a base class is not in the file."""
     if not scope.is_class:
         return False
     classes = file.workers.with_bases(scope)
@@ -107,7 +111,7 @@ def _checks_health(file: PythonFile, scope: Scope) -> bool | None:
 
 
 def _with(file: PythonFile, made_by: ast.expr, argument: str, old: ast.keyword | None, title: str) -> tuple[Fix, ...]:
-    """Return the fix that gives `serve.deployment` an argument."""
+    """Return the fix that adds an argument to `serve.deployment`, or replaces the argument `old`."""
     place = span(made_by)
     end = Span(place.end_line, place.end_column, place.end_line, place.end_column)
     if old is not None:

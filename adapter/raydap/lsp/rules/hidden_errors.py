@@ -1,4 +1,4 @@
-"""A breakpoint() in a worker whose failure is not seen, because an `except` around it drops every exception."""
+"""The rule for an `except` that drops every exception around a `breakpoint()` in a worker, and so hides its failure."""
 
 import ast
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ _ALL = {"builtins.Exception", "builtins.BaseException"}
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rule `hidden-error`."""
     for call, role in file.workers.breakpoints():
         for one in call.tries:
             hiding = next((handler for handler in one.handlers if _hides(file, handler, call.scope)), None)
@@ -27,7 +28,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
 
 
 def _hides(file: PythonFile, handler: ast.ExceptHandler, scope: Scope) -> bool:
-    """Whether it takes all exceptions and does nothing with them: no raise, no call, and no use of the exception."""
+    """Return whether a handler catches all exceptions, and neither raises, calls anything, nor uses the exception."""
     if handler.type is not None and file.program.dotted(handler.type, scope) not in _ALL:
         return False
     used = (ast.Raise, ast.Call) if handler.name is None else (ast.Raise, ast.Call, ast.Name)

@@ -1,4 +1,4 @@
-"""Variables of Ray's debugger in a launch.json, which is JSON with comments."""
+"""The rules for the variables of Ray's debugger in a launch.json, which is JSON with comments."""
 
 import re
 from bisect import bisect_right
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 
 
 def check(text: str) -> Iterator[Finding]:
-    """Looks at the names and values in objects under the key "env"."""
+    """Yield the findings about the variables in objects under the key "env"."""
     lines = _LineStarts(text)
     keys: list[str] = []
     tokens = [match for match in _TOKEN.finditer(text) if match.lastgroup is not None]
@@ -40,14 +40,14 @@ def check(text: str) -> Iterator[Finding]:
 
 
 def _key_before(tokens: list[re.Match[str]], index: int) -> str:
-    """The key whose value begins with this token; "" if there is none."""
+    """Return the key whose value begins with the token at `index`; "" if there is none."""
     if index >= 2 and tokens[index - 1]["mark"] == ":" and tokens[index - 2]["text"] is not None:
         return tokens[index - 2].group()[1:-1]
     return ""
 
 
 class _LineStarts:
-    """Turns indices of a text into spans."""
+    """The beginnings of a text's lines, which turn indices into spans."""
 
     def __init__(self, text: str) -> None:
         self._text = text

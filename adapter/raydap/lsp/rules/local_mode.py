@@ -1,4 +1,4 @@
-"""`ray.init(local_mode=True)`."""
+"""The rule for `ray.init(local_mode=True)`."""
 
 import ast
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ LOCAL_MODE = "local-mode"
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rule `local-mode`."""
     for call in file.program.calls_of("ray.init"):
         for keyword in call.node.keywords:
             if keyword.arg == "local_mode" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:

@@ -1,4 +1,4 @@
-"""All rules: one row says everything about a rule. Its page is `pages/CODE.md`."""
+"""The table of all rules. The page that explains a rule to users is `pages/CODE.md`."""
 
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -20,25 +20,32 @@ from raydap.lsp.rules import (
 )
 
 PAGES = Path(__file__).parent.parent / "pages"
+"""The folder of the rules' pages."""
 
 
 class Severity(Enum):
-    """As in LSP. An error breaks the program, a warning debugging; information matters in some runs only."""
+    """The severity of a rule, with the numbers of LSP's DiagnosticSeverity."""
 
     ERROR = 1
+    """The problem breaks the program."""
     WARNING = 2
+    """The problem breaks debugging."""
     INFORMATION = 3
+    """The problem matters in some runs only."""
 
 
 class Rule(NamedTuple):
-    """`title` says in a few words what the rule finds."""
+    """A rule of the language server."""
 
     code: str
+    """The name of the rule for users, such as `local-mode`."""
     severity: Severity
     title: str
+    """A few words that describe what the rule finds."""
 
     @property
     def page(self) -> Path:
+        """The path of the page that explains the rule to users."""
         return PAGES / f"{self.code}.md"
 
 
@@ -70,4 +77,4 @@ PYTHON_CHECKS: tuple[Callable[[PythonFile], Iterator[Finding]], ...] = (
     hidden_errors.check,
     closures.check,
 )
-"""A check may speak for several rules."""
+"""The checks of Python files. A check may yield findings of several rules."""

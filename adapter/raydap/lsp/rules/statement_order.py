@@ -1,4 +1,4 @@
-"""Which statements surely run after a call of ray.init, and which of them may be moved before it."""
+"""The order of statements: whether one certainly runs after a call of ray.init, and may be moved before it."""
 
 import ast
 from typing import NamedTuple
@@ -8,24 +8,28 @@ from raydap.lsp.analysis.syntax import Call, Scope
 
 
 class _Place(NamedTuple):
-    """A statement's place: the identity of its block, its position there, and the statement around the block."""
+    """The place of a statement in its block."""
 
     block: int
+    """The identity of the block's list of statements."""
     position: int
+    """The index of the statement in the block."""
     around: ast.stmt | None
+    """The statement that contains the block; None for the module."""
     field: str
+    """The name of the field that contains the block, such as `body` or `orelse`."""
 
 
 class Order:
-    """The blocks of one file. One pass gathers them."""
+    """The blocks of one file, and the calls of ray.init in them."""
 
     def __init__(self, file: PythonFile, inits: list[Call]) -> None:
         self._file = file
         self._places: dict[ast.stmt, _Place] = {}
-        #: The first line of a top-level import of each name.
         self._imported: dict[str, int] = {}
-        #: The first call of ray.init that surely comes before the rest of a block, by the scope and the block.
+        """The first line of a top-level import of each name."""
         self._first: dict[tuple[Scope, int], tuple[int, Call]] = {}
+        """The first call of ray.init that certainly runs before the rest of a block, with its position there."""
         module = file.program.module.node
         assert isinstance(module, ast.Module)
         self._read(module)
@@ -41,7 +45,7 @@ class Order:
                     self._first[call.scope, place.block] = place.position, call
 
     def init_before(self, scope: Scope, statement: ast.stmt) -> Call | None:
-        """Return a call of ray.init in the same scope that surely runs before the statement."""
+        """Return a call of ray.init in the same scope that certainly runs before the statement; else None."""
         current: ast.stmt | None = statement
         while current is not None and current in self._places:
             place = self._places[current]
@@ -52,12 +56,15 @@ class Order:
         return None
 
     def is_next(self, one: ast.stmt, other: ast.stmt) -> bool:
-        """Return whether a statement directly follows another one in the same block."""
+        """Return whether `other` directly follows `one` in the same block."""
         before, after = self._places[one], self._places[other]
         return before.block == after.block and before.position + 1 == after.position
 
     def needs_only_imports(self, statement: ast.stmt, init: Call) -> bool:
-        """Return whether a statement reads only modules that the file imports at its top level before the call."""
+        """Return whether a statement uses only constants and names that the file imports before `init`.
+
+        The imports must be at the top level. Only such a statement can be moved before the call.
+        """
         if isinstance(statement, ast.Assign):
             if len(statement.targets) != 1 or not isinstance(statement.value, ast.Constant):
                 return False
@@ -93,10 +100,10 @@ class Order:
                         waiting += part.body
 
     def _lifted(self, call: Call) -> _Place | None:
-        """Return the place from which on Ray surely runs.
+        """Return the place after which Ray certainly runs.
 
-        It is behind a `with`, a `try` without `except` or an `if not ray.is_initialized()` with the call in its body.
-        With `with ray.init()` Ray runs only inside.
+        A `with`, a `try` without `except`, or an `if not ray.is_initialized()` around the call does not limit the
+        place: Ray runs after that statement, too. With `with ray.init()` Ray runs only inside the block.
         """
         statement = call.statement
         if isinstance(statement, (ast.With, ast.AsyncWith)):
@@ -110,6 +117,7 @@ class Order:
 
 
 def _surely_runs_body(statement: ast.stmt) -> bool:
+    """Return whether Ray certainly runs after a statement with a call of ray.init in its body."""
     if isinstance(statement, (ast.With, ast.AsyncWith)) or (isinstance(statement, ast.Try) and not statement.handlers):
         return True
     return isinstance(statement, ast.If) and any(

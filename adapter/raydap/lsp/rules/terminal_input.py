@@ -1,4 +1,4 @@
-"""Debuggers and questions that need a terminal, in code that runs in a worker, which has none."""
+"""The rules for debuggers and `input()` in workers, which have no terminal."""
 
 import ast
 from collections import Counter
@@ -30,19 +30,20 @@ _EFFECTS = {
     "IPython.embed": _RETURNS,
     "code.interact": _RETURNS,
 }
-"""What each of them does in a worker, whose standard input is empty (measured with Ray 2.60)."""
+"""The effect of each function in a worker, whose standard input is empty (measured with Ray 2.60)."""
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rules `pdb-in-worker` and `input-in-worker`."""
     if any(file.program.dotted(one.target, one.scope) == "sys.stdin" for one in file.program.assignments):
-        # The program gives its workers another standard input.
+        # The program may replace the standard input of its workers.
         return
     replacements: _Replacements | None = None
     calls = [(call, call.name) for call in file.program.calls_of(_INPUT, *_EFFECTS)]
     calls += [(call, "pdb.Pdb.set_trace") for call in file.program.calls if _is_of_own_debugger(file, call)]
     for call, name in calls:
         if name == _INPUT and file.program.bindings("*", call.scope) is not None:
-            # `from module import *` may bring an `input` of the module's own.
+            # `from module import *` may import another `input`.
             continue
         role = file.workers.role(call.scope)
         if role is None:
@@ -61,20 +62,20 @@ def check(file: PythonFile) -> Iterator[Finding]:
 
 
 def _is_of_own_debugger(file: PythonFile, call: Call) -> bool:
-    """Return whether the call is `pdb.Pdb().set_trace()`, maybe with a variable of the function in between."""
+    """Return whether the call is `pdb.Pdb().set_trace()`, perhaps with the debugger in a local variable."""
     function = call.node.func
     if call.name or not isinstance(function, ast.Attribute) or function.attr != "set_trace":
         return False
     made = function.value
     if isinstance(made, ast.Name) and made.id in call.scope.names:
         made = file.program.value(made, call.scope)
-    # With arguments it may have a terminal of its own.
+    # A debugger that is made with arguments may have a terminal of its own.
     is_plain = isinstance(made, ast.Call) and not made.args and not made.keywords
     return is_plain and file.program.dotted(made.func, call.scope) in _DEBUGGERS  # type: ignore[attr-defined]
 
 
 class _Replacements:
-    """The fixes of one file."""
+    """The fixes that replace a debugger or `input()` by `breakpoint()` in one file."""
 
     def __init__(self, file: PythonFile) -> None:
         self._file = file
@@ -84,13 +85,14 @@ class _Replacements:
             for node in ast.walk(file.program.module.node)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         )
-        #: The modules that only calls with an import of their own in the same line use.
         self._unneeded = {name for name, count in beside.items() if reads[name] == count}
+        """The modules that are used only by calls with their own import in the same line."""
 
     def fixes(self, call: Call) -> tuple[Fix, ...]:
-        """Return the fix if breakpoint() changes nothing else.
+        """Return the fix if `breakpoint()` changes nothing else; else nothing.
 
-        The name must be the builtin, the arguments may do nothing, and the program may not use the result of `input()`.
+        The name `breakpoint` must be the builtin, the arguments of the call must have no effects, and the program must
+        not use the result of `input()`.
         """
         program = self._file.program
         is_dropped = isinstance(call.statement, ast.Expr) and call.statement.value is call.node
@@ -108,7 +110,7 @@ class _Replacements:
         return (Fix("Use breakpoint()", (Edit(place, "breakpoint()"),)),)
 
     def _imported_beside(self, call: Call) -> str:
-        """Return the module in `import pdb; pdb.set_trace()`; "" if the line is another one."""
+        """Return the module that the same line imports first, as in `import pdb; pdb.set_trace()`; "" without one."""
         place = span(call.node)
         statement = self._file.lines[place.line - 1][: place.column].strip()
         root = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
@@ -118,7 +120,7 @@ class _Replacements:
 
 
 def _acts(node: ast.AST) -> bool:
-    """Return whether an expression may do more than return a value."""
+    """Return whether evaluating a node, without its children, may have effects."""
     if isinstance(node, ast.Call):
         return not (isinstance(node.func, ast.Name) and node.func.id in ("globals", "locals"))
     return isinstance(node, (ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom))

@@ -1,4 +1,4 @@
-"""Time limits that end while a worker is stopped. They matter only in a file whose workers stop at a breakpoint()."""
+"""The rule for time limits that expire while a worker is stopped, in files whose workers stop at a `breakpoint()`."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from raydap.lsp.rules.call_arguments import remove_argument
 TIMEOUT_WHILE_STOPPED = "timeout-while-stopped"
 
 LONG_S = 3600.0
-"""A time limit from here on is one that somebody has raised for debugging."""
+"""A time limit of at least this length does not count: it is long enough for debugging."""
 
 _LIMITS = {
     "ray.get": ("timeout", None, "ray.get raises GetTimeoutError"),
@@ -22,10 +22,12 @@ _LIMITS = {
     "asyncio.wait_for": ("timeout", 1, "it raises TimeoutError"),
     "ray.serve.config.HTTPOptions": ("request_timeout_s", None, "Serve ends the request"),
 }
-"""The argument of each function that limits a time, its place among the positional ones, and the effect at its end."""
+"""For each function with a time limit: the name of its argument, the position of the argument or None, and the effect
+when the time is over."""
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rule `timeout-while-stopped`."""
     stops = list(file.workers.breakpoints())
     if not stops:
         return
@@ -55,7 +57,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
 
 
 def _positional(call: ast.Call, position: int | None) -> ast.expr | None:
-    """Return the argument at a position; None if the call has none there that is surely this one."""
+    """Return the argument at a position; None without one, or if a `*arguments` makes its position uncertain."""
     if position is None or len(call.args) <= position:
         return None
     is_sure = not any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1])
@@ -63,7 +65,7 @@ def _positional(call: ast.Call, position: int | None) -> ast.expr | None:
 
 
 def _without(file: PythonFile, call: Call, keyword: ast.keyword) -> tuple[Fix, ...]:
-    """Return the fix that removes the limit. A program that may catch its error needs the limit."""
+    """Return the fix that removes the limit; none in a `try`, because the program may need the limit's exception."""
     edit = None if call.tries else remove_argument(file, call.node, keyword)
     return () if edit is None else (Fix(f"Remove {keyword.arg}", (edit,)),)
 
@@ -75,6 +77,7 @@ def is_short(file: PythonFile, value: ast.expr, scope: Scope) -> bool:
 
 
 def _seconds(file: PythonFile, value: ast.expr, scope: Scope) -> float | None:
+    """Return the seconds of a number or a timedelta of numbers; None for any other expression."""
     if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool):
         return float(value.value)
     if isinstance(value, ast.Call) and file.program.dotted(value.func, scope) == "datetime.timedelta":

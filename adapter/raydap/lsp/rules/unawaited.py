@@ -1,6 +1,6 @@
-"""Tasks with a breakpoint() whose result is dropped, in a script that ends at once.
+"""The rule for tasks with a `breakpoint()` whose result is dropped, in a script that ends without waiting for them.
 
-The rule reports a task only if each call and statement that may run after it is known to return at once.
+The rule reports a task only if all calls and statements that may run after it are known to return immediately.
 """
 
 import ast
@@ -15,6 +15,7 @@ RESULT_NOT_AWAITED = "result-not-awaited"
 
 
 def check(file: PythonFile) -> Iterator[Finding]:
+    """Yield the findings of the rule `result-not-awaited`."""
     stopping = {_root(file.program, call.scope) for call, _ in file.workers.breakpoints()}
     if not stopping:
         return
@@ -23,7 +24,7 @@ def check(file: PythonFile) -> Iterator[Finding]:
         task = _task(file.program, call)
         if task is None or task not in stopping or file.workers.role(call.scope) is not None:
             continue
-        # A file without such calls is not read through for it.
+        # Only a file with such a call needs the pass over all its nodes.
         script = script or Script(file)
         if not _drops(script, call) or script.may_wait_after(call):
             continue
@@ -35,13 +36,13 @@ def check(file: PythonFile) -> Iterator[Finding]:
 
 
 def _root(program: Program, scope: Scope) -> Scope:
-    """The outermost function around a scope."""
+    """Return the outermost function around a scope; the scope itself if there is none."""
     functions = [one for one in scope.enclosing() if one.parent is not None and not one.is_class]
     return functions[-1] if functions else scope
 
 
 def _task(program: Program, call: Call) -> Scope | None:
-    """The function of this file that `f.remote(...)` or `f.options(...).remote(...)` starts as a task."""
+    """Return the function of this file that `f.remote(...)` or `f.options(...).remote(...)` starts; else None."""
     function = call.node.func
     if not isinstance(function, ast.Attribute) or function.attr != "remote":
         return None
@@ -58,7 +59,7 @@ def _task(program: Program, call: Call) -> Scope | None:
 
 
 def _drops(script: Script, call: Call) -> bool:
-    """Return whether the result is the value of a statement, or of a name that no code reads."""
+    """Return whether no code uses the result: it is not assigned, or assigned to a name that no code reads."""
     statement = call.statement
     if isinstance(statement, ast.Expr):
         return statement.value is call.node
@@ -69,7 +70,10 @@ def _drops(script: Script, call: Call) -> bool:
 
 
 def _fixes(file: PythonFile, script: Script, call: Call, task: Scope) -> tuple[Fix, ...]:
-    """Return a fix only if the task has one result and no later task may be needed to get it."""
+    """Return the fix that adds `ray.get`.
+
+    Return no fix if the task may have several results, or may need a task that is started later.
+    """
     bindings = file.program.bindings("ray", call.scope)
     if bindings is None or any(one != "ray" for one in bindings):
         return ()
@@ -82,7 +86,7 @@ def _fixes(file: PythonFile, script: Script, call: Call, task: Scope) -> tuple[F
 
 
 def _may_have_more_results(file: PythonFile, call: Call, task: Scope) -> bool:
-    """Return whether the task is a generator, or has options that may set `num_returns`."""
+    """Return whether the task is a generator, or may have the option `num_returns`."""
     if not isinstance(task.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return True
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(task.node)):

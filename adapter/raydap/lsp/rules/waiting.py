@@ -1,4 +1,4 @@
-"""Whether a script may wait after a call. Any call or statement that is not known to return at once may wait."""
+"""Whether a script may wait after a call. A call or statement may wait unless it is known to return immediately."""
 
 import ast
 from collections.abc import Iterable
@@ -32,40 +32,42 @@ _QUICK = {
     "time.time",
     "warnings.warn",
 }
-"""The functions that are known to return at once."""
+"""The functions that are known to return immediately."""
 
 _QUICK_METHODS = {
     "argparse.ArgumentParser": {"add_argument", "parse_args"},
     "logging.getLogger": {"critical", "debug", "error", "exception", "info", "setLevel", "warning"},
 }
-"""The methods of the objects that these functions return. They return at once, too."""
+"""Methods that return immediately, by the functions that make their objects."""
 
 _OUTLIVING = {"_thread", "atexit", "concurrent", "multiprocessing", "threading"}
-"""Modules that can keep a process alive, or run code at its end, after its last statement."""
+"""Modules that can keep a process alive after its last statement, or run code then."""
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 class Script:
-    """The facts of a whole file that the rule needs for each task. One pass gathers them: there may be thousands.
-
-    `read` are the names that the file reads.
-    """
+    """The facts of a whole file that the rule needs for each task, gathered once: there may be thousands of tasks."""
 
     def __init__(self, file: PythonFile) -> None:
         self._file = file
         program = file.program
         self.read: set[str] = set()
+        """The names that the file reads."""
         self._outlives = any(line.startswith((b"# %%", b"# In[")) for line in file.lines)
+        """Whether the process may continue after its last statement, as with cells of a notebook."""
         self._inner_waits = False
+        """Whether a statement in a function, outside of workers' code, may wait."""
         self._last_wait = 0
+        """The last line at the top level that may wait; 0 without one."""
         self._last_import = 0
+        """The line of the last import outside of functions; 0 without one."""
         loops: list[tuple[int, int]] = []
         self._read_nodes(loops)
         self._loops = _lines(loops)
         driver_calls = [call for call in program.calls if file.workers.role(call.scope) is None]
         inner = [call for call in driver_calls if not _runs_with_module(call.scope)]
-        # A call of a function of this file returns at once if nothing in any function of the file may wait.
+        # A call of a function of this file returns immediately if nothing in any function of the file may wait.
         self._quick_functions = not self._inner_waits and all(self._is_quick(call, True) for call in inner)
         for call in driver_calls:
             if _runs_with_module(call.scope) and not self._is_quick(call, self._quick_functions):
@@ -77,7 +79,7 @@ class Script:
 
     def _read_nodes(self, loops: list[tuple[int, int]]) -> None:
         functions = {scope.node: scope for scope in self._file.program.scopes if not scope.is_class}
-        # Each node, and whether it is in a function, and in code of workers.
+        # Each node, whether it is in a function, and whether it is in code of workers.
         waiting: list[tuple[ast.AST, bool, bool]] = [(self._file.program.module.node, False, False)]
         while waiting:
             node, is_inner, is_worker = waiting.pop()
@@ -101,21 +103,22 @@ class Script:
             waiting += [(child, is_inner, is_worker) for child in ast.iter_child_nodes(node)]
 
     def may_wait_after(self, call: Call) -> bool:
-        """Return whether the script may wait after the call. A script that ends at once does not."""
+        """Return whether the script may wait after the call, so that the task may run."""
         if self._outlives:
             return True
         if call.scope is self._file.program.module:
             first = 1 if call.node.lineno in self._loops else call.node.lineno
-            # An imported module may run a whole program.
+            # Importing a module may run a whole program.
             return self._last_wait >= first or self._last_import > call.node.lineno
-        # A function may be called from anywhere in the file, or from other files if the file is no program.
+        # A function may be called from anywhere in the file, and from other files if the file is not a program.
         return not self._file.program.is_main or not self._quick_functions or self._last_wait > 0
 
     def is_last_start(self, call: Call) -> bool:
-        """Return whether the call runs once and starts no task before another one."""
+        """Return whether the call runs once, and no other task is started after it."""
         return call.node is self._last_start and call.node.lineno not in self._loops
 
     def _is_quick(self, call: Call, quick_functions: bool) -> bool:
+        """Return whether a call returns immediately. `quick_functions` is whether the file's own functions do."""
         function = call.node.func
         if call.name in _QUICK or _is_remote(call):
             return True
@@ -162,7 +165,7 @@ def _is_quick_decorator(decorator: ast.expr) -> bool:
 
 
 def _runs_with_module(scope: Scope) -> bool:
-    """Return whether code directly in the scope runs when the module does: it is in no function."""
+    """Return whether code directly in the scope runs with the module, because it is not in a function."""
     return all(one.parent is None or one.is_class for one in scope.enclosing())
 
 
@@ -180,7 +183,7 @@ def _last_line(node: ast.AST) -> int:
 
 
 def _lines(ranges: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the lines in any of the ranges. Nested ranges are read once."""
+    """Return the lines in any of the ranges. The time is linear even for nested ranges."""
     lines: set[int] = set()
     last = 0
     for first, end in sorted(ranges):
