@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "adapter" / "raydap"
 FILES = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+DESIGN = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "design").glob("*.md"))
 
 
 def test_a_module_name_is_unique_in_the_package() -> None:
@@ -18,7 +19,7 @@ def test_a_module_name_is_unique_in_the_package() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/architecture.md", *DESIGN, "CONTRIBUTING.md"])
 def test_every_file_that_a_page_names_is_there(page: str) -> None:
     named = re.findall(r"`([\w/]+\.(?:py|json))(?:: \w+)?`", (ROOT / page).read_text(encoding="utf-8"))
     there = [
@@ -27,6 +28,24 @@ def test_every_file_that_a_page_names_is_there(page: str) -> None:
     missing = [name for name in named if not any(path == name or path.endswith(f"/{name}") for path in there)]
     assert missing == [], "a recipe leads nowhere"
     assert named
+
+
+def test_every_module_is_named_under_the_heading_of_its_package() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^#+ (.+)\n", page, flags=re.MULTILINE)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+
+    def is_named(path: Path) -> bool:
+        headings = [f"`{folder}/`" for folder in path.relative_to(PACKAGE).parents[:-1]] + ["Beside the packages"]
+        section = next(sections[heading] for heading in headings if heading in sections)
+        return any(line.startswith("Modules: ") and f"`{path.name}`" in line for line in section.split("\n\n"))
+
+    assert [str(path.relative_to(PACKAGE)) for path in FILES if not is_named(path)] == []
+
+
+def test_the_map_links_to_every_decision() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert [name for name in DESIGN if f"]({name.removeprefix('docs/')})" not in page] == []
 
 
 def test_no_file_is_too_long_to_be_read_at_once() -> None:
