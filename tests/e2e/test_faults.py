@@ -1,4 +1,4 @@
-"""Faults of workers, their debuggers and clients: what is not broken goes on, and the user hears of the rest once."""
+"""Faults of workers, their debuggers and clients: the rest keeps working, and the user gets one message about each."""
 
 import contextlib
 import os
@@ -46,7 +46,7 @@ print("DONE")
 
 @pytest.fixture
 def session(client: Client, plain_debugpy: Callable[[str], Debuggee]) -> Callable[..., list[Any]]:
-    """`session(*sources)` attaches `client` to these programs; returns each with its first stop."""
+    """Return `session(*sources)`, which attaches `client` to these programs and returns each with its first stop."""
 
     def start(*sources: str) -> list[Any]:
         debuggees = {str(debuggee.child.pid): debuggee for debuggee in map(plain_debugpy, sources)}
@@ -72,7 +72,7 @@ def remote(children: ExitStack) -> RemoteWorker:
 def attached(
     client: Client, plain_debugpy: Callable[[str], Debuggee], remote: RemoteWorker
 ) -> Iterator[dict[str, Any]]:
-    """The stop of a real worker beside the remote one, which runs. In the end the real one goes on as if alone."""
+    """Yield the stop of a real worker beside the running remote one. At the end, let the real program finish."""
     debuggee = plain_debugpy(PROGRAM)
     client.start_session("attach", {"workers": [remote.address, f"{debuggee.host}:{debuggee.port}"]})
     stop = client.wait_event("stopped")
@@ -82,7 +82,7 @@ def attached(
 
 
 def finish(client: Client, stop: dict[str, Any], debuggee: Debuggee, stops: int = 3) -> None:
-    """Goes through so many stops, looking at each, to the end of the program."""
+    """Continue through this many stops to the end of the program, and evaluate an expression at each."""
     for turn in range(3 - stops, 3):
         assert evaluate(client, stop, "turn") == str(turn)
         go_on(client, stop)
@@ -92,18 +92,18 @@ def finish(client: Client, stop: dict[str, Any], debuggee: Debuggee, stops: int 
 
 
 def wake(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # Woken before, it may have come to its end.
+    with contextlib.suppress(ProcessLookupError):  # It may have been woken before, and have ended.
         os.kill(pid, signal.SIGCONT)
 
 
 def problem(client: Client) -> str:
-    """Waits for the next thing the user is told."""
+    """Wait for the next message about a problem."""
     text: str = client.wait_event("output", lambda body: body["category"] == "important")["output"]
     return text
 
 
 def test_a_worker_killed_while_it_runs(client: Client, session: Callable[..., list[Any]]) -> None:
-    """Nothing of it is on the screen but its thread, which goes; how a job ended is for Ray to say."""
+    """Its thread disappears without a message: a running worker is not on the screen, and Ray reports the job's end."""
     (doomed, stop), (other, its_stop) = session(RUNNING, PROGRAM)
     go_on(client, stop)
     doomed.child.wait_for("RUNS")
@@ -123,7 +123,7 @@ def test_the_debugger_of_a_stopped_worker_killed(client: Client, session: Callab
     with pytest.raises(RequestFailed, match="3003"):
         client.result(pending)
     client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": stop["threadId"]})
-    assert problem(client).endswith("the other workers go on. [raydap 3003]\n")
+    assert problem(client).endswith("The other workers are not affected. [raydap 3003]\n")
     finish(client, its_stop, other)
     assert len(problems(client)) == 1
 
@@ -132,7 +132,7 @@ def test_the_debugger_of_a_stopped_worker_killed(client: Client, session: Callab
 def test_a_worker_that_does_not_answer_delays_nobody(
     client: Client, session: Callable[..., list[Any]], frozen: str, children: ExitStack
 ) -> None:
-    """For how long it is waited for is a matter of the core's clock: see tests/playbook."""
+    """tests/playbook tests the time limits, which need the core's clock."""
     (silent, stop), (other, its_stop) = session(PROGRAM, PROGRAM)
     pid = silent.child.pid if frozen == "worker" else processes.listening_on(silent.port)
     children.callback(wake, pid)
@@ -156,7 +156,7 @@ def test_two_clients_resume_one_thread_at_once(
 ) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    opener = os.open(gate, os.O_RDWR)  # Neither side waits for the other to open it.
+    opener = os.open(gate, os.O_RDWR)  # With O_RDWR, neither side waits for the other to open the FIFO.
     children.callback(os.close, opener)
     debuggee = plain_debugpy(GATED.replace("GATE", repr(str(gate))))
     client.start_session("attach", {"workers": [f"{debuggee.host}:{debuggee.port}"]})
@@ -166,7 +166,7 @@ def test_two_clients_resume_one_thread_at_once(
         stop, same = (each.wait_event("stopped") for each in both)
         assert stop["threadId"] == same["threadId"]
         assert evaluate(client, stop, "turn") == str(turn)
-        # It runs to the gate and no further, so the later one finds it running, or on its way.
+        # The program runs to the FIFO and waits, so the later `continue` finds the thread running or already resumed.
         pending = [each.send("continue", threadId=stop["threadId"]) for each in both * 2]
         assert [each.result(request) for each, request in zip(both * 2, pending, strict=True)] == [
             {"allThreadsContinued": False}
@@ -191,13 +191,13 @@ def test_a_client_that_does_not_read_is_cut_off(
         b'{"seq":2,"type":"request","command":"attach"}',
     ):
         connection.sendall(encode(message))
-    # The worker's answer repeats the expression: 96 MB for 64 MB of room.
+    # The worker's response repeats the expression: 96 MB, where a client's queue has room for 64 MB.
     long = b'{"seq":%d,"type":"request","command":"evaluate","arguments":{"frameId":%d,"expression":"%b"}}'
-    # It is cut off before the last of them.
+    # The bridge closes the connection before the last of them.
     with contextlib.suppress(ConnectionError):
         for number in range(12):
             connection.sendall(encode(long % (3 + number, frame, b"x" * 8_000_000)))
-            # Otherwise the worker may be the one that does not read, on a busy machine.
+            # On a busy machine, the bridge could otherwise consider the worker the side that does not read.
             remote.wait_for_request("evaluate", number + 1, timeout_s=5)
     bridge.child.wait_for("client lazy is gone: does not read")
     with remote as worker:
@@ -231,7 +231,7 @@ def test_a_worker_that_speaks_no_dap_any_more_is_given_up(
         worker.hold.add("scopes")
     stop = client.wait_event("stopped")
     pending = client.send("scopes", frameId=frames(client, stop)[0]["id"])
-    client.request("threads")  # It is answered after the request before it went out.
+    client.request("threads")  # The response to this request proves that the one before was sent.
     remote.send(data)
     with pytest.raises(RequestFailed, match="3003"):
         client.result(pending)

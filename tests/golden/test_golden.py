@@ -22,8 +22,11 @@ def heading(message: dict[str, Any]) -> tuple[str, str, bool]:
 
 
 def headings(messages: list[dict[str, Any]]) -> list[tuple[str, str, bool]]:
-    """Up to `initialized` debugpy's adapter says things from several threads, in any order; then there is one. It tells
-    of other threads and of the module `threading`, too, which the fake does not have."""
+    """Return the headings of messages, sorted up to `initialized`.
+
+    Until then debugpy's adapter sends from several threads in any order; later from one. Events about other threads and
+    the module `threading` are dropped, because the fake worker does not have them.
+    """
     all_ = [heading(message) for message in messages if message.get("event") not in ("thread", "module")]
     begin = all_.index(("event", "initialized", True))
     return sorted(all_[:begin]) + all_[begin:]

@@ -1,4 +1,4 @@
-"""Faults around a hub: what it holds survives its clients, and it shows no one what is gone."""
+"""Faults around a hub: stopped workers survive the loss of clients, and clients see no workers that have ended."""
 
 import signal
 import socket
@@ -30,7 +30,7 @@ print("DONE")
 
 @pytest.fixture
 def enter(hub: Hub, connect_to: Callable[[str, int], Client]) -> Callable[..., Client]:
-    """`enter(*workers)` is a new client whose session there has begun; without workers it joins the one there is."""
+    """Return `enter(*workers)`, with which a new client starts a session. Without workers, it joins the session."""
 
     def start(*workers: Debuggee | RemoteWorker) -> Client:
         client = connect_to(hub.host, hub.port)
@@ -51,7 +51,7 @@ def by_pid(client: Client, count: int) -> dict[int, dict[str, Any]]:
 
 
 def finish(client: Client, stop: dict[str, Any], debuggee: Debuggee) -> None:
-    """Goes through both stops to the end of the program."""
+    """Continue through both stops to the end of the program."""
     assert evaluate(client, stop, "turn") == "0"
     go_on(client, stop)
     stop = client.wait_event("stopped")
@@ -78,7 +78,7 @@ def test_a_worker_that_dies_while_nobody_looks(
         second.request("stackTrace", threadId=stops[doomed.child.pid]["threadId"])
     finish(second, stop, other)
     (told,) = problems(second)
-    assert told.endswith("the other workers go on. [raydap 3003]")
+    assert told.endswith("The other workers are not affected. [raydap 3003]")
 
 
 def test_a_worker_that_hangs_while_nobody_looks_delays_nobody(
@@ -108,7 +108,7 @@ def test_an_editor_that_dies_with_requests_under_way(
     connection = children.enter_context(socket.create_connection((hub.host, hub.port)))
 
     def reset() -> None:
-        # This is what the end of a killed editor looks like: no farewell, and its data is thrown away.
+        # A killed editor sends no `disconnect`, and the data for it is discarded.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.shutdown(socket.SHUT_RD)
 
@@ -140,7 +140,7 @@ def test_websocket_clients_that_break_the_rules_end_alone(
     ):
         with websocket(hub) as connection:
             connection.sendall(data)
-            # A close frame: its opcode, a length, and the code.
+            # A close frame: the opcode, a length, and the code.
             heard = receive_all(connection)
             assert heard[:1] == b"\x88"
             assert int.from_bytes(heard[2:4], "big") == code
@@ -173,14 +173,14 @@ def test_a_websocket_client_that_does_not_read_is_cut_off(
             b'{"seq":1,"type":"request","command":"initialize","arguments":{"clientID":"lazy"}}',
             b'{"seq":2,"type":"request","command":"attach"}',
         ]
-        # The worker's answer repeats the expression: 96 MB for 64 MB of room.
+        # The worker's response repeats the expression: 96 MB, where a client's queue has room for 64 MB.
         long = b'{"seq":%d,"type":"request","command":"evaluate","arguments":{"frameId":%d,"expression":"%b"}}'
         requests += [long % (3 + number, frame, b"x" * 8_000_000) for number in range(12)]
-        # It may be cut off before it has said everything.
+        # The hub may close the connection before the last request.
         with suppress(ConnectionError):
             for number, request in enumerate(requests, start=-1):
                 connection.sendall(Frame(Opcode.TEXT, request).serialize(mask=True))
-                # raydap refuses what a slow worker cannot read yet.
+                # raydap refuses requests for which a slow worker has no room.
                 while not remote.wait_for_request("evaluate", number, 0.1) and "client lazy is gone" not in log():
                     continue
         hub.child.wait_for("client lazy is gone: does not read")
@@ -190,7 +190,7 @@ def test_a_websocket_client_that_does_not_read_is_cut_off(
 
 
 def websocket(hub: Hub) -> socket.socket:
-    """A connection after its handshake, with the token."""
+    """Return a connection after its handshake, with the token."""
     connection = socket.create_connection((hub.host, hub.port), 60)
     connection.sendall(
         f"GET /dap HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -205,7 +205,7 @@ def websocket(hub: Hub) -> socket.socket:
 
 
 def receive_all(connection: socket.socket) -> bytes:
-    """Until the hub closes the connection."""
+    """Read until the hub closes the connection, and return the data."""
     heard = b""
     while data := connection.recv(65536):
         heard += data
@@ -218,8 +218,11 @@ def test_a_hub_that_is_killed_while_it_holds_a_worker(
     children: ExitStack,
     tmp_path: Path,
 ) -> None:
-    """The kernel closes its connections, and debugpy lets the worker run on: nothing waits for a dead hub. (That a new
-    hub finds what stops next is tested in tests/ray/test_faults.py: only Ray's breakpoints wait for it.)"""
+    """The kernel closes the hub's connections, so debugpy resumes the worker.
+
+    No worker waits for a new hub here. tests/ray/test_faults.py tests that a new hub finds later stops, for which only
+    Ray's breakpoints wait.
+    """
     hub = Hub.start(tmp_path / "killed.log")
     children.push(hub.child)
     debuggee = plain_debugpy(PROGRAM)

@@ -10,7 +10,7 @@ from support.waiting_workers import Hung
 
 @pytest.fixture
 def play() -> Iterator[Play]:
-    """A session to be scripted; at its end everything has to be accounted for, and nothing may be left."""
+    """Yield a session to script. At its end, every message must be accounted for, and no state may be left."""
     play = Play()
     yield play
     play.finish()
@@ -18,7 +18,7 @@ def play() -> Iterator[Play]:
 
 @pytest.fixture
 def rough_play() -> Iterator[Play]:
-    """The same for scripts whose workers or clients send what is no DAP, which the bridge may pass on as it is."""
+    """Yield a session for scripts that send invalid DAP, which the bridge may forward unchanged."""
     play = Play(conform=False)
     yield play
     play.finish()
@@ -26,14 +26,13 @@ def rough_play() -> Iterator[Play]:
 
 @pytest.fixture
 def hung(play: Play) -> Hung:
-    """A session with workers that wait."""
+    """Return a session with workers that wait."""
     return Hung(play)
 
 
 @pytest.fixture(autouse=True)
 def shuffled_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps of a tick and of an event are done in an order that differs from test to test, and is the same in each
-    run of a test."""
+    """Shuffle the steps of a tick and of an event. The order depends on the test's name only."""
     chance = random.Random(request.node.nodeid)
     for name in ("TICK_STEPS", "EVENT_STEPS"):
         steps = getattr(bridge, name)

@@ -1,4 +1,4 @@
-"""Workers that run and are not attached are listed for clients that ask for all (docs/requests.md)."""
+"""Clients that request all workers also get the running workers that are not attached (docs/requests.md)."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ LISTED = {"autoAttach": False}
 
 
 def released(play: Play, key: str, **row: Any) -> FakeWorker:
-    """A worker with an agent, which nothing can stop."""
+    """Return a worker with an agent, released because nothing can stop it."""
     worker = play.worker(key, ACTOR, port=0, agent=f"/sockets/{key}", **row)
     play.feed(AgentCalled(worker.row))
     assert play.take(ReleaseAgent).worker == key
@@ -82,7 +82,7 @@ def test_the_source_is_asked_only_while_somebody_asks_for_all(play: Play) -> Non
     assert told(client) == [("w1", "alive")]
     assert listed(client) == {}
     assert play.take(WatchAlive) == WatchAlive(False)
-    # An answer that was under way comes too late.
+    # A list that was already under way arrives too late.
     play.alive(play.worker("w2"))
     assert told(client) == []
     assert not play.bridge.state.run.processes.alive
@@ -223,11 +223,11 @@ def test_one_without_an_agent_says_why_it_cannot_be_attached(play: Play) -> None
     client.request("raydap/attach", workers=["w1"])
     (entry,) = client.event("raydap/workersChanged")["workers"]
     assert (entry["state"], worker.dials) == ("alive", 0)
-    assert "without an agent" in entry["problem"]
+    assert "has no agent" in entry["problem"]
     assert f"[raydap {Code.NO_AGENT.value}]" in entry["problem"]
     play.alive(worker)
     client.nothing()
-    # As the problem says, it is attached when it calls breakpoint().
+    # The message promises that raydap attaches when the worker calls breakpoint().
     play.paused(worker)
     assert told(client) == [("w1", "attaching"), ("w1", "running")]
     client.request("raydap/detach", workers=["w1"])
@@ -266,7 +266,7 @@ def test_one_that_another_debugger_holds_stays_alive_and_says_so(play: Play) -> 
         if worker.dials == 1:
             assert told(client) == [("w1", "attaching")]
             text = client.told(Code.WORKER_BUSY)
-        # It is reported once, as an error is that repeats itself.
+        # The message is sent once, because the error repeats.
         play.alive(worker)
         (entry,) = client.request("raydap/workers", all=True)["workers"]
         assert (entry["state"], entry["problem"]) == ("alive", text.rstrip())
@@ -275,7 +275,7 @@ def test_one_that_another_debugger_holds_stays_alive_and_says_so(play: Play) -> 
 
 
 def test_a_driver_with_an_agent_is_listed_once(play: Play) -> None:
-    """Its agent calls before the driver gets its id from Ray."""
+    """The agent calls before the driver gets its id from Ray."""
     client = launched(play)
     driver = play.worker("pid-4711", pid=4711, port=0, agent="/sockets/d", worker_type="DRIVER")
     play.feed(AgentCalled(driver.row))
@@ -295,7 +295,7 @@ def test_a_driver_with_an_agent_is_listed_once(play: Play) -> None:
     assert listed(client, all=True) == {"02000000ffff": "alive", "pid-4711": "running"}
     driver.die()
     assert told(client) == [("pid-4711", "gone")]
-    # Ray may still list it.
+    # Ray may still list the driver.
     play.alive(in_ray, other)
     assert told(client) == []
     end(play, client)

@@ -1,4 +1,4 @@
-"""Which workers a barrier waits for, by what they run."""
+"""The workers that a barrier waits for, chosen by the code that they run."""
 
 from raydap.core.events import WorkerLabel, WorkersLabelled
 from support.barriers import TRAINER, answer, arrive, set_barrier, shown, trainers

@@ -103,7 +103,7 @@ def test_an_actor_that_starts_is_waited_for_where_raydap_reaches_new_ones(play: 
     answer(play, worker, starting=1)
     client.nothing()
     play.tick(2.0)
-    assert "1 of 2 arrived, missing: 1 that starts" in client.event("output")["output"]
+    assert "1 of 2 arrived, missing: 1 starting" in client.event("output")["output"]
     answer(play, worker)
     assert len(shown(client)) == 1
 
@@ -116,7 +116,7 @@ def test_one_that_has_started_is_not_counted_twice(play: Play) -> None:
     arrive(workers[0])
     answer(play, *workers, starting=2)
     play.tick(1.0)
-    assert client.event("progressStart")["message"] == "1 of 3 arrived, missing: 2 that start"
+    assert client.event("progressStart")["message"] == "1 of 3 arrived, missing: 2 starting"
     client.event("output")
     answer(play, workers[0], starting=2)
     workers += [play.worker(f"w{number}", TRAINER) for number in (1, 2)]
@@ -161,7 +161,10 @@ def test_the_time_is_a_limit(play: Play) -> None:
     client.nothing()
     play.tick(10.0)
     text = client.event("output")["output"]
-    assert text == "Barrier at train.py:7: 10 s are over; 1 of 2 arrived, missing: Trainer{1} (running).\n"
+    assert (
+        text
+        == "Barrier at train.py:7: the time limit of 10 s is over; 1 of 2 arrived, missing: Trainer{1} (running).\n"
+    )
     assert len(shown(client)) == 1
 
 

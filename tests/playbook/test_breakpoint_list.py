@@ -1,4 +1,4 @@
-"""raydap/breakpoints says which breakpoints there are, of all clients (docs/requests.md)."""
+"""raydap/breakpoints lists the breakpoints of all clients (docs/requests.md)."""
 
 from support.playbook import Play
 

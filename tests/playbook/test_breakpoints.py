@@ -136,7 +136,7 @@ def test_the_deprecated_lines_set_breakpoints(play: Play) -> None:
 
 
 def stop_in_link(play: Play, **further: Any) -> tuple[FakeClient, FakeWorker, str]:
-    """A breakpoint is set in link/train.py, and the worker has imported real/train.py."""
+    """Set a breakpoint in link/train.py, and stop a worker that has imported real/train.py."""
     client = play.session()
     client.request("setBreakpoints", source={"path": "/link/train.py"}, breakpoints=[{"line": 7}])
     (worker,) = play.attached("w1")

@@ -1,4 +1,4 @@
-"""cancel: the request named is answered at once, and what comes of it later is dropped (invariant 3)."""
+"""`cancel` answers the cancelled request at once, and drops its later results (invariant 3)."""
 
 from typing import Any
 
@@ -120,7 +120,7 @@ def test_what_is_not_under_way_cannot_be_cancelled_and_that_is_no_error(play: Pl
     worker.hold.add("evaluate")
     slow = client.send("evaluate", expression="x")
     client.request("cancel", requestId=named)
-    client.request("cancel", requestId=client._seq + 1)  # Its own seq.
+    client.request("cancel", requestId=client._seq + 1)  # The seq of this `cancel` itself.
     client.request("cancel")
     worker.release()
     assert client.answer(slow)["result"] == "x of w1"

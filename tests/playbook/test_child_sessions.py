@@ -1,4 +1,4 @@
-"""What can go wrong with child sessions; how they work is in tests/e2e/test_per_worker.py."""
+"""Failures of child sessions. tests/e2e/test_per_worker.py tests how they work."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def test_a_client_whose_per_worker_attach_failed_sees_everything_in_the_next(pla
 
 
 def child_session(play: Play) -> FakeClient:
-    """Somebody on this machine who has found the port that was opened for child sessions."""
+    """Connect as another process of this machine that has found the port for child sessions."""
     stranger = play.connect()
     play.feed(ClientConnected(stranger.id, child_session=True))
     assert (
@@ -73,7 +73,7 @@ def test_a_child_session_without_a_ticket_can_begin_nothing(
 
 
 UNPROVEN_MAY = {Role.UNTRUSTED: {"initialize", "disconnect"}, Role.JOINING: {"initialize", "attach", "disconnect"}}
-"""The requests of a client without token or ticket that are allowed."""
+"""The requests that a client may send before it has proven its right, by its role."""
 
 
 @pytest.mark.parametrize("role", UNPROVEN_MAY)
@@ -82,7 +82,7 @@ UNPROVEN_MAY = {Role.UNTRUSTED: {"initialize", "disconnect"}, Role.JOINING: {"in
 def test_a_client_without_token_or_ticket_may_send_nothing_else(
     play: Play, role: Role, introduced: bool, command: str
 ) -> None:
-    """Not even while a program runs that it could restart, and before it has introduced itself."""
+    """The rule also holds while a program runs that the client could restart, and before it has sent `initialize`."""
     client = play.client(supportsStartDebuggingRequest=True)
     launch = client.send("launch", program="train.py", sessions="perWorker")
     play.take(OpenChildPort)
@@ -107,7 +107,7 @@ def test_a_client_without_token_or_ticket_may_send_nothing_else(
 
 
 def parent(play: Play, first: bool = True, **more: Any) -> FakeClient:
-    """A client that asks for a session for each worker; the port for them is open."""
+    """Return a client that requests a session for each worker; the port for them is open."""
     client = play.client(supportsStartDebuggingRequest=True)
     attach = client.send("attach", sessions="perWorker", **more)
     if first:
@@ -122,7 +122,7 @@ def parent(play: Play, first: bool = True, **more: Any) -> FakeClient:
 
 
 def offered(client: FakeClient) -> list[str]:
-    """Workers for which the client was asked to start a session."""
+    """Return the workers for which the client was asked to start a session."""
     asked = [message for message in client.inbox if message.get("command") == "startDebugging"]
     client.inbox = [message for message in client.inbox if message not in asked]
     return [message["arguments"]["configuration"]["__raydap"]["worker"] for message in asked]
@@ -132,7 +132,7 @@ def offered(client: FakeClient) -> list[str]:
 def test_a_child_has_the_type_of_its_parents_configuration(
     play: Play, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    """The adapterID of `initialize` is something else: nvim-dap's is nvim-dap."""
+    """The adapterID of `initialize` may differ: nvim-dap sends `nvim-dap`."""
     client = parent(play, **given)
     play.attached("w1")
     (asked,) = client.inbox

@@ -1,4 +1,4 @@
-"""Subprocesses of workers, which wait until somebody attaches to them: through their parent's adapter."""
+"""Subprocesses of workers. Each waits for a debugger, and is attached through the adapter of its parent."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from support.playbook import Play
 
 
 def announce(play: Play, parent: FakeWorker, pid: int = 7) -> FakeWorker:
-    """debugpy says that this worker has a subprocess. The address is as seen on the worker's node: it is not used."""
+    """Announce a subprocess as debugpy does. raydap ignores its address, which is as seen from the worker's node."""
     place: dict[str, Any] = {"host": parent.row.host, "port": parent.row.port, "pid": pid, "node": parent.row.node}
     child = play.worker(f"{parent.key}/{pid}", worker_type="CHILD", **place)
     say(parent, pid)
@@ -159,7 +159,7 @@ def test_a_child_in_its_handshake_is_let_go_once_it_is_attached(play: Play, step
     say(worker, 7)
     client.hang_up()
     play.take(StopDiscovery)
-    # Both are served by one adapter, which is not disturbed in a handshake.
+    # One adapter serves both, so it is not disturbed during a handshake.
     assert worker.connected
     assert child.connected
     child.release()

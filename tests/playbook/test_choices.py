@@ -1,4 +1,4 @@
-"""Workers that a client attaches and detaches itself, as the list of workers shows them."""
+"""Workers that a client attaches and detaches by request, as the list of workers shows them."""
 
 from raydap.core.events import (
     WorkerLabel,
@@ -13,7 +13,7 @@ LISTED = {"autoAttach": False}
 
 
 def told(client: FakeClient) -> list[tuple[str, str]]:
-    """All changes that nobody has taken yet: keys and states."""
+    """Take all changes of workers from the inbox; return keys and states."""
     changes = []
     while client.inbox and client.inbox[0].get("event") == "raydap/workersChanged":
         changes += [(worker["key"], worker["state"]) for worker in client.event("raydap/workersChanged")["workers"]]
@@ -88,7 +88,7 @@ def test_a_list_that_lags_does_not_show_a_detached_worker_as_paused(play: Play) 
     play.paused()
     play.tick(2.0)
     assert told(client) == []
-    # It has come to its next breakpoint().
+    # The worker has reached its next breakpoint().
     play.paused(worker)
     assert told(client) == [("w1", "paused")]
 
@@ -109,7 +109,7 @@ def test_a_list_that_was_asked_for_before_a_worker_was_detached_says_nothing_of_
 
 
 def test_all_requests_may_name_a_worker_that_was_detached_just_now(play: Play) -> None:
-    """Ray still lists it as paused, and the client has the row that it has clicked on."""
+    """Ray still lists the worker as paused, and the client shows the row that its user has clicked."""
     client = play.session()
     (worker,) = play.attached("w1")
     client.request("raydap/workers")
@@ -149,7 +149,7 @@ def test_one_that_pauses_again_soon_after_it_is_let_go_is_shown(play: Play) -> N
 
 
 def test_a_target_that_is_let_go_can_be_had_again(play: Play) -> None:
-    """Targets are named by the user, and discovery tells of them once."""
+    """The user names targets, and discovery reports each of them only once."""
     client = play.session({"workers": ["127.0.0.1:5678"]})
     target = play.worker("t1", worker_type="TARGET")
     play.paused(target)

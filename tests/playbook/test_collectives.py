@@ -1,4 +1,4 @@
-"""The warning before only some workers run on that meet in collective operations (docs/usage/barriers.md)."""
+"""The warning before some but not all members of a collective operation resume (docs/usage/barriers.md)."""
 
 from raydap.core.events import WorkerLabel
 from raydap.errors import Code
@@ -11,7 +11,7 @@ TRAINER = WorkerLabel(task="Trainer.train", actor="Trainer", job="01")
 
 
 def trainers(play: Play, client: FakeClient, library: str, count: int = 3) -> tuple[list[FakeWorker], list[int]]:
-    """Stopped actors of one class, which say that they use this library for collectives."""
+    """Stop some actors of one class, which report that they use this library for collectives."""
     workers = [play.worker(f"w{number}", TRAINER) for number in range(count)]
     play.paused(*workers)
     for worker in workers:
@@ -25,7 +25,9 @@ def test_who_parts_workers_that_use_collectives_is_warned_once(play: Play) -> No
     _, threads = trainers(play, client, "torch.distributed")
     request = client.send("continue", threadId=threads[1])
     text = client.told(Code.COLLECTIVE)
-    assert text.startswith("Trainer{1} would run on alone, while Trainer{0,2} stay stopped. They use torch.distributed")
+    assert text.startswith(
+        "You are resuming only Trainer{1}, while Trainer{0,2} stay stopped. They use torch.distributed:"
+    )
     client.answer(request)
     assert running(client) == {threads[1]}
     client.request("next", threadId=threads[0])
@@ -57,7 +59,7 @@ def test_a_step_takes_only_those_at_its_line_along(play: Play) -> None:
     play.tick(11.0)
     request = client.send("raydap/step", threadId=threads[0], command="next")
     text = client.told(Code.COLLECTIVE)
-    assert text.startswith("Trainer{0-1} would run on alone, while Trainer{2} stay stopped.")
+    assert text.startswith("You are resuming only Trainer{0-1}, while Trainer{2} stay stopped.")
     assert client.answer(request) == {"threads": threads[:2]}
     assert running(client) == set(threads[:2])
 

@@ -1,4 +1,4 @@
-"""Values of many threads that are compared: raydap/compare."""
+"""raydap/compare compares the values of many threads."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def test_values_are_kept_for_later(play: Play) -> None:
     change = client.request("raydap/compare", expression="loss", baseline="before")["change"]
     assert len(change["changed"]["members"]) == len(change["unchanged"]["members"]) == 1
     assert change["statistics"]["max"] == 2.0
-    # The name can be used again, also by a request that compares with it.
+    # A name can be reused, even by a request that compares with its old value.
     client.request("raydap/compare", expression="loss", baseline="before", keep="before")
     change = client.request("raydap/compare", expression="loss", baseline="before")["change"]
     assert len(change["unchanged"]["members"]) == 2
@@ -87,7 +87,7 @@ def test_errors_are_groups_and_silent_threads_are_named(play: Play) -> None:
     answer = client.answer(request)
     assert len(answer["silent"]) == 1
     assert {each.get("error") or each["value"] for each in answer["groups"]} == {
-        "What it says of the value cannot be read; the log has more.",
+        "The worker's answer cannot be decoded; see the log.",
         f"'x of {first.key}'",
     }
 

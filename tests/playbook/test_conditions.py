@@ -1,4 +1,4 @@
-"""Exceptions that do not meet the condition of their filter are let run on."""
+"""A thread resumes if its exception does not meet the condition of its filter."""
 
 import pytest
 
@@ -11,7 +11,7 @@ BREAK_MODES = {"raised": "always", "uncaught": "unhandled", "userUnhandled": "us
 
 
 def raise_in(worker: FakeWorker, mode: str, value: str | None) -> None:
-    """A thread stops for an exception, and the worker answers what it is asked about it."""
+    """Stop a thread for an exception, and answer what raydap asks about it."""
     worker.hold |= {"exceptionInfo", "evaluate"}
     worker.commands()
     worker.stop(reason="exception")
@@ -37,7 +37,7 @@ def test_only_what_meets_the_condition_is_shown(play: Play, filter_id: str) -> N
     client, worker = session(play, filter_id)
     raise_in(worker, BREAK_MODES[filter_id], "False")
     assert "bool(x > 1\n)" in [each["arguments"].get("expression") for each in worker.heard]
-    assert worker.commands()[-1] == "evaluate"  # The thread is resumed.
+    assert worker.commands()[-1] == "evaluate"  # This request resumes the thread.
     client.nothing()
     raise_in(worker, BREAK_MODES[filter_id], "True")
     assert client.stop()["reason"] == "exception"

@@ -9,7 +9,7 @@ from support.playbook import Play
 
 
 def stopped(play: Play, client: FakeClient, *keys: str) -> list[FakeWorker]:
-    """Workers that are attached and stopped, the last one in another file."""
+    """Attach and stop workers, the last one in another file."""
     workers = play.attached(*keys)
     workers[-1].path = "/app/other.py"
     for worker in workers:

@@ -1,4 +1,4 @@
-"""What one worker costs does not depend on how many others are attached: counts of work, no times."""
+"""The cost of one worker does not depend on how many others are attached. The tests count work, not time."""
 
 from collections import Counter
 from typing import Any
@@ -14,7 +14,7 @@ from support.playbook import Play
 from support.prepared_workers import call, launched, prepared
 
 MANY = 60
-"""Each worker that a loop visits adds lines, so 60 workers show a loop as 1,000 do, and attach faster."""
+"""How many workers are many: each worker that a loop visits adds lines, so 60 show a loop as well as 1,000."""
 
 
 @pytest.fixture(params=[{}, {"task": "train*"}, {"maxWorkers": MANY + 1}], ids=["all", "filtered", "limited"])
@@ -23,7 +23,7 @@ def arguments(request: pytest.FixtureRequest) -> Any:
 
 
 def crowd(count: int, arguments: dict[str, Any]) -> tuple[Play, FakeClient, list[FakeWorker]]:
-    """A session with so many attached workers, and as many others that the filter, if there is one, keeps out."""
+    """Return a session with `count` attached workers. A filter, if given, excludes as many others."""
     play = Play(conform=False)
     client = play.session(arguments)
     client.request("setBreakpoints", source={"path": "/app/train.py"}, breakpoints=[{"line": 7}])
@@ -39,7 +39,7 @@ def crowd(count: int, arguments: dict[str, Any]) -> tuple[Play, FakeClient, list
 
 
 def look_and_go_on(client: FakeClient, worker: FakeWorker) -> None:
-    """A stop, all that an editor asks then, and its continue."""
+    """Stop a worker, send all requests of an editor that shows the stop, and continue."""
     worker.stop(hitBreakpointIds=[0])
     thread = client.stop()["threadId"]
     client.request("threads")
@@ -52,9 +52,9 @@ def look_and_go_on(client: FakeClient, worker: FakeWorker) -> None:
 
 
 def cost(count: int, arguments: dict[str, Any]) -> tuple[Counter[str], int, int]:
-    """Effects, messages of the worker, and lines of Python for one stop of one worker among so many."""
+    """Return the effects, the worker's messages and the lines of Python for one stop of one of `count` workers."""
     play, client, workers = crowd(count, arguments)
-    look_and_go_on(client, workers[0])  # What happens only at the first stop of a worker is not counted.
+    look_and_go_on(client, workers[0])  # Leave out work that only the first stop of a worker causes.
     held = len(play.bridge.state.handles)
     heard = len(workers[0].said)
     counted = Counted(play)
@@ -118,7 +118,7 @@ def test_an_attach_costs_the_same_beside_many_workers(arguments: dict[str, Any])
     def attach(count: int) -> tuple[Counter[str], int]:
         play, client, _ = crowd(count, arguments)
         late = play.worker("late", WorkerLabel(task="train"))
-        # Reading the list of paused workers costs one look at each row; what comes of it must not.
+        # The list of paused workers is read row by row. The work after that must not grow with the rows.
         counted = Counted(play)
         late.hold = {"dial"}
         play.paused(late, *(worker for key, worker in play.workers.items() if key.startswith("x")))
@@ -215,7 +215,7 @@ def test_alive_workers_that_came_and_went_are_forgotten(play: Play) -> None:
 
 
 def test_a_tick_while_workers_wait_at_a_barrier_costs_little_for_each() -> None:
-    """A line or two for each worker that is missing, and nothing for the others."""
+    """It costs a line or two for each missing worker, and nothing for the others."""
 
     def lines(count: int) -> int:
         play = Play(conform=False)

@@ -1,4 +1,4 @@
-"""Files that the client's machine does not have are read by the worker."""
+"""The worker reads files that the client's machine does not have."""
 
 import json
 
@@ -12,7 +12,7 @@ from support.playbook import Play
 
 
 def sources(client: FakeClient, thread: int) -> dict[str, int]:
-    """The sourceReference of each file in a stack; 0 where the client opens it itself."""
+    """Return the sourceReference of each file in a stack, or 0 where the client opens the file itself."""
     frames = client.request("stackTrace", threadId=thread)["stackFrames"]
     return {frame["source"]["path"]: frame["source"].get("sourceReference", 0) for frame in frames}
 
@@ -52,7 +52,7 @@ MODULE = "/tmp/ray/py_modules_files/_ray_pkg_0ab1"
 
 
 def sources_set(worker: FakeWorker) -> dict[str, list[int]]:
-    """The lines of the breakpoints that the worker has now, by its paths."""
+    """Return the lines of the breakpoints that the worker has now, by the worker's paths."""
     sent = [each["arguments"] for each in worker.heard if each["command"] == "setBreakpoints"]
     return {each["source"]["path"]: [line["line"] for line in each["breakpoints"]] for each in sent}
 
@@ -71,7 +71,7 @@ def test_breakpoints_hold_in_copies_of_py_modules(play: Play, arguments: dict[st
     assert client.event("breakpoint")["breakpoint"]["verified"] is True
     worker.stop()
     thread = client.stop()["threadId"]
-    # It has stopped at no breakpoint, so the copy is shown, and no folder of the client is made up.
+    # The stop is at no breakpoint, so the stack shows the copy's path, and invents no folder of the client.
     assert copy in sources(client, thread)
     client.request("setBreakpoints", source={"path": mine}, breakpoints=[{"line": 9}])
     assert sources_set(worker) == {copy: [9], mine: [9]}

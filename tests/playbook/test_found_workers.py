@@ -1,4 +1,4 @@
-"""Prepared workers that raydap finds, or that wait for it: what `attach` with `reach` does."""
+"""Prepared workers that raydap finds, or that wait for it: the effect of `reach` in `attach`."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_what_is_found_while_the_client_attaches_gets_its_breakpoints(play: Play
     worker, late = prepared(play, "w1"), prepared(play, "w2")
     find(play, worker)
     call(play, late)
-    # Nobody knows yet what could stop it; it need not wait for a user.
+    # No breakpoint is known yet, so the worker need not wait for a user.
     assert play.take(ReleaseAgent).worker == "w2"
     client.request("setBreakpoints", **LINES)
     assert worker.dials == 0
@@ -112,7 +112,7 @@ def test_a_driver_is_none_of_the_actors_that_are_wanted(play: Play) -> None:
     client.request("setBreakpoints", **LINES)
     worker, driver = prepared(play, "w1"), prepared(play, "w2", worker_type="DRIVER")
     find(play, worker, driver)
-    # Ray may not say yet what the worker runs.
+    # Ray may not have reported yet what the worker runs.
     assert worker.complete
     assert driver.dials == 0
     client.event("breakpoint")
@@ -146,7 +146,7 @@ def test_a_child_at_a_breakpoint_is_let_go_if_the_user_wants_no_children(play: P
 
 
 def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Play) -> None:
-    """It calls again when the client has set its breakpoints."""
+    """Its agent calls again when the client has set its breakpoints."""
     client = play.client()
     seq = client.send("attach")
     play.take(StartDiscovery)
@@ -157,7 +157,7 @@ def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Pl
     client.event("initialized")
     client.answer(seq)
     client.request("configurationDone")
-    # Nobody could call it.
+    # raydap cannot reach the driver before its agent calls again.
     assert waiting.dials == 0
     play.feed(AgentCalled(waiting.row, waits=True))
     assert waiting.complete
@@ -167,7 +167,7 @@ def test_a_program_that_waits_may_start_the_cluster_that_is_attached_to(play: Pl
 
 
 def test_processes_that_have_ended_do_not_delay_those_that_live(play: Play) -> None:
-    """raydap has no sign of their end but that they refuse. No time passes here."""
+    """The only sign of their end is that they refuse connections. No time passes in this test."""
     client = launched(play)
     children = [prepared(play, f"pid-{number}", worker_type="CHILD") for number in range(3 * AT_ONCE)]
     worker = prepared(play, "w1")
@@ -199,7 +199,7 @@ def test_many_workers_that_another_one_debugs_are_one_sentence(play: Play) -> No
     for worker in workers:
         hold(play, worker)
     assert "raydap with pid 7 debugs it" in client.told(Code.WORKER_BUSY)
-    # Neither another breakpoint nor the clock makes raydap dial at once.
+    # Neither another breakpoint nor a little time makes raydap dial again.
     client.request("setBreakpoints", **LINES)
     play.tick(4)
     assert [worker.dials for worker in workers] == [1, 1, 1]
@@ -218,7 +218,7 @@ def test_many_workers_that_another_one_debugs_are_one_sentence(play: Play) -> No
 
 
 def test_it_is_let_go_when_nothing_can_stop_it_any_more(play: Play) -> None:
-    """Not in the moment in which the user moves a breakpoint, and not while the user looks at it."""
+    """raydap detaches neither at the moment when the user moves a breakpoint nor while the worker is stopped."""
     client = play.session()
     worker, looked_at, chosen = (prepared(play, key) for key in ("w1", "w2", "w3"))
     find(play, worker, looked_at, chosen)

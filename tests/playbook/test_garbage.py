@@ -1,4 +1,4 @@
-"""Bad input from either side: nothing raises, nothing is lost, nobody else notices."""
+"""Bad input from either side: nothing raises, no request is lost, and no other party is affected."""
 
 import json
 from typing import Any
@@ -161,7 +161,7 @@ def test_any_answer_to_breakpoints_harms_nobody(rough_play: Play, body: Any) -> 
 
 
 def test_a_mistake_in_a_handler_is_an_answer_too(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before it waits for a worker, and after."""
+    """The handler fails before it waits for a worker, or after that."""
 
     def before(*_: object) -> None:
         raise MemoryError

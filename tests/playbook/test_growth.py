@@ -1,4 +1,4 @@
-"""No request and no event costs more than in proportion to the workers that it is about: lines of Python, no times."""
+"""A request or event costs at most in proportion to the workers that it is about. The tests count lines of Python."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,20 +24,20 @@ ABOUT_ALL = {
     *("raydap/workers", "raydap/attach", "raydap/pause", "raydap/detach", "raydap/stacks", "raydap/places"),
     *("raydap/waits", "raydap/select", "raydap/continue", "raydap/step", "raydap/evaluate", "raydap/compare"),
 }
-"""The requests that may cost a share for each worker."""
+"""The requests whose cost may grow in proportion to the number of workers."""
 
 LISTS = {
     *(ev.WorkersPaused, ev.WorkersAlive, ev.AgentsEnded, ev.NodesAlive, ev.JobsListed),
     *(ev.ChildPortOpened, ev.ClientGone, ev.Shutdown, ev.Tick),
 }
-"""The events that may."""
+"""The events whose cost may grow in proportion to the number of workers."""
 
 LINES_OF_A_TICK = 4
-"""For each attached worker."""
+"""Lines of Python that a tick may cost for each attached worker."""
 
 
 class Crowd:
-    """A session with so many workers, all of them stopped. `thread`, `frame` and `variables` are ids of the first."""
+    """A session whose workers are all stopped. `thread`, `frame` and `variables` are ids of the first worker."""
 
     def __init__(self, size: int) -> None:
         self.play = Play(conform=False)
@@ -50,7 +50,7 @@ class Crowd:
         for worker in self.workers:
             worker.stop()
         threads = self.client.request("threads")["threads"]
-        # The first resume asks the others of its class whether they are in a collective operation.
+        # The first resume asks the other workers of the class whether they are in a collective operation.
         self.client.request("continue", threadId=threads[-1]["id"])
         self.workers[-1].stop()
         self.thread = threads[0]["id"]
@@ -62,7 +62,7 @@ class Crowd:
         self.client.inbox.clear()
 
     def arguments(self, command: str) -> dict[str, Any]:
-        """Valid arguments for a request."""
+        """Return valid arguments for a request."""
         every, one = {"select": "*"}, {"threadId": self.thread}
         source, expression = {"source": {"path": "/app/train.py"}}, {"expression": "x", "frameId": self.frame}
         wanted: dict[str, dict[str, Any]] = {
@@ -105,7 +105,7 @@ def cost(size: int, action: Callable[[Crowd], object]) -> int:
 
 
 def check(action: Callable[[Crowd], object], about_all: bool) -> None:
-    cost(1, action)  # Caches are filled at the first use.
+    cost(1, action)  # The first use fills caches.
     few, some, many = (cost(size, action) for size in SIZES)
     assert few > 0
     if about_all:
@@ -120,7 +120,7 @@ def test_a_request(command: str) -> None:
 
 
 def events(crowd: Crowd) -> dict[type, ev.Event]:
-    """One event of each type."""
+    """Return one event of each type."""
     row, key = crowd.first.row, crowd.first.key
     new = crowd.play.worker("new", agent="/agents/new").row
     rows = tuple(worker.row for worker in crowd.workers)
@@ -188,7 +188,7 @@ def test_the_first_worker_is_one_of_the_crowd() -> None:
 
 @pytest.mark.parametrize("command", sorted(ABOUT_ALL))
 def test_no_event_sends_messages_to_many_workers(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other events are handled in between."""
+    """The messages are sent in parts, so that other events are handled in between."""
     monkeypatch.setattr(flows, "PART", 10)
     crowd = Crowd(100)
     numbers: list[int] = []

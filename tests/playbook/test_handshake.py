@@ -1,4 +1,4 @@
-"""Attaching to workers and letting them go (invariants 5, 6 and 7)."""
+"""Attaching to workers and detaching from them (invariants 5, 6 and 7)."""
 
 from collections.abc import Callable
 
@@ -147,7 +147,7 @@ def test_a_worker_that_cannot_be_attached_is_told_once_and_tried_again(play: Pla
     client.stop()
     fail(play)
     client.told(FAILURES[fail])
-    # It stays listed, and is left alone until its time has come.
+    # The worker stays listed. raydap does not try again until its delay has passed.
     play.tick(processes.DELAYS_S[0] - 1)
     play.paused(bad)
     assert bad.dials == 1
@@ -194,7 +194,7 @@ def test_a_second_initialized_configures_nothing_again(play: Play) -> None:
 
 @pytest.mark.parametrize("step", ["dial", "initialized"])
 def test_a_worker_nobody_wants_any_more_is_left_waiting(play: Play, step: str) -> None:
-    """Giving up before `initialized` kills debugpy's adapter; closing just after it leaves the worker paused."""
+    """Closing before `initialized` kills debugpy's adapter. Closing just after it leaves the worker paused."""
     client = play.session()
     worker = play.worker("w1")
     worker.hold.add(step)
@@ -254,7 +254,7 @@ def test_a_worker_is_let_go_once_it_has_answered_everything_disconnect_last(play
     assert worker.connected
     assert not play.bridge.idle
     second = play.session()
-    worker.stop()  # Whatever it still says is not for the next session.
+    worker.stop()  # Later events of the worker are not for the next session.
     second.nothing()
     play.paused(worker)
     worker.release()
@@ -314,7 +314,7 @@ def test_workers_left_in_a_handshake_are_found_again_by_the_next_session(play: P
     assert worker.dials == 1
     worker.release()
     play.paused(worker)
-    assert worker.dials == 1  # Its adapter is not done with the last client yet, and would go deaf.
+    assert worker.dials == 1  # Dialled before it has finished with the last client, its adapter would go deaf.
     play.tick(detach.REDIAL_DELAY_S)
     assert worker.dials == 2
     worker.stop()
@@ -331,7 +331,7 @@ def test_news_of_workers_that_are_not_ours_is_ignored(play: Play) -> None:
 
 
 def test_breakpoints_come_after_what_they_depend_on(play: Play) -> None:
-    """Otherwise they would stop all threads of the process, and debugpy tells of one."""
+    """Otherwise the breakpoints would stop all threads of the process, and debugpy reports only one of them."""
     client = play.session()
     worker = play.worker("w1")
     worker.hold.add("evaluate")

@@ -16,7 +16,7 @@ PATH = "/app/train.py"
 
 @pytest.fixture
 def play() -> Play:
-    """A hub that holds for ever."""
+    """Return the session of a hub that holds workers indefinitely."""
     return Play(hub_settings=HubSettings(AttachSettings()))
 
 
@@ -331,7 +331,7 @@ def test_what_the_hub_was_started_with_completes_what_a_client_says() -> None:
 
 
 def test_a_request_that_waits_for_a_file_is_answered_when_its_run_ends(play: Play) -> None:
-    """An observer stays when the last debugger leaves and ends the run."""
+    """An observer stays when the last debugger leaves and so ends the run."""
     debugger = play.session()
     observer = play.joined({"role": "observer"})
     (worker,) = play.attached("w1")

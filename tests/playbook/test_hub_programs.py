@@ -12,12 +12,12 @@ from support.playbook import Play
 
 @pytest.fixture
 def play() -> Play:
-    """A hub that holds for ever."""
+    """Return the session of a hub that holds workers indefinitely."""
     return Play(hub_settings=HubSettings(AttachSettings()))
 
 
 def launched(play: Play) -> FakeClient:
-    """A client whose program runs."""
+    """Return a client whose launched program runs."""
     client = play.client()
     launch = client.send("launch", program="train.py")
     client.event("capabilities"), client.event("initialized")
@@ -40,7 +40,7 @@ def test_a_launched_program_is_held_with_its_workers_and_ends_the_session_when_i
 
 
 def ended(play: Play, client: FakeClient) -> None:
-    """The program ends while its client is there."""
+    """End the program while its client is connected."""
     play.feed(DebuggeeExited(0))
     client.event("output"), client.event("exited"), client.event("terminated")
 

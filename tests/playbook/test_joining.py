@@ -1,4 +1,4 @@
-"""A program beside an editor joins the editor's session, and keeps nothing alive."""
+"""A program beside an editor joins the editor's session, and does not keep it alive."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Ray says what a worker runs some time after its pause; until then it keeps what is known of it."""
+"""Ray reports what a worker runs some time after its pause. Until then raydap shows what it knew before."""
 
 from raydap.core.events import WorkerLabel, WorkersAlive
 from support.alive_workers import end, told, watching
@@ -15,7 +15,7 @@ def test_a_worker_that_pauses_keeps_the_name_of_its_actor(play: Play) -> None:
     worker.hold = other.hold = {"attach"}
     play.paused(worker, other)
     entries = {entry["key"]: entry for entry in client.event("raydap/workersChanged")["workers"]}
-    # It may be at another method by now.
+    # The actor may run another method by now.
     assert [entries["w1"][name] for name in ("actor", "job", "task", "label")] == [
         "Trainer",
         "01000000",

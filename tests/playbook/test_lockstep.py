@@ -1,4 +1,4 @@
-"""raydap/step with `until`: workers step together until they part."""
+"""raydap/step with `until`: workers step together until they are at different lines."""
 
 from raydap.core.effects import StopDiscovery
 from raydap.errors import Code
@@ -9,7 +9,10 @@ from support.stopped_workers import running, stopped
 
 
 def together(play: Play, client: FakeClient, count: int = 3) -> tuple[list[FakeWorker], list[int], int]:
-    """Workers at one line that are told to step until they part, and the request's seq; the first step is under way."""
+    """Stop workers at one line, and request steps until they part; return after the start of the first step.
+
+    Returned are the workers, their threads, and the seq of the request.
+    """
     workers, threads = stopped(play, client, *[f"w{number}" for number in range(count)])
     request = client.send("raydap/step", threadId=threads[0], command="next", timeout=60, until="parted")
     assert running(client) == set(threads)

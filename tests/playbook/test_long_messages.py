@@ -1,4 +1,4 @@
-"""What is too long for one message between the bridge and a worker."""
+"""Contents that are too long for one message between the bridge and a worker."""
 
 import json
 from typing import Any
@@ -14,13 +14,13 @@ from support.fake_worker import FakeWorker
 from support.playbook import Play
 
 TEXT = "".join(chr(code) for code in range(0x20, 0x3000)) * 50
-"""Three parts."""
+"""A text that takes three parts."""
 
 CUT = {"result": "cut", "variablesReference": 0, "raydapResult": 3}
 
 
 def answer_parts(worker: FakeWorker, text: str) -> list[str]:
-    """Answers all queries for parts of a text; returns their expressions."""
+    """Answer all requests for parts of a text; return their expressions."""
     asked: list[str] = []
     while worker.heard:
         request = worker.heard.pop()
@@ -33,7 +33,7 @@ def answer_parts(worker: FakeWorker, text: str) -> list[str]:
 
 @pytest.fixture
 def stopped(play: Play) -> tuple[FakeClient, FakeWorker, dict[str, Any]]:
-    """A client, a worker that holds its evaluations back, and the arguments for one."""
+    """Return a client, a worker that withholds answers to `evaluate`, and the arguments of an `evaluate`."""
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()

@@ -1,4 +1,4 @@
-"""What users read of workers and jobs that end, and of what there is at the beginning."""
+"""The user's messages about workers and jobs that end, and about the cluster at the beginning."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from support.playbook import Play
 
 
 def stopped_and_ended(play: Play, client: FakeClient, *labels: WorkerLabel) -> list[FakeWorker]:
-    """Stopped workers, whose processes have all ended then."""
+    """Stop workers, and end the processes of all of them."""
     workers = play.attached(*(f"w{number}" for number in range(len(labels))))
     play.feed(WorkersLabelled({worker.key: label for worker, label in zip(workers, labels, strict=True)}))
     for worker in workers:
@@ -42,7 +42,8 @@ def test_the_message_about_a_stopped_worker_that_has_ended_waits_for_rays_reason
     one, _ = stopped_and_ended(play, client, label, label)
     play.feed(WorkersEnded((EndedWorker(one.row, "Killed by a signal. SIGKILL", crashed=True),)))
     assert client.told(Code.WORKER_GONE).startswith(
-        "Trainer 101 · step: The stopped worker 101 on 10.0.0.1 is gone (Killed by a signal); the other workers go on."
+        "Trainer 101 · step: The stopped worker 101 on 10.0.0.1 is gone (Killed by a signal). "
+        "The other workers are not affected."
     )
     play.tick(STOPPED_WAIT_S)
     assert "Trainer 102 · step: The stopped worker 102 on 10.0.0.1 is gone (its process has" in client.told(
@@ -90,15 +91,20 @@ def test_a_worker_that_crashes_after_its_job_has_ended_is_no_loss(
             (),
             0,
             {},
-            "the cluster (no job runs yet). No worker is paused; raydap shows each one that stops.",
+            "the cluster (no running jobs). No worker is paused yet. raydap shows each worker that stops.",
         ),
-        ((), 0, {"reach": "paused"}, "No worker is paused; raydap shows each one that calls breakpoint()."),
-        (("a.py (01)",), 1, {}, "(jobs: a.py (01)). 1 paused worker found; raydap attaches to each, now and later."),
+        ((), 0, {"reach": "paused"}, "No worker is paused yet. raydap shows each worker that calls breakpoint()."),
+        (
+            ("a.py (01)",),
+            1,
+            {},
+            "(jobs: a.py (01)). Attaching to 1 paused worker, and to every worker that pauses later.",
+        ),
         (
             ("a", "b", "c", "d", "e"),
             2,
             {"autoAttach": False},
-            "(jobs: a, b, c and 2 more). 2 paused workers found; raydap",
+            "(jobs: a, b, c and 2 more). Found 2 paused workers. Choose",
         ),
     ],
 )
@@ -116,7 +122,7 @@ def test_the_first_line_says_what_was_found(
 
 
 def test_a_client_reads_the_first_line_once(play: Play) -> None:
-    """It is attached already when the jobs are listed, and still sends its breakpoints."""
+    """The client is already attached when the jobs are listed, and still sends its breakpoints."""
     client = play.client()
     attach = client.send("attach")
     play.take(StartDiscovery)
@@ -126,5 +132,5 @@ def test_a_client_reads_the_first_line_once(play: Play) -> None:
     play.feed(JobsListed(()))
     client.nothing()
     client.request("configurationDone")
-    assert "connected to the Ray cluster" in client.event("output")["output"]
+    assert "Connected to the Ray cluster" in client.event("output")["output"]
     client.nothing()

@@ -1,4 +1,4 @@
-"""Breakpoints change while a hundred workers come and run: each one ends up with what the client wants, and no more."""
+"""Breakpoints change while a hundred workers start and run. All end up with exactly the client's breakpoints."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ PATHS = ("/app/a.py", "/app/b.py")
 
 
 def final_state(worker: FakeWorker) -> dict[str, list[int]]:
-    """What debugpy would stop at: each request replaces the breakpoints of its source."""
+    """Return the lines where debugpy would stop. Each request replaces the breakpoints of its source."""
     state: dict[str, list[int]] = {}
     for message in worker.heard:
         if message["command"] == "setBreakpoints":

@@ -14,7 +14,7 @@ from support.playbook import Play
 
 
 def stopped(play: Play, client: FakeClient, *keys: str) -> tuple[list[FakeWorker], list[int]]:
-    """Workers that are attached and stopped, the last one in another file, and the handles of their threads."""
+    """Attach and stop workers, the last one in another file; return them and the handles of their threads."""
     workers = play.attached(*keys)
     workers[-1].path = "/app/other.py"
     for worker in workers:

@@ -1,4 +1,4 @@
-"""DAP's order for each client: the answer to a request that resumes a thread comes before the thread's next stop."""
+"""The answer to a request that resumes a thread comes before the thread's next stop, as DAP requires."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def test_the_answer_comes_before_the_next_stop(command: str) -> None:
     worker.hold = {"evaluate", command}
     client.send(command, threadId=thread)
     worker.resume(1)
-    worker.stop(1)  # The thread was faster than the worker's answer.
+    worker.stop(1)  # The thread stops before the worker answers the request.
     heard = names(client.inbox)
     assert heard.index(command) < heard.index("stopped")
     client.inbox.clear()

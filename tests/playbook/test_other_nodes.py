@@ -1,4 +1,4 @@
-"""Prepared workers on other nodes: they are reached over the relay, which can fail without them."""
+"""Prepared workers on other nodes. raydap reaches them over the relay, and the relay can fail while they live."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -49,7 +49,7 @@ def lose(play: Play, worker: FakeWorker) -> None:
 
 
 def reached(play: Play) -> list[Mapping[str, str]]:
-    """The nodes, each time that raydap was to reach them."""
+    """Return the nodes of each ReachNodes effect."""
     return [effect.nodes for effect in play._effects if isinstance(effect, ReachNodes)]
 
 
@@ -181,7 +181,7 @@ def test_a_worker_that_is_not_found_again_is_told_of_once(play: Play) -> None:
     client.event("thread")
     client.event("breakpoint")
     play.tick(60)
-    assert "if it lives, runs on" in client.told(Code.WORKER_GONE)
+    assert "if it is alive, is running again" in client.told(Code.WORKER_GONE)
     play.tick(60)
     client.nothing()
 

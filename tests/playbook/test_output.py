@@ -1,4 +1,4 @@
-"""What workers print through debugpy, and whose it is."""
+"""Output that workers print through debugpy, and the worker that it is attributed to."""
 
 from support.fake_client import FakeClient
 from support.fake_worker import FakeWorker

@@ -1,4 +1,4 @@
-"""Work on many workers is done in parts, between which other events are handled. Here each part is one worker."""
+"""Work on many workers is done in parts, and other events are handled between them. Here each part is one worker."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def parts(monkeypatch: pytest.MonkeyPatch, play: Play) -> Iterator[None]:
 
 
 def session(play: Play) -> tuple[FakeClient, list[FakeWorker]]:
-    """A client and its workers. From now on a part begins when the test feeds `NextPart`."""
+    """Return a client and its workers. From now on, a part begins when the test feeds `NextPart`."""
     client = play.session()
     workers = play.attached("w1", "w2", "w3")
     for worker in workers:
@@ -37,12 +37,12 @@ def session(play: Play) -> tuple[FakeClient, list[FakeWorker]]:
 
 
 def heard(workers: list[FakeWorker], command: str) -> list[int]:
-    """How often each worker has got a request."""
+    """Return how often each worker has received a request."""
     return [sum(message["command"] == command for message in worker.heard) for worker in workers]
 
 
 def resumed(workers: list[FakeWorker]) -> list[int]:
-    """How often a thread of each worker was resumed."""
+    """Return how often a thread of each worker was resumed."""
     expression = calls.resume_thread(LocalId(1))
     return [sum(message["arguments"].get("expression") == expression for message in asked(each)) for each in workers]
 
@@ -61,7 +61,7 @@ def clear(*clients: FakeClient) -> None:
 
 
 def lines(worker: FakeWorker) -> list[Any]:
-    """The lines of the breakpoints in each request that the worker has got."""
+    """Return the lines of the breakpoints in each request that the worker has received."""
     sent = [message["arguments"] for message in worker.heard if message["command"] == "setBreakpoints"]
     return [[each["line"] for each in arguments["breakpoints"]] for arguments in sent]
 
@@ -77,7 +77,7 @@ def test_the_client_gets_its_answer_at_once_and_the_workers_one_after_the_other(
 
 
 def test_a_later_request_of_the_client_waits_for_all_parts(play: Play) -> None:
-    """A thread that `continue` resumes stops at the breakpoint that was set before."""
+    """A thread that `continue` resumes must stop at the breakpoint that was set before."""
     client, workers = session(play)
     workers[2].stop()
     thread = client.stop()["threadId"]
@@ -159,7 +159,7 @@ def test_all_workers_are_detached_from_once(play: Play) -> None:
 
 
 def feed_until_the_first_is_paused(play: Play, workers: list[FakeWorker]) -> None:
-    """Which workers are in a set is decided in parts, too."""
+    """Feed parts until one worker is paused. Membership in the set is decided in parts, too."""
     for _ in range(20):
         if heard(workers, "pause") != [0, 0, 0]:
             break

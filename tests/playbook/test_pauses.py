@@ -1,4 +1,4 @@
-"""Threads that were to pause and cannot are shown by a snapshot of their stack (workers/pauses.py)."""
+"""A thread that cannot pause is shown by a snapshot of its stack (workers/pauses.py)."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PLACE = "blocked in lock.acquire (train.py:41)"
 
 
 def shown(play: Play, client: FakeClient, worker: FakeWorker, **stack: Any) -> dict[str, Any]:
-    """Pauses everything; returns the stop of the one thread that is blocked."""
+    """Pause all threads, and return the stop of the one thread that is blocked."""
     worker.blocked = blocked(1, **stack)
     client.request("pause", threadId=0)
     play.tick(1)
@@ -51,7 +51,7 @@ def test_a_thread_that_cannot_stop_is_shown_where_it_is(play: Play) -> None:
     variables = client.request("variables", variablesReference=scope["variablesReference"])["variables"]
     assert variables == [{"name": "loss", "value": "0.5", "type": "float", "variablesReference": 0}]
     assert client.request("scopes", frameId=wait["id"])["scopes"] == []
-    # Nothing of this has to be asked of the worker, and all ids are handles.
+    # The snapshot has the answers, so the worker gets no request. All ids are handles.
     assert worker.commands() == []
     assert min(thread, wait["id"], step["id"], scope["variablesReference"]) >= 1000
 
@@ -96,7 +96,7 @@ def test_what_needs_a_real_stop_is_refused_with_the_reason(play: Play) -> None:
     (result,) = client.request("raydap/evaluate", expression="loss")["results"]
     assert result["error"] == text
     assert worker.commands() == []
-    # Without a frame it needs no stopped thread.
+    # An expression without a frame does not depend on the blocked thread.
     assert client.request("evaluate", expression="1 + 1")["result"] == "1 + 1 of w1"
     assert worker.commands() == ["evaluate"]
 
@@ -125,7 +125,7 @@ def test_continue_takes_the_pause_back(play: Play, command: str) -> None:
     assert worker.heard[-1]["arguments"]["expression"] == calls.resume_thread(1)
     assert client.event("continued")["threadId"] == thread
     assert client.request("threads") == {"threads": []}
-    # It can be paused again.
+    # The thread can be paused again.
     client.request("pause", threadId=thread)
     assert worker.heard[-1]["arguments"]["expression"] == calls.pause_thread(1)
     play.tick(1)
@@ -180,7 +180,7 @@ def test_one_look_serves_several_pauses(play: Play) -> None:
 
 
 def test_a_stop_is_told_again_if_it_could_be_lost(play: Play) -> None:
-    """pydevd forgets to tell of a thread that is to run and then to pause, before it has noticed the first."""
+    """pydevd loses the stop of a thread that is resumed and paused again before the thread has noticed the resume."""
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop(1)
@@ -212,7 +212,7 @@ def test_a_stop_that_is_reported_twice_while_it_is_verified_is_shown_once(play: 
 
 
 def test_a_stop_that_is_told_again_while_its_thread_is_to_run_on_is_not_shown(play: Play) -> None:
-    """Otherwise a thread would stay stopped for clients that has run on."""
+    """Otherwise a thread that runs would stay stopped for clients."""
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop(1, reason="pause")
@@ -236,7 +236,7 @@ def test_a_worker_that_does_not_answer_is_told_of_once(play: Play) -> None:
     for _ in range(4):
         play.tick(1)
     told = client.told(Code.WORKER_SILENT)
-    assert "runs native code" in told
+    assert "its native code blocks" in told
     assert "py-spy dump --pid 101" in told
     play.tick(60)
     client.nothing()
@@ -253,7 +253,7 @@ def test_a_worker_that_does_not_answer_is_looked_into_from_outside(play: Play) -
     client.request("pause", threadId=0)
     for _ in range(3):
         play.tick(1)
-    assert "it is blocked in lock.acquire (train.py:41), beside which" in client.told(Code.WORKER_SILENT)
+    assert "it is blocked in lock.acquire (train.py:41), which blocks" in client.told(Code.WORKER_SILENT)
     worker.release("evaluate")
     client.stop()
 
@@ -265,7 +265,7 @@ def test_a_worker_that_says_nonsense_costs_nothing(play: Play, answer: Any) -> N
     worker.blocked = answer
     client.request("pause", threadId=0)
     play.tick(1)
-    play.warned("does not say which threads are blocked")
+    play.warned("cannot read which threads of")
     worker.stop(reason="pause")
     client.stop()
 

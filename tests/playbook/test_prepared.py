@@ -1,4 +1,4 @@
-"""Prepared workers: processes that call when they begin and are attached if something can stop them."""
+"""Prepared workers: their processes call raydap when they start, and are attached if something can stop them."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def test_a_worker_is_said_to_run_when_it_has_its_breakpoints(play: Play) -> None
     worker = prepared(play, "w1")
     worker.hold = {"configurationDone"}
     call(play, worker)
-    # pydevd without an adapter has answered `attach`.
+    # pydevd, which has no adapter here, has answered `attach`.
     assert worker.complete
     (listed,) = client.request("raydap/workers")["workers"]
     assert listed["state"] == "attaching"
@@ -93,7 +93,7 @@ def test_filters_hold_for_prepared_workers(play: Play) -> None:
     assert play.take(ReleaseAgent).worker == "w1"
     trainer, other = prepared(play, "w2", node="10.0.0.2"), prepared(play, "w3", node="10.0.0.2")
     call(play, trainer, other)
-    # Before their first task Ray does not say what they run, so both are attached.
+    # Ray does not report what they run before their first task, so both are attached.
     assert trainer.dials == other.dials == 1
     play.feed(WorkersLabelled({trainer.key: WorkerLabel(actor="Trainer"), other.key: WorkerLabel(actor="Rollout")}))
     assert trainer.connected
@@ -142,12 +142,12 @@ def test_a_child_is_attached_if_its_parent_is_wanted(play: Play) -> None:
     wanted = child_of(play, trainer, "pid-7")
     grandchild = child_of(play, wanted, "pid-8")
     assert wanted.dials == grandchild.dials == 1
-    # The label of a worker that is not attached may be out of date, so Ray is asked again.
+    # The label of a worker that is not attached may be out of date, so raydap asks Ray again.
     unwanted = child_of(play, other, "pid-9")
     play.feed(WorkersLabelled({other.key: WorkerLabel(actor="Rollout")}))
     assert wanted.connected
     assert not unwanted.connected
-    # Nobody has to believe a process.
+    # A process can claim any parent, even itself.
     liar = prepared(play, "pid-10", worker_type="CHILD", parent=WorkerKey("pid-10"))
     call(play, liar)
     assert liar.dials == 0
@@ -195,7 +195,7 @@ def test_a_worker_that_another_one_debugs_is_told_of(play: Play) -> None:
 
 
 def test_the_end_of_a_process_ends_its_connection(play: Play) -> None:
-    """There is no adapter that would tell of it."""
+    """There is no adapter that would report it."""
     client = launched(play, LINES)
     worker = prepared(play, "w1")
     call(play, worker)

@@ -1,4 +1,4 @@
-"""A launched program that raydap ends: its workers stay as they are until the program has ended."""
+"""raydap ends a launched program. The program's workers keep their state until the program has ended."""
 
 from raydap.core.effects import StopDebuggee, StopDiscovery
 from raydap.core.events import DebuggeeStopped, WorkerGone
@@ -9,7 +9,7 @@ from support.prepared_workers import LINES, call, launched, prepared
 
 
 def left(play: Play) -> FakeWorker:
-    """A worker of a launched program, whose client has left while the worker was stopped."""
+    """Return a stopped worker of a launched program whose client has left."""
     client = launched(play, LINES)
     worker = prepared(play, "w1")
     call(play, worker)

@@ -1,4 +1,4 @@
-"""Progress while many workers are attached, for clients that can show it."""
+"""Progress reports while many workers are attached, for clients that can show them."""
 
 from raydap.core.effects import StopDiscovery
 from raydap.core.model.attaching import AT_ONCE

@@ -1,4 +1,4 @@
-"""raydap/waits says why tasks and actors have not begun, and which resources they wait for."""
+"""raydap/waits reports why tasks and actors have not started, and which resources they wait for."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_cpus_that_are_all_kept_by_actors_that_wait_for_tasks(hung: Hung) -> Non
         "  -> in use by W{0} (pid 102 on 10.0.0.1): keeps {CPU: 1} until it ends",
     ]
     assert "├─" not in answer["text"], "the two are one line"
-    # A detached actor may end at any time, and so may one whose driver goes on.
+    # A detached actor may end at any time, as may an actor whose driver is not blocked.
     detached = RayActor("a3", "Other", "ALIVE", "01000000", pid=9, resources={"CPU": 1}, is_detached=True)
     hung.play.ray_states = [RayState(state.tasks, (*state.actors, detached), nodes=state.nodes, used=state.used)]
     assert hung.ask()["deadlocks"] == []

@@ -1,4 +1,4 @@
-"""raydap tries again where an attach has failed, and a worker that does not answer delays no other."""
+"""raydap retries an attach that failed, and a worker that does not answer delays no other worker."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_a_prepared_worker_is_tried_again_and_reported_once(play: Play, failure:
 
 
 def target(play: Play) -> tuple[FakeClient, FakeWorker]:
-    """A session with a given address at which nothing listens yet."""
+    """Return a session with an address at which nothing listens yet."""
     client = play.client()
     seq = client.send("attach", workers=["127.0.0.1:5678"])
     play.take(StartDiscovery)
@@ -137,7 +137,7 @@ def test_so_many_connections_are_open_at_most(play: Play) -> None:
 
 
 def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> None:
-    """Only what waits for the end of a worker is examined then."""
+    """The end of a worker causes an examination only of the workers that wait for it."""
     play.session(task="train*")
     others = [play.worker(f"x{number}", WorkerLabel(task="other")) for number in range(20)]
     workers = [play.worker(f"w{number}", WorkerLabel(task="train")) for number in range(2)]
@@ -148,7 +148,7 @@ def test_a_filtered_worker_costs_nothing_when_another_one_ends(play: Play) -> No
 
 @pytest.mark.parametrize("has_agent", [True, False])
 def test_workers_that_end_while_they_wait_delay_none_behind_them(play: Play, has_agent: bool) -> None:
-    """They wait for their node; then they are gone, and the last one is attached."""
+    """They wait for their turn on their node. When they have ended, the last worker is attached."""
     client = launched(play, LINES) if has_agent else play.session()
     keys = [f"w{number}" for number in range(AT_ONCE + 3)]
     workers = [prepared(play, key) if has_agent else play.worker(key) for key in keys]

@@ -1,4 +1,4 @@
-"""What clients that want to know are told of workers, and how they choose whom to attach to (docs/requests.md)."""
+"""The changes of workers that clients receive on request, and how they choose workers to attach (docs/requests.md)."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ LISTED = {"autoAttach": False}
 
 
 def told(client: FakeClient) -> list[tuple[str, str]]:
-    """All changes that nobody has taken yet: keys and states."""
+    """Take all changes of workers from the inbox; return keys and states."""
     changes = []
     while client.inbox and client.inbox[0].get("event") == "raydap/workersChanged":
         changes += [(worker["key"], worker["state"]) for worker in client.event("raydap/workersChanged")["workers"]]
@@ -225,7 +225,7 @@ def test_an_editor_that_joins_a_watcher_gets_everybody(play: Play) -> None:
 
 
 def test_one_that_only_watches_holds_nobody_back(play: Play) -> None:
-    """The other way round: who joins to watch changes nothing for who debugs."""
+    """The reverse: a client that joins to watch changes nothing for a client that debugs."""
     play.session()
     watcher = play.joined(LISTED)
     (worker,) = play.attached("w1")

@@ -1,4 +1,4 @@
-"""Requests to one worker: ids down and up, lifetimes, answers of every kind (invariants 3, 4 and 9)."""
+"""Requests to one worker: ids in both directions, lifetimes, answers of every kind (invariants 3, 4 and 9)."""
 
 from typing import Any
 
@@ -171,7 +171,7 @@ def test_exception_info_and_unknown_fields_pass_as_they_came(play: Play) -> None
 
 @pytest.mark.parametrize("reason", ["breakpoint", "step", "pause"])
 def test_a_stop_without_an_exception_has_no_exception_info(play: Play, reason: str) -> None:
-    """pydevd would print its own traceback into the program's output."""
+    """pydevd would print a traceback of its own into the program's output."""
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop(reason=reason)
@@ -219,7 +219,7 @@ def test_output_of_workers_is_shown_but_telemetry_and_private_events_are_not(pla
     assert body["data"] == {"worker": "w1"}
     assert len(client.request("variables", variablesReference=body["variablesReference"])["variables"]) == 1
     worker.say("output", {"category": "telemetry", "output": "ptvsd"})
-    # pydevd warns of an evaluate that takes long, also of raydap's own.
+    # pydevd prints a warning about each `evaluate` that takes long, including raydap's own.
     for own in (calls.blocked_threads([1]), calls.resume_thread(1)):
         worker.say(
             "output", {"category": "important", "output": f"Evaluating: {own} did not finish after 3.00 seconds."}

@@ -1,4 +1,4 @@
-"""raydap/evaluate and raydap/compare in workers that run, too (docs/requests.md)."""
+"""raydap/evaluate and raydap/compare in running workers (docs/requests.md)."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ def test_attached_workers_that_run_are_asked_where_they_are(play: Play) -> None:
     assert answer["groups"][1]["value"] == "loss of w2"
     assert [result["threadId"] for result in answer["results"]] == [thread]
     assert running.heard[-1]["arguments"]["expression"] == calls.running_value("loss", 5.0)
-    # Those who do not ask for it get what they got before.
+    # Clients that do not request running workers get the same answer as before.
     assert len(client.request("raydap/evaluate", expression="loss")["groups"]) == 1
 
 
@@ -64,9 +64,9 @@ def test_a_worker_that_runs_undebugged_is_asked_through_its_agent(play: Play) ->
     ("told", "error"),
     [
         (json.dumps({"error": "NameError: x"}), "NameError: x"),
-        ("nonsense", "cannot be read"),
-        ('{"result": 7}', "cannot be read"),
-        ("[" * 100_000, "cannot be read"),
+        ("nonsense", "cannot be decoded"),
+        ('{"result": 7}', "cannot be decoded"),
+        ("[" * 100_000, "cannot be decoded"),
     ],
 )
 def test_what_fails_is_a_group(rough_play: Play, told: str, error: str) -> None:
@@ -76,7 +76,7 @@ def test_what_fails_is_a_group(rough_play: Play, told: str, error: str) -> None:
     (group,) = client.request("raydap/evaluate", expression="x", running=True)["groups"]
     assert error in group["error"]
     if error != "NameError: x":
-        rough_play.warned("what cannot be read")
+        rough_play.warned("cannot decode")
 
 
 @pytest.mark.parametrize("how", ["says so", "says nothing"])

@@ -1,4 +1,4 @@
-"""Which workers are attached, what they are called, and what happens when they go."""
+"""Which workers are attached, their names, and what happens when they end."""
 
 from typing import Any
 
@@ -127,7 +127,7 @@ def test_a_label_that_comes_late_renames_the_thread_for_those_who_can_take_it(pl
 
 
 def test_an_editor_that_is_just_showing_a_stop_hears_of_a_name_afterwards(play: Play) -> None:
-    """VS Code drops a stop if it gets a `thread` event for its thread meanwhile."""
+    """VS Code drops a stop if it receives a `thread` event for that thread while it shows the stop."""
     editor = play.session(supportsInvalidatedEvent=True)
     (worker,) = play.attached("w1")
     for number, label in enumerate((WorkerLabel(actor="Trainer"), ACTOR)):
@@ -188,7 +188,7 @@ def test_a_stopped_worker_that_dies_is_told_and_the_others_go_on(play: Play) -> 
     assert "so stackTrace has no answer" in client.refusal(Code.WORKER_GONE, pending)
     told = client.told(Code.WORKER_GONE)
     assert "of the stopped worker 101 on 10.0.0.1 is lost (connection reset)" in told
-    assert "runs on and can stop here again at its next breakpoint()" in told
+    assert "is running again and can stop here again at its next breakpoint()" in told
     assert client.event("thread") == {"reason": "exited", "threadId": first}
     assert [thread["id"] for thread in client.request("threads")["threads"]] == [second]
     assert client.request("stackTrace", threadId=second)["totalFrames"] == 2
@@ -203,7 +203,10 @@ def test_of_a_stopped_worker_whose_process_has_ended_nothing_more_is_promised(pl
     client.event("thread")
     play.tick(STOPPED_WAIT_S)
     told = client.told(Code.WORKER_GONE)
-    assert "The stopped worker 101 on 10.0.0.1 is gone (its process has ended); the other workers go on." in told
+    assert (
+        "The stopped worker 101 on 10.0.0.1 is gone (its process has ended). The other workers are not affected."
+        in told
+    )
 
 
 def test_a_worker_that_is_no_ray_worker_does_not_wait_again(play: Play) -> None:
@@ -213,7 +216,7 @@ def test_a_worker_that_is_no_ray_worker_does_not_wait_again(play: Play) -> None:
     worker.stop()
     client.stop()
     worker.die()
-    assert "if it lives, runs on; the other workers go on." in client.told(Code.WORKER_GONE)
+    assert "if it is alive, is running again. The other workers are not affected." in client.told(Code.WORKER_GONE)
     client.event("thread")
 
 
@@ -239,7 +242,7 @@ def test_a_worker_whose_process_has_ended_is_let_go_and_the_session_goes_on(play
     worker.say("exited", {"exitCode": 0})
     worker.say("terminated")
     assert client.event("thread") == {"reason": "exited", "threadId": thread}
-    assert worker.commands() == []  # Its adapter may serve a parent that goes on.
+    assert worker.commands() == []  # Its adapter may serve a parent that still runs.
     assert not worker.connected
     client.nothing()
 
@@ -287,7 +290,7 @@ def test_a_worker_that_the_user_has_chosen_is_attached_beyond_the_limit(play: Pl
     client.request("raydap/detach", workers=["w3"])
     play.paused(two, three)
     client.request("raydap/attach", workers=["w3"])
-    assert three.dials == 1  # Its debugger is not done with the last session yet.
+    assert three.dials == 1  # Its debugger has not finished with the last session yet.
     play.tick(detach.REDIAL_DELAY_S)
     assert (two.dials, three.dials) == (0, 2)
 
@@ -304,7 +307,7 @@ def test_a_label_says_nothing_of_the_next_worker_under_the_same_key(play: Play) 
     play.paused(worker)
     play.feed(WorkersLabelled({worker.key: WorkerLabel(task="other")}))
     play.paused()
-    play.feed(WorkersLabelled({worker.key: ACTOR}))  # It comes too late.
+    play.feed(WorkersLabelled({worker.key: ACTOR}))  # This label comes too late.
     assert not labelled(play)
     play.paused(worker, other)
     assert (worker.dials, other.dials) == (0, 1)

@@ -51,7 +51,7 @@ def test_a_cluster_that_does_not_answer_at_first_fails_the_attach_which_can_be_r
     attach = client.send("attach")
     play.take(StartDiscovery)
     play.feed(DOWN)
-    # The refusal comes before `initialized`: nothing is configured for it.
+    # The refusal comes before `initialized`, so the client does not configure a session that has failed.
     assert "does not answer" in client.refusal(Code.DASHBOARD_UNREACHABLE, attach)
     play.warned("does not answer")
     play.take(StopDiscovery)
@@ -198,7 +198,7 @@ def test_who_leaves_while_attaching_is_not_answered(play: Play) -> None:
 
 
 def test_a_worker_takes_its_leave_once_though_raydap_ends_meanwhile(play: Play) -> None:
-    """debugpy's adapter dies if it has an answer to forward and its client is gone."""
+    """debugpy's adapter dies if it has an answer to forward and its client has disconnected."""
     client = play.session()
     (worker,) = play.attached("w1")
     worker.hold = {"disconnect"}
@@ -214,7 +214,7 @@ def test_a_worker_takes_its_leave_once_though_raydap_ends_meanwhile(play: Play) 
 
 
 def test_what_vscode_asks_is_cancelled_when_it_leaves(play: Play) -> None:
-    """It asks for more stacks until the adapter has ended, and waits for the answers."""
+    """VS Code sends more stack requests until the adapter has ended, and waits for their answers."""
     client = play.session(**VSCODE)
     (worker,) = play.attached("w1")
     worker.stop()
@@ -239,7 +239,7 @@ def test_what_vscode_asks_is_cancelled_when_it_leaves(play: Play) -> None:
 
 
 def test_what_others_ask_has_no_answer_when_they_leave(play: Play) -> None:
-    """Emacs would report each failure."""
+    """Emacs would show each failure to its user."""
     client = play.session(clientID="vscode")
     (worker,) = play.attached("w1")
     worker.stop()

@@ -43,7 +43,7 @@ def test_a_silent_worker_is_at_no_line_and_holds_nobody_back(play: Play) -> None
 
 
 def test_a_worker_that_dies_while_a_set_asks_for_it_is_asked_no_more(play: Play) -> None:
-    """Its place is asked for, and then the expression would be."""
+    """The set needs the worker's line first, and would then evaluate its expression."""
     client = play.session()
     workers, _ = stopped(play, client, "w1", "w2")
     workers[0].hold = {"stackTrace"}
@@ -83,7 +83,7 @@ def test_where_is_not_true_if_it_fails(play: Play) -> None:
 
 
 def test_a_worker_has_a_rank_of_its_own(play: Play) -> None:
-    """It is asked once, if a set looks at ranks; one that has none is asked again after a while."""
+    """raydap asks a worker for its rank once, if a set uses ranks; a worker without a rank again after a while."""
     client = play.session()
     workers, threads = stopped(play, client, "w1", "w2", "w3")
     workers[1].rank, workers[2].rank = "7", "no number"

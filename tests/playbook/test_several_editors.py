@@ -1,4 +1,4 @@
-"""Breakpoints and filters of one client survive the requests of others, and a client may come or leave at any time."""
+"""Breakpoints and filters of one client survive the requests of others, and clients may come and leave at any time."""
 
 import json
 from typing import Any
@@ -25,14 +25,14 @@ SPECS: list[dict[str, Any]] = [
 
 
 def sent(worker: FakeWorker) -> list[dict[str, Any]]:
-    """The breakpoints that the worker has now."""
+    """Return the breakpoints that the worker has now."""
     arguments: dict[str, Any] = [m for m in worker.heard if m["command"] == "setBreakpoints"][-1]["arguments"]
     found: list[dict[str, Any]] = arguments["breakpoints"]
     return found
 
 
 def pair(play: Play, spec: dict[str, Any]) -> tuple[FakeClient, FakeClient, FakeWorker]:
-    """Two editors; the first has set this breakpoint, and the second got an event with its line."""
+    """Return two editors and a worker. The first has set this breakpoint; the second got an event with its line."""
     first = play.session()
     (worker,) = play.attached("w1")
     first.request("setBreakpoints", source=FILE, breakpoints=[spec])
@@ -51,7 +51,7 @@ def clear(*clients: FakeClient) -> None:
 def test_a_change_in_the_same_file_leaves_the_breakpoints_of_others(
     play: Play, spec: dict[str, Any], repeats: bool
 ) -> None:
-    """VS Code sends all lines that it shows; other editors do not show those of others."""
+    """VS Code sends every line that it shows. Other editors send only their own lines."""
     first, second, worker = pair(play, spec)
     second.request("setBreakpoints", source=FILE, breakpoints=[{"line": 7}, {"line": 9}] if repeats else [{"line": 9}])
     assert sent(worker) == [spec, {"line": 9}]
@@ -90,7 +90,7 @@ def test_its_author_takes_a_condition_away(play: Play) -> None:
 
 
 def test_who_has_read_the_conditions_can_take_them_away(play: Play) -> None:
-    """A terminal shows them all, and its user removes one of another client by its number."""
+    """A terminal shows all breakpoints, and its user can remove another client's breakpoint by its number."""
     first, second, worker = pair(play, SPECS[1])
     second.request("raydap/breakpoints")
     second.request("setBreakpoints", source=FILE, breakpoints=[{"line": 7}])

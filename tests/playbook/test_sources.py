@@ -1,4 +1,4 @@
-"""What the bridge adds about source files, and code that exists in one worker only."""
+"""Additions of the bridge about source files, and code that exists in one worker only."""
 
 import ast
 from typing import Any

@@ -1,4 +1,4 @@
-"""Many stops at once: VS Code is told of them as it reads them, every other client at once."""
+"""Many stops at once: VS Code receives them as it reads their stacks, every other client at once."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def stop_all(play: Play, count: int = MANY) -> list[FakeWorker]:
 
 
 def stops(client: FakeClient) -> list[int]:
-    """Takes all that have come; returns their threads."""
+    """Take all stops from the inbox; return their threads."""
     found = []
     while client.inbox:
         found.append(client.stop()["threadId"])

@@ -1,4 +1,4 @@
-"""Stops and what resumes them (issue: merged session)."""
+"""Stops, and the requests that resume them."""
 
 from typing import Any
 
@@ -141,7 +141,7 @@ def test_a_phantom_stop_is_dropped(play: Play) -> None:
     worker.say("stopped", {"reason": "breakpoint", "threadId": 2, "allThreadsStopped": True})
     client.nothing()
     assert [thread["id"] for thread in client.request("threads")["threads"]] == [first]
-    # Nobody could resume a thread that is stopped and not shown.
+    # No client could resume a thread that is stopped and not shown.
     assert worker.commands() == ["stackTrace", "evaluate"]
 
 
@@ -157,7 +157,7 @@ def test_a_real_stop_that_follows_a_phantom_is_not_resumed(play: Play) -> None:
     worker.say("stopped", {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": False})
     worker.stop(1)
     thread = client.stop()["threadId"]
-    worker.release("evaluate")  # The command that ends the phantom arrives now.
+    worker.release("evaluate")  # The command that ends the phantom arrives only now.
     assert 1 in worker.stopped
     client.resume(thread)
 
@@ -203,7 +203,7 @@ def test_a_worker_that_resumes_by_itself_is_told(play: Play) -> None:
     worker.stop(1)
     worker.stop(2)
     handles = {client.stop()["threadId"], client.stop()["threadId"]}
-    worker.say("continued", {"threadId": 1})  # Absent allThreadsContinued means true.
+    worker.say("continued", {"threadId": 1})  # Without allThreadsContinued, DAP defines it as true.
     told = [client.event("continued") for _ in range(2)]
     assert {body["threadId"] for body in told} == handles
     assert all(body["allThreadsContinued"] is False for body in told)

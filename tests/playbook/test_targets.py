@@ -1,4 +1,4 @@
-"""Requests that came later than the first ones: values changed, completions, targets of steps and jumps, modules."""
+"""Changed values, completions, targets of steps and jumps, and modules."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from support.playbook import Play
 
 
 def look(client: FakeClient, worker: FakeWorker) -> tuple[int, int, int]:
-    """A new stop of this worker: its thread, its innermost frame and the variables in it."""
+    """Stop this worker; return the thread, its innermost frame and the reference of the frame's variables."""
     worker.stop()
     thread = client.stop()["threadId"]
     frame = client.request("stackTrace", threadId=thread)["stackFrames"][0]["id"]
@@ -186,7 +186,7 @@ def test_modules_are_those_of_the_worker_looked_at_and_have_ids_of_their_own(pla
 
 @pytest.mark.parametrize("line", [None, "x", "9", True, 9.5, 0, -1, 2**31, [9]])
 def test_what_is_no_line_never_reaches_the_worker(play: Play, line: Any) -> None:
-    """debugpy offers it, and its thread is lost when `goto` cannot read it."""
+    """debugpy offers a target for it, and loses the thread when `goto` cannot read that target."""
     client = play.session()
     (worker,) = play.attached("w1")
     worker.stop()

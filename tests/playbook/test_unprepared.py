@@ -1,4 +1,4 @@
-"""Workers without an agent: what `"reach": "any"` does to them."""
+"""The effect of `"reach": "any"` on workers without an agent."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ ANY = {"reach": "any"}
 
 
 def watched(play: Play, **arguments: Any) -> FakeClient:
-    """A client with a breakpoint, for which all workers are looked at."""
+    """Return a client with a breakpoint, for which raydap watches all workers."""
     client = play.session({**ANY, **arguments})
     assert play._effects == [], "without a breakpoint nobody has to be known"
     client.request("setBreakpoints", **LINES)
@@ -28,19 +28,19 @@ def watched(play: Play, **arguments: Any) -> FakeClient:
 
 
 def asked(play: Play) -> list[InjectAgent]:
-    """The agents that are to be started, of which nobody has taken notice yet."""
+    """Return the agents that are to be started, and remove these effects."""
     return [play.take(InjectAgent) for _ in list(play._effects)]
 
 
 def agent_calls(play: Play, worker: FakeWorker) -> None:
-    """The agent that was started in the worker calls."""
+    """Let the agent call that was started in the worker."""
     started = prepared(play, worker.key, pid=worker.row.pid)
     started.label = worker.label
     play.feed(AgentInjected(worker.key, ""), AgentCalled(started.row))
 
 
 def listed_twice(play: Play, worker: FakeWorker) -> None:
-    """Two lists show that the worker still runs."""
+    """List the worker twice, which shows that it still runs."""
     play.alive(worker)
     play.alive(worker)
 
@@ -63,7 +63,7 @@ def test_a_breakpoint_reaches_all_that_run(play: Play) -> None:
     agent_calls(play, actor)
     assert play.workers["w1"].connected
     assert "setBreakpoints" in play.workers["w1"].commands()
-    # From now on it is like a prepared one.
+    # From now on the worker is like a prepared one.
     play.alive(actor, task)
     assert asked(play) == []
     client.event("breakpoint")
@@ -130,7 +130,7 @@ def test_the_reason_is_in_the_entry_and_told_once(play: Play) -> None:
 
 
 def test_a_worker_that_has_ended_meanwhile_is_no_problem(play: Play) -> None:
-    """The first list after the failure is older than the end."""
+    """The first list after the failure was made before the worker ended."""
     client = watched(play)
     worker = play.worker("w1", TASK)
     play.alive(worker)
@@ -143,7 +143,7 @@ def test_a_worker_that_has_ended_meanwhile_is_no_problem(play: Play) -> None:
 
 
 def test_an_agent_that_does_not_call(play: Play) -> None:
-    """A process whose native code keeps Python's lock gets the thread, which has to wait."""
+    """Where native code keeps the GIL, the agent's thread is created, but has to wait."""
     client = watched(play)
     worker = play.worker("w1", TASK)
     play.alive(worker)
@@ -154,8 +154,8 @@ def test_an_agent_that_does_not_call(play: Play) -> None:
     client.nothing()
     play.tick(11.0)
     listed_twice(play, worker)
-    assert "does not call" in client.told(Code.NO_AGENT)
-    # It may begin late.
+    assert "has not called yet" in client.told(Code.NO_AGENT)
+    # The agent may start late.
     agent_calls(play, worker)
     assert play.workers["w1"].connected
     client.inbox.clear()

@@ -1,4 +1,4 @@
-"""raydap/waits says who waits for whom, and who can never go on (docs/requests.md)."""
+"""raydap/waits reports which tasks wait for which, and which of them are deadlocked (docs/requests.md)."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_a_tree_from_the_driver_down(hung: Hung) -> None:
 
 
 def two_actors(hung: Hung) -> RayState:
-    """Each waits for a method of the other; the second one of these is queued."""
+    """Return the state of two actors that each wait for a method of the other; the second method is queued."""
     hung.add("w1", "A.m", thread("m", 5, wait=objects("n")))
     hung.add("w2", "B.n", thread("n", 7, wait=objects("k")))
     return RayState(
@@ -60,7 +60,7 @@ def test_a_deadlock_of_actors(hung: Hung) -> None:
 
 def test_what_is_over_at_the_second_look_is_no_deadlock(hung: Hung) -> None:
     state = two_actors(hung)
-    # The call has come to the actor, which runs several at once, and then another one is on its way.
+    # At the second look the queued call runs, because its actor runs several calls at once.
     others = (*state.tasks[:2], running("k", "A.k", "w1", "a"))
     hung.begin(state, RayState(others))
     assert hung.ask()["deadlocks"] == []

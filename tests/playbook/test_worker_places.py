@@ -1,4 +1,4 @@
-"""raydap/places says in one line where each worker is (docs/requests.md)."""
+"""raydap/places gives the place of each worker in one line (docs/requests.md)."""
 
 from dataclasses import replace
 from typing import Any
@@ -34,7 +34,7 @@ def test_stopped_and_running_workers_say_where_they_are(play: Play) -> None:
         None,
     ]
     assert answer["unread"] == []
-    # Ray does not say when the first one began.
+    # Ray does not report when the first task started.
     assert [each.get("started") for each in answer["places"]] == [None, 2.5, 5.0]
     assert len(client.request("raydap/places", select="rank:1")["places"]) == 1
 
@@ -78,7 +78,7 @@ def test_a_worker_that_does_not_answer_is_named(play: Play) -> None:
 
 
 def test_forked_children_that_wait_in_breakpoint_are_found(play: Play) -> None:
-    """The relay is not started for a node on which all workers are idle. raydap runs on 10.0.0.1."""
+    """raydap runs on 10.0.0.1, and starts no relay for a node whose workers are all idle."""
     client = play.session({"autoAttach": False, "pathMappings": [{"localRoot": "/home/me", "remoteRoot": "/app"}]})
     client.request("raydap/workers", all=True)
     play.take(WatchAlive)

@@ -1,4 +1,4 @@
-"""raydap/stack tells where a worker is without stopping it, and raydap/pause attaches before it pauses."""
+"""raydap/stack returns the stack of a worker without stopping it. raydap/pause attaches a worker, then pauses it."""
 
 import json
 
@@ -17,7 +17,7 @@ PLACE = "blocked in lock.acquire (train.py:41)"
 
 
 def released(play: Play, key: str) -> tuple[FakeClient, FakeWorker]:
-    """A client, and a worker with an agent that runs on undebugged."""
+    """Return a client, and a worker with an agent that runs without a debugger."""
     client = launched(play)
     worker = prepared(play, key)
     play.feed(AgentCalled(worker.row))
@@ -26,7 +26,7 @@ def released(play: Play, key: str) -> tuple[FakeClient, FakeWorker]:
 
 
 def paused(worker: FakeWorker) -> list[object]:
-    """What its pauses were for: "*" is what pydevd itself takes for all threads."""
+    """Return the targets of the worker's `pause` requests. pydevd takes "*" for all threads."""
     return [request["arguments"]["threadId"] for request in worker.heard if request["command"] == "pause"]
 
 
@@ -132,7 +132,7 @@ def test_a_worker_that_runs_undebugged_is_asked_through_its_agent(play: Play) ->
     assert client.answer(second) == stack
     assert [thread["place"] for thread in stack["threads"]] == [PLACE]
     assert worker.dials == 0
-    # It may have ended meanwhile, or is no agent of ours.
+    # The worker may have ended, or is no agent of raydap.
     seq = client.send("raydap/stack", worker="w1")
     play.feed(AgentAnswered(play.take(AskAgent).number, "", "it has ended"))
     assert "does not answer: it has ended." in client.refusal(Code.WORKER_BROKEN, seq)
@@ -163,8 +163,8 @@ def test_without_an_agent_it_must_be_attached(play: Play) -> None:
     client = play.session({"autoAttach": False})
     worker = play.worker("w1")
     play.paused(worker)
-    assert "without an agent" in client.refused(Code.NO_AGENT, "raydap/stack", worker="w1")
-    # It waits at a breakpoint(), so it stops without a pause.
+    assert "has no agent" in client.refused(Code.NO_AGENT, "raydap/stack", worker="w1")
+    # The worker waits at a breakpoint(), so it stops without a pause.
     client.request("raydap/pause", workers=["w1"])
     assert worker.dials == 1
     assert paused(worker) == []
@@ -179,7 +179,7 @@ def test_pause_attaches_first(play: Play) -> None:
     play.tick(1)
     assert client.stop()["text"] == PLACE
     assert not to_pause(play)
-    # It stays attached until it is let go, though nothing else could stop it.
+    # The worker stays attached until it is detached, though nothing else could stop it.
     client.request("raydap/continue")
     client.event("continued")
     play.tick(1)

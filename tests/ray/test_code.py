@@ -1,4 +1,4 @@
-"""Where the code lies: working_dir and path mappings, justMyCode, launch here and launch as a job."""
+"""The places of the code: working_dir and path mappings, justMyCode, a local launch and a launch as a job."""
 
 import sys
 import zipfile
@@ -37,7 +37,7 @@ sys.exit(int(sys.argv[1]))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with a driver and a module, as a user has it."""
+    """Return a folder with a driver and a module, as a user has it."""
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "driver.py").write_text(DRIVER)
@@ -50,7 +50,7 @@ def output(client: Client, category: str) -> str:
 
 
 def run_from_a_copy(project: Path) -> None:
-    """Lets the driver give its workers a working_dir; the module comes from there, the task's code from the driver."""
+    """Give the driver's workers a working_dir. They import the module from there, but have the task's code from the driver."""
     (project / "driver.py").write_text(
         DRIVER.replace("ray.init()", 'ray.init(runtime_env={"working_dir": "."})')
         .replace("import halving\n", "")
@@ -59,7 +59,7 @@ def run_from_a_copy(project: Path) -> None:
 
 
 def walk_through(client: Client, project: Path) -> None:
-    """The two stops of the job: its own breakpoint(), and one set in the user's copy of the module."""
+    """Continue through the job's two stops: its own breakpoint(), and one set in the user's copy of the module."""
     stop = client.wait_event("stopped")
     assert user_frames(client, stop)[0]["source"]["path"] == str(project / "driver.py")
     assert local_variables(client, stop)["number"] == "42"
@@ -75,7 +75,7 @@ def walk_through(client: Client, project: Path) -> None:
 
 @pytest.mark.parametrize("by_itself", [True, False])
 def test_launch_as_a_job_with_working_dir(client: Client, cluster: Cluster, project: Path, by_itself: bool) -> None:
-    """The workers run a copy of the code, which is mapped by itself; or remoteRoot "." is the folder of the copy."""
+    """The workers run a copy of the code. It is mapped automatically, or by the remoteRoot ".", the copy's folder."""
     arguments = {
         "dashboard": cluster.dashboard,
         "submit": True,
@@ -97,7 +97,7 @@ def test_launch_as_a_job_with_working_dir(client: Client, cluster: Cluster, proj
 def test_a_workspace_and_its_package_are_the_same_files(
     client: Client, cluster: Cluster, run_driver: Callable[..., Child], project: Path
 ) -> None:
-    """The task is pickled with the driver's path, the module comes from the package: both roots are in one worker."""
+    """The task is pickled with the driver's path, but the module comes from the package: one worker has both roots."""
     run_from_a_copy(project)
     attach_to(client, cluster, workspaceFolder=str(project))
     answer = client.request(
@@ -116,7 +116,7 @@ def test_a_workspace_and_its_package_are_the_same_files(
 
 
 def as_wheel(module: Path) -> Path:
-    """A wheel of a folder with code, as `pip wheel` makes it."""
+    """Write a wheel of a folder with code, as `pip wheel` builds it, and return its path."""
     path = module.parent / "dist" / "shop-1.0-py3-none-any.whl"
     path.parent.mkdir()
     files = {f"shop/{file.name}": file.read_text() for file in module.glob("*.py")}
@@ -175,7 +175,7 @@ def test_a_breakpoint_that_cannot_hit_in_the_jobs_copy_is_not_verified_and_the_a
     go_on(client, client.wait_event("stopped"))
     assert driver.wait() == 0, driver.output
     assert [text for text in problems(client) if "3007" in text] == [
-        "The job runs a copy of its folder, so breakpoints in yours may not hit; "
+        "The job runs a copy of your folder, so breakpoints in yours may not hit; "
         f'set "workspaceFolder" to "{project}". [raydap 3007]'
     ]
 
@@ -190,7 +190,7 @@ def test_launch_here(client: Client, cluster: Cluster, project: Path) -> None:
     }
     breakpoints = {str(project / "halving.py"): [line_of(MODULE, "return")]}
     client.start_session("launch", arguments, breakpoints=breakpoints, supportsInvalidatedEvent=True)
-    # Ray streams what a worker prints to the driver; it must not come from the worker's debugger too.
+    # Ray sends a worker's output to the driver, so the worker's debugger must not send it, too.
     client.wait_event("output", lambda body: "said by the task" in body["output"])
     walk_through(client, project)
     assert client.wait_event("exited") == {"exitCode": 0}
@@ -204,7 +204,7 @@ def test_launch_here(client: Client, cluster: Cluster, project: Path) -> None:
 def test_just_my_code_loses_no_stop(
     client: Client, cluster: Cluster, run_driver: Callable[..., Child], project: Path, just_my_code: bool
 ) -> None:
-    """facts.md: with debugpy's own default, Python 3.10 and 3.11 lose Ray's breakpoint."""
+    """With debugpy's own default, Ray's breakpoint is lost on Python 3.10 and 3.11."""
     attach_to(client, cluster, justMyCode=just_my_code)
     driver = run_driver(project / "driver.py", "0", env={"PYTHONPATH": str(project)})
     stop = client.wait_event("stopped")
@@ -213,7 +213,7 @@ def test_just_my_code_loses_no_stop(
     plumbing = [frame for frame in frames(client, stop) if "/ray/_private/" in frame["source"]["path"]]
     assert all(frame["presentationHint"] == "subtle" for frame in plumbing)
     assert bool(plumbing) is not just_my_code
-    # A step at the end of the task does not end up in Ray.
+    # A step at the end of the task does not stop in Ray.
     client.request("next", threadId=stop["threadId"])
     stop = client.wait_event("stopped")
     assert user_frames(client, stop)[0]["name"] == "work"

@@ -1,4 +1,4 @@
-"""What a user reads in the console without having asked: what there is, and how jobs and workers end."""
+"""The messages in the console that no request causes: what the session has found, and how jobs and workers end."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def test_a_submitted_job_from_the_first_line_to_the_last(
     program.write_text(WALKERS)
     job = run_program(SUBMIT, cluster.dashboard, f"{sys.executable} {program}").wait_for(r"raysubmit_\w+")[0]
     client = attach()
-    first = client.wait_event("output", lambda body: "raydap is connected" in body["output"])["output"]
+    first = client.wait_event("output", lambda body: "Connected to the Ray cluster" in body["output"])["output"]
     assert cluster.dashboard in first
     for _ in range(2):
         go_on(client, client.wait_event("stopped"))
@@ -55,7 +55,7 @@ def test_a_driver_that_is_killed_takes_its_workers_with_it_in_one_line(
     attach: Callable[..., Client], run_driver: Callable[..., Child]
 ) -> None:
     client = attach()
-    first = client.wait_event("output", lambda body: "raydap is connected" in body["output"])["output"]
+    first = client.wait_event("output", lambda body: "Connected to the Ray cluster" in body["output"])["output"]
     assert "No worker is paused" in first
     driver = run_driver(WALKERS)
     stops = [client.wait_event("stopped") for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Nodes, Ray's services, debuggers and bridges die or hang; what is left goes on, and the user hears of it once.
+"""Nodes, Ray's services, debuggers and bridges die or hang: the rest keeps working, and the user gets one message.
 
 These tests break a cluster of their own.
 """
@@ -97,7 +97,7 @@ PID = "__import__('os').getpid()"
 
 @pytest.fixture(scope="module")
 def parts() -> Iterator[ExitStack]:
-    """Parts of the cluster that are started later, and end with it."""
+    """Parts of the cluster that are started later. They end with it."""
     with ExitStack() as stack:
         yield stack
 
@@ -111,13 +111,16 @@ class Node(NamedTuple):
     host: str
     """Its address."""
     resource: str
-    """The name of a resource that only this node has. For some seconds Ray would start a worker on the dead node of an
-    earlier test, if that had the resource, too."""
+    """The name of a resource that only this node has.
+
+    It is a new one for each node: for some seconds, Ray would start a worker on the dead node of an earlier test if
+    that node had the resource, too.
+    """
 
 
 @pytest.fixture
 def doomed_node(cluster: Cluster, children: ExitStack, tmp_path: Path, request: pytest.FixtureRequest) -> Node:
-    """A second node."""
+    """Start a second node, and return its address and resource."""
     node = Node(cluster.host.replace("127.78.", "127.79."), f"only_in_{request.node.name}")
     child = children.enter_context(start_node(cluster, *node, tmp_path / "node.log"))
     child.wait_for("Ray runtime started")
@@ -125,18 +128,18 @@ def doomed_node(cluster: Cluster, children: ExitStack, tmp_path: Path, request: 
 
 
 def by_number(client: Client, count: int) -> dict[str, dict[str, Any]]:
-    """The next stops, by the local variable `number`."""
+    """Wait for the next stops, and return them by the local variable `number`."""
     stops = (client.wait_event("stopped") for _ in range(count))
     return {local_variables(client, stop)["number"]: stop for stop in stops}
 
 
 def told(client: Client, part: str) -> None:
-    """Waits until the user has read this."""
+    """Wait until this text is in the console."""
     client.wait_event("output", lambda body: part in body["output"])
 
 
 def gone(client: Client, stop: dict[str, Any]) -> None:
-    """The thread of a worker that was lost goes from the screen, and its ids mean nothing any more."""
+    """Wait until the thread of a lost worker is removed. Check that its ids are invalid."""
     client.wait_event("thread", lambda body: body == {"reason": "exited", "threadId": stop["threadId"]})
     with pytest.raises(RequestFailed, match="1006"):
         client.request("stackTrace", threadId=stop["threadId"])
@@ -155,7 +158,7 @@ def test_a_node_that_dies(attach: Callable[..., Client], run_driver: Callable[..
     assert driver.wait() == 0, driver.output
     assert "result: [0, 'ActorUnavailableError']" in driver.output or "result: [0, 'ActorDiedError']" in driver.output
     (text,) = problems(client)
-    assert text.endswith("the other workers go on. [raydap 3003]")
+    assert text.endswith("The other workers are not affected. [raydap 3003]")
 
 
 def test_a_node_that_dies_while_one_of_its_workers_is_reached(
@@ -167,7 +170,7 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     tmp_path: Path,
     children: ExitStack,
 ) -> None:
-    """While raydap starts an agent in one of its workers: all other workers are unchanged, and can be reached."""
+    """The node dies while raydap starts an agent in one of its workers. All others are unchanged and reachable."""
     need_gdb()
     places = [f"node:{cluster.host}", doomed_node.resource]
     source = LOOPS.replace("PLACES", repr(places)).replace("HERE", repr(cluster.host))
@@ -180,7 +183,7 @@ def test_a_node_that_dies_while_one_of_its_workers_is_reached(
     rows = {row["node"]: row for row in everybody.here("Loop.run")}
     doomed = rows.pop(doomed_node.host)
     (near,) = rows.values()
-    # Its agent is started by a call of the actor, which is busy.
+    # raydap starts the agent by a call of the actor, which is busy.
     client.request("raydap/attach", workers=[doomed["key"]])
     kill_node(doomed_node.host)
     everybody.wait(lambda it: it.workers[doomed["key"]]["state"] == "gone")
@@ -216,7 +219,7 @@ def test_a_worker_killed_while_it_runs(attach: Callable[..., Client], run_driver
 
 @pytest.mark.core
 def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driver: Callable[..., Child]) -> None:
-    """The worker runs on, listens anew, and stops at its next `breakpoint()` in the same session."""
+    """The worker continues, listens again, and stops at its next `breakpoint()` in the same session."""
     client = attach()
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
     stops = by_number(client, 2)
@@ -228,14 +231,16 @@ def test_the_debugger_of_a_worker_killed(attach: Callable[..., Client], run_driv
     assert walk(client, 2, "number", "turn") == {("0", "1"): 1, ("1", "1"): 1}
     assert driver.wait() == 0, driver.output
     assert "result: [0, 1]" in driver.output
-    assert problems(client)[0].endswith("the other workers go on. [raydap 3003]")
+    assert problems(client)[0].endswith("The other workers are not affected. [raydap 3003]")
 
 
 def test_a_gcs_that_does_not_answer(
     attach: Callable[..., Client], run_driver: Callable[..., Child], cluster: Cluster, children: ExitStack
 ) -> None:
-    """It is silent until raydap has noticed, which takes 10 seconds (dashboard/rest.py). A `breakpoint()` that begins
-    meanwhile waits for it inside Ray."""
+    """The GCS hangs until raydap has noticed, which takes 10 seconds (dashboard/rest.py).
+
+    A `breakpoint()` that begins during this time waits for the GCS inside Ray.
+    """
     client = attach()
     driver = run_driver(WALKERS.replace("PLACES", "[{}, {}]"))
     stops = by_number(client, 2)
@@ -283,7 +288,7 @@ def test_a_dashboard_that_is_restarted(
 
 
 def found_again(client: Client, run_driver: Callable[..., Child]) -> None:
-    """What pauses after an outage is found as before it."""
+    """Check that a worker that pauses after an outage is found as usual."""
     driver = run_driver(WALKERS.replace("PLACES", "[{}]"))
     assert walk(client, 2, "number", "turn") == {("0", "0"): 1, ("0", "1"): 1}
     assert driver.wait() == 0, driver.output
@@ -299,8 +304,11 @@ def test_a_hub_that_is_killed(
     tmp_path: Path,
     debuggers_die: bool,
 ) -> None:
-    """The kernel closes its connections, debugpy lets the workers run on, and a new hub finds their next stops. Where
-    debugpy dies too, as it does with an answer for the dead hub, the worker listens anew (inworker/relisten.py)."""
+    """The kernel closes the hub's connections, debugpy resumes the workers, and a new hub finds their next stops.
+
+    If debugpy dies too, as it does while it sends a response to the dead hub, the worker listens again
+    (inworker/relisten.py).
+    """
     killed = Hub.start(tmp_path / "killed.log")
     children.push(killed.child)
     first = connect_to(killed.host, killed.port)

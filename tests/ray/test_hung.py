@@ -1,4 +1,4 @@
-"""Workers that hang are looked into, whether attached or not, and run on as if nothing had happened."""
+"""Hanging workers can be inspected, attached or not, and then continue as if nothing had happened."""
 
 import os
 import time
@@ -94,7 +94,7 @@ print("result: " + str(ray.get(calls)))
 
 
 class Hung:
-    """The running program, and the session that has launched it. Its lines `tell` what it waits for."""
+    """The running program, and the session that has launched it. `tell` writes lines for which the program waits."""
 
     def __init__(self, client: Client, path: Path, fifos: dict[str, int]) -> None:
         self.client = client
@@ -109,7 +109,7 @@ class Hung:
         return f"({self.path.name}:{line_of(self.path.read_text(), code)})"
 
     def stack(self, key: str, place: str) -> dict[str, Any]:
-        """The stack of the thread at this place; the worker gets there sooner or later."""
+        """Wait until a thread of the worker is at this place, and return the thread with its stack."""
         deadline = time.monotonic() + 60
         while True:
             stack = self.client.request("raydap/stack", worker=key)
@@ -121,13 +121,13 @@ class Hung:
                     return found
 
     def blocked(self, key: str, place: str) -> dict[str, Any]:
-        """Pauses the worker until it is at this place; returns its stop."""
+        """Pause the worker until it is blocked at this place, and return its stop."""
         while True:
             self.client.request("raydap/pause", workers=[key])
             stop = self.client.wait_event("stopped", lambda body: body.get("text", "pause") in (place, "pause"))
             if stop.get("text") == place:
                 return stop
-            go_on(self.client, stop)  # It was between two of these.
+            go_on(self.client, stop)  # The thread was between two of these places.
 
     def end(self) -> str:
         self.client.wait_event("terminated")
@@ -137,7 +137,7 @@ class Hung:
 
 @pytest.fixture
 def arguments() -> list[str]:
-    """Those of the program."""
+    """Return the arguments of the program."""
     return []
 
 
@@ -176,7 +176,7 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     hung.stack(task, "blocked in file.readline " + hung.place("file.readline()"))
     assert {hung.everybody.workers[key]["state"] for key in (getter, locker, sleeper, task)} == {"alive"}
 
-    # raydap/pause attaches before.
+    # raydap/pause attaches first.
     stop = hung.blocked(getter, in_get)
     assert user_frames(client, stop)[0]["source"]["path"] == str(hung.path)
     assert local_variables(client, stop)["step"] == "7"
@@ -185,7 +185,7 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     in_locker = hung.blocked(locker, in_lock)
     asleep = hung.blocked(sleeper, in_sleep)
 
-    # What it waited for comes: it really stops, in the user's code.
+    # The wait of the thread ends, and it really stops, in the user's code.
     hung.tell("task")
     client.wait_event("continued", lambda body: body["threadId"] == stop["threadId"])
     real = client.wait_event("stopped", lambda body: body["threadId"] == stop["threadId"])
@@ -194,7 +194,7 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
     real = client.wait_event("stopped", lambda body: body["threadId"] == asleep["threadId"])
     go_on(client, real)
 
-    # Neither a worker that is let go nor a thread that goes on stops later.
+    # Neither a detached worker nor a continued thread stops later.
     client.request("raydap/detach", workers=[locker])
     hung.everybody.one("Locker.lock_twice")
     assert in_locker["threadId"] not in [each["id"] for each in client.request("threads")["threads"]]
@@ -205,7 +205,7 @@ def test_hung_workers_say_where_and_run_on(hung: Hung, client: Client, tmp_path:
 
 @pytest.mark.parametrize("arguments", [["wait", "0"]])
 def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, client: Client) -> None:
-    """Before the worker is attached, and then in its debugger."""
+    """First without a debugger, then with the worker attached."""
     waiter = hung.everybody.one("Waiter.wait")["key"]
     for attached in (False, True):
         if attached:
@@ -222,7 +222,7 @@ def test_a_coroutine_that_waits_is_shown_though_no_thread_runs_it(hung: Hung, cl
 
 @pytest.mark.parametrize("arguments", [["wait", "0"], ["wait", "1"]], ids=["asyncio", "uvloop"])
 def test_an_actor_whose_coroutines_wait_is_paused_where_they_wait(hung: Hung, client: Client) -> None:
-    """uvloop's loops do not say which thread runs them; Ray uses it where it is installed."""
+    """The loops of uvloop, which Ray uses where it is installed, do not show which thread runs them."""
     waiter = hung.everybody.one("Waiter.wait")["key"]
     hung.stack(waiter, "blocked in await ref " + hung.place("return await ref"))
     stop = hung.blocked(waiter, "blocked in await ref " + hung.place("return await ref"))
@@ -253,7 +253,7 @@ def test_native_code_that_lets_no_python_run_is_shown_from_outside(hung: Hung, c
     assert "kept" in variables["words"]
     if attached:
         client.request("raydap/pause", workers=[keeper])
-        client.wait_event("output", lambda body: f"because it is {place}, beside which" in body["output"])
+        client.wait_event("output", lambda body: f"it is {place}, which blocks" in body["output"])
         hung.tell("keep")
         stop = client.wait_event("stopped")
         assert stop["reason"] == "pause"

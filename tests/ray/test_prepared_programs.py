@@ -63,7 +63,7 @@ def program(tmp_path: Path, children: ExitStack) -> Path:
 
 @pytest.fixture
 def run(cluster: Cluster, program: Path, children: ExitStack) -> Callable[..., Child]:
-    """`run(*options)` starts the program by `raydap run`."""
+    """Return `run(*options)`, which starts the program by `raydap run`."""
 
     def start(*options: str, env: dict[str, str] | None = None) -> Child:
         command = [sys.executable, "-m", "raydap", "run", *options, str(program), "-x", "--wait"]
@@ -75,7 +75,7 @@ def run(cluster: Cluster, program: Path, children: ExitStack) -> Callable[..., C
 
 @pytest.fixture
 def bridges(tmp_path: Path, children: ExitStack) -> Callable[[], Bridge]:
-    """Further bridges, which may be killed."""
+    """Return a function that starts further bridges, which may be killed."""
 
     def start() -> Bridge:
         bridge = Bridge.start(tmp_path / f"bridge{len(list(tmp_path.glob('bridge*')))}.log", "--verbose")
@@ -140,7 +140,7 @@ def test_each_session_reaches_what_its_user_wants_of_one_program(
         session(client, cluster, program)
         client.request("disconnect")
     client = connect_to(bridge.host, bridge.port)
-    # Both breakpoints would be hit before the program ends.
+    # The program reaches both lines before it ends, but this session attaches to paused workers only.
     breakpoints = {str(program): [line_of(PROGRAM, "# again and again"), line_of(PROGRAM, "# in a new worker")]}
     client.start_session("attach", {"dashboard": cluster.dashboard, "reach": "paused"}, breakpoints=breakpoints)
     (program.parent / "start").touch()
@@ -150,7 +150,7 @@ def test_each_session_reaches_what_its_user_wants_of_one_program(
 
 
 def a_pause_stops_what_runs(client: Client, cluster: Cluster, program: Path) -> None:
-    """Threads of Ray can stop, too."""
+    """Pause all threads. Threads of Ray can stop, too."""
     breakpoints = {str(program): [line_of(PROGRAM, "# again and again")]}
     client.start_session("attach", {"dashboard": cluster.dashboard, "actor": "Loop"}, breakpoints=breakpoints)
     stop = client.wait_event("stopped")
@@ -193,7 +193,7 @@ def test_after_raydap_was_killed_another_one_reaches_the_workers(
     killed.child.process.wait()
     attached(client, cluster, program, "# again and again", "# in a new worker")
     assert "# again and again" in text_at(client, client.wait_event("stopped"))
-    # The socket that the killed one has left does not keep a new worker.
+    # The socket that the killed bridge has left does not block a new worker.
     (program.parent / "start").touch()
     stop = client.wait_event("stopped")
     assert "# in a new worker" in text_at(client, stop)
@@ -235,7 +235,7 @@ def test_a_worker_that_waits_at_its_own_breakpoint_has_no_second_debugger(
     bridges: Callable[[], Bridge],
     connect_to: Callable[[str, int], Client],
 ) -> None:
-    """Ray's own way has come first there. Nobody disturbs it, and the user is told."""
+    """Ray's own debugger is in the worker already. raydap leaves it there and reports this to the user."""
     program.write_text(PROGRAM.replace("turns = 0\n", "turns = 0; breakpoint()\n"))
     run().wait_for("running")
     other = bridges()
@@ -277,7 +277,7 @@ print("replaced: " + json.dumps([replaced(), ray.get(work.remote())]))
 
 
 def test_the_functions_that_are_replaced_are_documented(cluster: Cluster, children: ExitStack, tmp_path: Path) -> None:
-    """docs/security.md; tests/inworker/test_replaced_functions.py does the same without Ray."""
+    """The table is in docs/security.md. tests/inworker/test_replaced_functions.py checks it without Ray."""
     (tmp_path / "replaced.py").write_text(REPLACED)
     command = [sys.executable, "-m", "raydap", "run", "replaced.py"]
     environment = {"RAY_ADDRESS": cluster.address}

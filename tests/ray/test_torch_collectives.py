@@ -1,4 +1,4 @@
-"""Actors of a real cluster that meet in collectives of torch: what they are called, and who is warned."""
+"""Actors of a real cluster that meet in collectives of torch: their names, and the warning."""
 
 import importlib.util
 import re
@@ -54,11 +54,11 @@ def test_who_lets_one_run_on_alone_is_warned(
     ranks = {each["threadId"]: int(each["value"]) for each in own}
     assert sorted(ranks.values()) == [0, 1, 2]
     for thread, rank in ranks.items():
-        # torch's own number of the process, though none of these has RANK in its environment.
+        # This is torch's own rank of the process: none of the processes has RANK in its environment.
         (found,) = client.request("raydap/evaluate", expression="self.rank", select=f"rank:{rank}")["results"]
         assert (found["threadId"], found["value"]) == (thread, str(rank))
 
-    # Only workers of one class meet, and Ray tells of their class a little later than they stop.
+    # Only workers of one class meet, and Ray reports their class a little after their stops.
     for stop in stops:
         assert name_of(client, stop, r"Trainer \d+")
     compared = client.request("raydap/compare", expression="values", timeout=60)["groups"]
@@ -69,9 +69,9 @@ def test_who_lets_one_run_on_alone_is_warned(
     first = next(stop for stop in stops if ranks[stop["threadId"]] == 1)
     go_on(client, first)
     (warning,) = [each for each in problems(client) if f"[raydap {Code.COLLECTIVE.value}]" in each]
-    pattern = r"Trainer\{1\} would run on alone, while Trainer\{0,2\} stay stopped\. They use torch\.distributed"
+    pattern = r"You are resuming only Trainer\{1\}, while Trainer\{0,2\} stay stopped\. They use torch\.distributed"
     assert re.search(pattern, warning)
-    # It waits for the others in the collective.
+    # The resumed worker waits for the others in the collective.
     for stop in stops:
         if stop is not first:
             go_on(client, stop)

@@ -2,12 +2,12 @@
 
 import type { Change } from '../model/worker-tree';
 
-/** In the order in which they were lost; at least one. */
+/** The lost workers, at least one, in the order in which they were lost. */
 export type Losses = readonly [Change, ...Change[]];
 
 const MAX_NAMED = 3;
 
-/** One message for all of them, with the reason of the first: those that are lost together mostly have the same. */
+/** Return one message for all lost workers, with the reason of the first. The others usually have the same reason. */
 export function lossMessage([{ worker }, ...others]: Losses): string {
   const first = `${worker.label}: ${worker.problem}`;
   if (others.length === 0) {
@@ -15,6 +15,6 @@ export function lossMessage([{ worker }, ...others]: Losses): string {
   }
   const names = others.slice(0, MAX_NAMED).map((other) => other.worker.label);
   const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
-  // "The other workers go on" would not be true.
-  return `${first.split('; ')[0]?.replace(/\.$/, '')}. Also gone: ${names.join(', ')}${more}.`;
+  // Leave out the sentence about the other workers: some of them are gone, too.
+  return `${first.replace(/ The other workers are not affected\.$/, '')} Also gone: ${names.join(', ')}${more}.`;
 }

@@ -84,5 +84,5 @@ def _summary(state: State, holder: Holder, reply: Reply) -> Summary:
     try:
         return _READER.decode(calls.read_summary(reply.get("result")))
     except (calls.ResultError, msgspec.DecodeError) as error:
-        state.log("warning", f"{holder.member.entry.name} says of a value what cannot be read: {error}")
-        return Summary(error="What it says of the value cannot be read; the log has more.")
+        state.log("warning", f"cannot decode the value that {holder.member.entry.name} has sent: {error}")
+        return Summary(error="The worker's answer cannot be decoded; see the log.")

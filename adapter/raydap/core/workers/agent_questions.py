@@ -21,8 +21,8 @@ def ask(state: State, key: WorkerKey, name: str, question: Mapping[str, object],
     row = run.processes[key].agent
     if row is None:
         text = (
-            "It runs without an agent, so it can be asked only when it is attached; start the program with "
-            "`raydap run`, or launch it, to ask its workers at any time."
+            "The worker has no agent, so raydap can query it only while it is attached. Start the program with "
+            "`raydap run`, or launch it, to query its workers at any time."
         )
         raise ProblemError(Problem(Code.NO_AGENT, text))
     number = state.next_question()

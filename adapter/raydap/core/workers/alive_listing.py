@@ -97,8 +97,8 @@ def note_without_agent(state: State, keys: Collection[WorkerKey]) -> None:
         process = run.processes[key]
         if process.alive is not None and process.agent is None:
             text = (
-                "It runs without an agent, so raydap attaches to it only when it calls breakpoint(); "
-                'attach with "reach": "any" to reach it as it is, or start the program with `raydap run`, or launch it.'
+                "The worker has no agent, so raydap can attach to it only when it calls breakpoint(). "
+                'Attach with "reach": "any", or start the program with `raydap run`, or launch it.'
             )
             with run.processes.changing(key) as process:
                 process.problem = str(Problem(Code.NO_AGENT, text))

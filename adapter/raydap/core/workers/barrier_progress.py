@@ -71,11 +71,11 @@ def _sentence(barrier: Barrier) -> str:
     if len(barrier.missing) > MAX_NAMED:
         named.append(f"{len(barrier.missing) - MAX_NAMED} more")
     if barrier.starting:
-        named.append("1 that starts" if barrier.starting == 1 else f"{barrier.starting} that start")
+        named.append(f"{barrier.starting} starting")
     text = f"{barrier.arrived} of {barrier.of} arrived"
     if named:
         text += f", missing: {', '.join(named)}"
-    return f"{text} ({barrier.unreached} more run without raydap)" if barrier.unreached else text
+    return f"{text} ({barrier.unreached} more are out of raydap's reach)" if barrier.unreached else text
 
 
 def place_of(barrier: Barrier) -> str:

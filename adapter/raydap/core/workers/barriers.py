@@ -111,7 +111,7 @@ def _show_if_complete(state: State, wait: BarrierWait) -> None:
     assert wait.of is not None
     arrived = len(wait.arrived)
     if terms.seconds and state.now >= wait.began + terms.seconds:
-        barrier_progress.tell_limit(state, wait, f"{terms.seconds:g} s are over")
+        barrier_progress.tell_limit(state, wait, f"the time limit of {terms.seconds:g} s is over")
         show(state, wait)
     elif terms.count:
         if arrived + wait.ended >= terms.count:

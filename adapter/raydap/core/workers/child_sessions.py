@@ -104,7 +104,7 @@ def answered(state: State, client: Client, answer: envelope.Envelope) -> None:
     offer = client.view.offered.get(answer.request_seq)
     if offer is not None and not answer.success:
         client.view.adopted.add(offer.worker)
-        state.log("warning", f"{client.name} opens no session for {offer.worker}: {answer.message}")
+        state.log("warning", f"{client.name} refused to open a session for {offer.worker}: {answer.message}")
 
 
 def examine_again(state: State) -> None:
@@ -122,7 +122,7 @@ def examine_again(state: State) -> None:
         late -= {each.view.only for each in state.clients.values() if each.role is Role.CHILD}
         for key in late:
             client.view.adopted.add(key)
-            state.log("warning", f"{client.name} has opened no session for {key}")
+            state.log("warning", f"{client.name} did not open the session for {key} in time")
         if late:
             stops.show_missing(state, client)
 
@@ -134,7 +134,7 @@ def join(state: State, client: Client, ticket: Any) -> None:
     """
     token = ticket.get("token") if isinstance(ticket, dict) else None
     if state.child_port is None or not isinstance(token, str) or not _is_same(token, state.child_port.token):
-        text = "This child session belongs to another raydap; let the editor connect to one that listens (--listen)."
+        text = "This child session belongs to another raydap; connect the editor to a raydap that listens (--listen)."
         raise ProblemError(Problem(Code.OTHER_SESSION, text))
     worker = state.workers.get(WorkerKey(str(ticket.get("worker"))))
     if worker is None:

@@ -83,8 +83,8 @@ def _tell(state: State, resumed: Collection[Worker], stay: Collection[Worker], l
     members = worker_entries.members(state)
     run, wait = (folding.label(members[each.key] for each in some if each.key in members) for some in (resumed, stay))
     text = (
-        f"{run} would run on alone, while {wait} stay stopped. They use {library}: at a collective operation those "
-        "that run wait for the others, until that times out and may end the job. To keep them together, step or "
-        "continue all of them at once (/step, /continue), or set a barrier."
+        f"You are resuming only {run}, while {wait} stay stopped. They use {library}: at a collective operation the "
+        "running workers wait for the stopped ones, until it times out, which may end the job. To keep them together, "
+        "step or continue all of them at once (/step, /continue), or set a barrier."
     )
     state.report(Problem(Code.COLLECTIVE, text))

@@ -72,7 +72,7 @@ def _disconnect(state: State, worker: Worker) -> Flow[None]:
         yield from worker.quiet
         yield from worker.ask("disconnect", {"terminateDebuggee": False}, DISCONNECT_TIMEOUT_S)
     except ProblemError as error:
-        state.log("info", f"{worker} did not take its leave: {error.problem}")
+        state.log("info", f"{worker} did not disconnect cleanly: {error.problem}")
     except Exception as error:
         # An internal error must not keep the worker attached.
         state.log_exception(error)
@@ -98,7 +98,7 @@ def check_quiet(state: State, worker: Worker) -> None:
 def hang_up(state: State, worker: Worker) -> None:
     """Close the connection to a worker and remove the worker."""
     state.emit(HangUp(worker.key))
-    forget(state, worker, "is not debugged any more")
+    forget(state, worker, "was detached")
 
 
 def forget(state: State, worker: Worker, why: str) -> None:

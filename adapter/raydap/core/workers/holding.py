@@ -85,8 +85,8 @@ def make_room(state: State) -> bool:
 def _hold(state: State, seconds: float | None) -> None:
     state.run.holding = Holding(None if seconds is None else state.now + seconds)
     state.run.breakpoints.doubt()
-    until = "a client comes back" if seconds is None else f"a client comes back within {seconds:g} s"
-    state.log("info", f"{len(state.workers)} workers are held until {until}")
+    until = "a client returns" if seconds is None else f"a client returns within {seconds:g} s"
+    state.log("info", f"holding {len(state.workers)} workers until {until}")
 
 
 def take_over(state: State, client: Client) -> None:
@@ -112,7 +112,7 @@ def end_overdue(state: State) -> None:
     """
     holding = state.run.holding
     if holding is not None and holding.release_at is not None and state.now >= holding.release_at:
-        state.log("info", "nobody has come back; the workers are let go")
+        state.log("info", "no client returned in time; detaching all workers")
         end_run(state)
 
 
@@ -149,6 +149,6 @@ def end_run(state: State) -> None:
     for client in state.clients.values():
         client.leave_run()
     state.run = Run(state.handles)
-    error = ProblemError(Problem(Code.OTHER_SESSION, "The session has ended meanwhile; start it again."))
+    error = ProblemError(Problem(Code.OTHER_SESSION, "The session has ended; start it again."))
     state.parts.end(error)
     run.end(error)

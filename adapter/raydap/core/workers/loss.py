@@ -40,13 +40,13 @@ def gone(state: State, worker: Worker, event: WorkerGone, ended: bool = False) -
     elif worker.stage is AttachStage.ATTACHED:
         _attached_gone(state, worker, event.reason, ended)
     elif event.refused:
-        text = f"Nothing listens on the debug port {where} of {worker}: its debugger died."
+        text = f"Nothing listens on the debug port {where} of {worker}, because its debugger died."
         give_up(state, worker, Problem(Code.WORKER_REFUSED, text))
     elif worker.stage is AttachStage.DIALLING:
         text = f"{where} cannot be reached ({event.reason}); run raydap where it can, for example on the head node."
         give_up(state, worker, Problem(Code.WORKER_UNREACHABLE, text))
     else:
-        text = f"The attach to {worker} was cut off ({event.reason}); it has ended, or another debugger holds it."
+        text = f"The attach to {worker} was interrupted ({event.reason}): it has ended, or has another debugger."
         give_up(state, worker, Problem(Code.WORKER_BUSY, text))
 
 
@@ -98,13 +98,13 @@ def _loss_message(worker: Worker, reason: str, ended: bool) -> str:
     `breakpoint()`.
     """
     if ended:
-        return sentence(f"The stopped {worker} is gone ({reason}); the other workers go on.")
-    text = f"The debugger of the stopped {worker} is lost ({reason}): the worker, if it lives, runs on"
+        return sentence(f"The stopped {worker} is gone ({reason}). The other workers are not affected.")
+    text = f"The debugger of the stopped {worker} is lost ({reason}): the worker, if it is alive, is running again"
     if worker.row.agent:
         text += ", and raydap attaches to it again when it can"
     elif worker.row.worker_type in ("WORKER", "DRIVER"):
         text += " and can stop here again at its next breakpoint()"
-    return sentence(f"{text}; the other workers go on.")
+    return sentence(f"{text}. The other workers are not affected.")
 
 
 def workers_ended(state: State, event: WorkersEnded) -> None:

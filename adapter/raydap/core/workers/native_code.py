@@ -44,11 +44,11 @@ def tell(state: State, worker: Worker) -> Flow[None]:
         return
     threads = [each for each in snapshots.mapped(stacks, worker.settings) if each.is_users] or stacks.threads
     if not threads:
-        state.report(silent(worker, "it has no thread that runs Python code"))
+        state.report(silent(worker, "no thread of it runs Python code"))
         return
     text = (
-        f"{worker} does not answer, because it is {threads[0].place}, beside which no Python code can run; "
-        "it pauses when that returns, and Show Stack (raydap/stack) tells more."
+        f"{worker} does not answer: it is {threads[0].place}, which blocks all its Python code. "
+        "It pauses when that call returns. Show Stack (raydap/stack) shows where it is."
     )
     state.report(Problem(Code.WORKER_SILENT, sentence(text)))
 
@@ -60,7 +60,7 @@ def silent(worker: Worker, reason: str = "") -> Problem:
     """
     pid = worker.row.pid or "PID"
     text = (
-        f"{worker} does not answer: it runs native code beside which no Python code can run; "
-        f"it pauses when that returns, and `py-spy dump --pid {pid}` on its node shows where it is."
+        f"{worker} does not answer: its native code blocks all its Python code. "
+        f"It pauses when that call returns. `py-spy dump --pid {pid}` on its node shows where it is."
     )
     return Problem(Code.WORKER_SILENT, sentence(text), reason)

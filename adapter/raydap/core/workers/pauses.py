@@ -89,7 +89,7 @@ def _show_blocked(state: State, worker: Worker, pause: PendingPause) -> Flow[Non
         state.log("info", str(error.problem))
         return
     except ValueError as error:
-        state.log("warning", f"{worker} does not say which threads are blocked: {error}")
+        state.log("warning", f"cannot read which threads of {worker} are blocked: {error}")
         return
     finally:
         if state.pauses.get(worker.key) is pause:

@@ -119,7 +119,7 @@ def _expect_agents(state: State, reason: str) -> None:
     reached = _reaches_nodes(state, run.settings)
     run.agents_expected = True
     if run.nodes and not reached:
-        state.log("info", f"raydap looks for agents on all nodes of the cluster: {reason}")
+        state.log("info", f"searching all nodes of the cluster for agents: {reason}")
         reach(state, ReachNodes(run.nodes))
 
 
@@ -162,7 +162,7 @@ def attach_needed(state: State) -> None:
 def refused(state: State, worker: Worker, event: WorkerGone) -> None:
     """Report that a worker cannot be debugged, unless another worker had the same reason, such as another raydap."""
     text = sentence(
-        f"{worker} cannot be debugged ({event.reason}); it runs on without raydap, which tries again later."
+        f"{worker} cannot be debugged ({event.reason}). It keeps running, and raydap tries again later."
     )
     problem = Problem(Code.WORKER_BUSY, text)
     is_known = event.reason in worker.run.refusals

@@ -53,18 +53,18 @@ def summary(state: State) -> str:
     run = state.run
     jobs = run.jobs or ()
     shown = ", ".join(jobs[:_JOBS_SHOWN]) + (f" and {len(jobs) - _JOBS_SHOWN} more" if len(jobs) > _JOBS_SHOWN else "")
-    running = f"jobs: {shown}" if jobs else "no job runs yet"
+    running = f"jobs: {shown}" if jobs else "no running jobs"
     attached = sum(not worker.leaving and not worker.row.agent for worker in state.workers.values())
     found = len(run.processes.candidates()) + attached
     if found == 0:
         only_paused = run.settings is not None and run.settings.reach == "paused"
-        paused = f"No worker is paused; raydap shows each one that {'calls breakpoint()' if only_paused else 'stops'}."
+        paused = f"No worker is paused yet. raydap shows each worker that {'calls breakpoint()' if only_paused else 'stops'}."
     elif run.auto_attach:
-        paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to each, now and later."
+        paused = f"Attaching to {found} paused worker{'s' * (found > 1)}, and to every worker that pauses later."
     else:
-        paused = f"{found} paused worker{'s' * (found > 1)} found; raydap attaches to those that you choose."
-    where = f"raydap is connected to the Ray cluster at {run.where} ({running})."
-    return f"{where} {paused} Breakpoints of the editor hold in {_reached(run)}."
+        paused = f"Found {found} paused worker{'s' * (found > 1)}. Choose the workers to attach to."
+    where = f"Connected to the Ray cluster at {run.where} ({running})."
+    return f"{where} {paused} Breakpoints apply to {_reached(run)}."
 
 
 def _in_session(run: Run) -> bool:
@@ -115,9 +115,11 @@ def _without_cluster(state: State, problem: Problem) -> str:
     ):
         return ""
     if run.where and problem.code in (Code.NO_CLUSTER, Code.DASHBOARD_UNREACHABLE):
-        return "The program's Ray cluster has ended or does not answer. raydap connects again when there is one."
+        return "The program's Ray cluster has ended or does not answer. raydap reconnects as soon as one is available."
     if not run.where and problem.code is Code.NO_CLUSTER:
-        return "The program has neither joined nor started a Ray cluster yet. raydap connects when there is one."
+        return (
+            "The program has neither joined nor started a Ray cluster yet. raydap connects as soon as one is available."
+        )
     return ""
 
 

@@ -43,11 +43,11 @@ def evaluate(state: State, key: WorkerKey, expression: str, timeout_s: float) ->
             text = yield from agent_questions.ask(state, key, name, question, timeout_s + ANSWER_S)
         value = msgspec.json.decode(text if isinstance(text, str) else "", type=_Value)
     except (ValueError, RecursionError) as error:
-        state.log("warning", f"{key} says of a value what cannot be read: {error}")
-        problem = Problem(Code.WORKER_BROKEN, "What it says of the value cannot be read; the log has more.")
+        state.log("warning", f"cannot decode the value that {key} has sent: {error}")
+        problem = Problem(Code.WORKER_BROKEN, "The worker's answer cannot be decoded; see the log.")
         raise ProblemError(problem) from None
     if value.silent:
-        text = f"It has no result after {timeout_s:g} s; it may wait for what the worker has locked."
+        text = f"No result after {timeout_s:g} s. The expression may wait for a lock that the worker holds."
         raise ProblemError(Problem(Code.WORKER_SILENT, text))
     if value.error:
         raise ProblemError(Problem(Code.NOT_STOPPED, value.error))

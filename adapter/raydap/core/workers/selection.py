@@ -67,7 +67,7 @@ def examine_again(state: State) -> None:
             process.ask_at = state.now + LABELS_RETRY_S
     ask_labels(state, [process.candidate for process in late if process.candidate is not None])
     if late:
-        text = "Ray does not say yet what some paused workers run, so the filters cannot choose them; they stay paused."
+        text = "Ray has not reported yet what some paused workers run, so the filters do not apply to them; they stay paused."
         state.report_once(Problem(Code.FILTER_UNKNOWN, text))
 
 
@@ -141,7 +141,7 @@ def may_have_more(state: State, settings: AttachSettings, more: int = 0) -> bool
 
 def report_full(state: State, settings: AttachSettings) -> None:
     """Report, once in a run, that maxWorkers keeps workers waiting."""
-    text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one is gone."
+    text = f"maxWorkers allows {settings.max_workers} workers at a time; the others wait until one ends or is detached."
     state.report_once(Problem(Code.TOO_MANY_WORKERS, text))
 
 

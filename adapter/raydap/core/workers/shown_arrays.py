@@ -24,4 +24,4 @@ def _ask(worker: Worker) -> Flow[None]:
     try:
         yield from worker.ask("evaluate", {"expression": calls.show_arrays(), "context": "clipboard"}, TIMEOUT_S)
     except ProblemError as error:
-        worker.context.log("warning", f"{worker} shows large arrays as it always does: {error}")
+        worker.context.log("warning", f"{worker} shows large arrays without statistics: {error}")

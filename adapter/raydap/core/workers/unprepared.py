@@ -32,7 +32,7 @@ RAYS_OWN = ("JobSupervisor",)
 """Classes of actors in which Ray itself runs the entry points of jobs. raydap leaves them alone unless the user has
 chosen them."""
 
-_NO_CALL = "its agent does not call; it starts when the native code that it runs lets other threads run Python"
+_NO_CALL = "its agent has not called yet; it starts when the worker's native code lets other threads run Python"
 
 
 def reaches_all(run: Run) -> bool:

@@ -120,7 +120,7 @@ def _as_message(name: str, stacks: Stacks, settings: AttachSettings) -> messages
     threads = tuple(as_thread(stack, folder) for stack in shown)
     text = "\n".join([f"{name}\n", *(_thread_text(thread) for thread in threads)])
     if stacks.more:
-        text += f"\n{stacks.more} more coroutines wait.\n"
+        text += f"\n{stacks.more} more coroutines are waiting.\n"
     return messages.WorkerStack(name=name, threads=threads, text=text)
 
 

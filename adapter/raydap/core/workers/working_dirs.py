@@ -104,7 +104,7 @@ def look_for_copies(state: State, worker: Worker, shown: Iterable[str]) -> None:
     `shown` are the paths that no earlier stack contained.
     """
     if not worker.settings.path_mappings and any(paths.is_in_working_dir(path) for path in shown):
-        _tell(state, "the folder that the job was submitted from")
+        _tell(state, "the folder from which the job was submitted")
 
 
 def _unverified(answer: Any, text: str) -> Any:
@@ -112,5 +112,7 @@ def _unverified(answer: Any, text: str) -> Any:
 
 
 def _tell(state: State, folder: str) -> None:
-    text = f'The job runs a copy of its folder, so breakpoints in yours may not hit; set "workspaceFolder" to {folder}.'
+    text = (
+        f'The job runs a copy of your folder, so breakpoints in yours may not hit; set "workspaceFolder" to {folder}.'
+    )
     state.report_once(Problem(Code.FILE_COPIED, text))

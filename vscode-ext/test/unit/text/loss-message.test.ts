@@ -10,13 +10,13 @@ function lost(pid: number, problem: string): Change {
 }
 
 test('a single lost worker is told of by its name, with the reason', () => {
-  const text = 'The stopped worker 7 on a is gone (killed); the other workers go on.';
+  const text = 'The stopped worker 7 on a is gone (killed). The other workers are not affected.';
   assert.equal(lossMessage([lost(7, text)]), `Trainer 7 · train: ${text}`);
 });
 
 test('of many lost workers the first is told of with the reason, and some others are named', () => {
   const [first, ...others] = [1, 2, 3, 4, 5].map((pid) =>
-    lost(pid, `The stopped worker ${pid} is gone (killed); the other workers go on.`),
+    lost(pid, `The stopped worker ${pid} is gone (killed). The other workers are not affected.`),
   ) as [Change, ...Change[]];
   assert.equal(
     lossMessage([first, ...others]),
